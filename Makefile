@@ -1,0 +1,42 @@
+# One command for each job. `make help` lists them.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint types lab labs clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(READY) ## create .venv and install the kit with its development tools
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 14) else "Python %d.%d: this kit needs 3.11 to 3.13\nhint: make setup PYTHON=python3.12" % v)'
+	@echo "setup: installing into $(VENV) (about two minutes the first time)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $(READY)
+
+demo: $(READY) ## build lab 01, grade eight sample submissions in a sandbox, print the grades
+	@$(BIN)/autograder demo
+
+test: $(READY) lint types ## run every check and every test
+	@$(BIN)/autograder release --check
+	@$(BIN)/pytest
+
+lint: $(READY) ## ruff and codespell
+	@$(BIN)/ruff check .
+	@$(BIN)/codespell
+
+types: $(READY) ## mypy --strict
+	@$(BIN)/mypy
+
+lab: $(READY) ## open JupyterLab on the labs
+	@$(BIN)/jupyter lab --notebook-dir labs
+
+labs: $(READY) ## generate labs/ from solutions/
+	@$(BIN)/autograder release
+
+clean: ## remove what the other targets made, the environment too
+	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,170 @@
+"""The command line: stdout is data, stderr is progress; exit 0 if the command did its job, 1 if not, 2 for usage."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from autograder.errors import AutograderError
+
+__all__ = ["main"]
+
+_COURSE = click.option(
+    "--course",
+    "root",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    help="Course directory; the current one if not given.",
+)
+
+
+def _command(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Turn expected errors into a message and an exit code."""
+
+    @wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except AutograderError as error:
+            _fail(str(error))
+        except OSError as error:
+            where = f"{error.filename}: " if error.filename else ""
+            _fail(f"{where}{error.strerror or error}\nhint: is the disk full or read-only? what was stored is not lost")
+        except KeyboardInterrupt:
+            click.echo("stopped: what was finished is stored; the same command goes on from there", err=True)
+            raise SystemExit(130) from None
+
+    return run
+
+
+def _fail(message: str) -> None:
+    click.echo(f"error: {message}", err=True)
+    raise SystemExit(1)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="dl-scale-practicum")
+def main() -> None:
+    """Release labs, grade submissions in a sandbox, write feedback, export grades.
+
+    Example: autograder grade 01_numpy_mlp --workers 2
+    """
+
+
+@main.command()
+@click.argument("labs", nargs=-1, metavar="[LAB]...")
+@click.option(
+    "--check", is_flag=True, help="Change nothing; print a diff and exit 1 if labs/ is not what solutions/ says."
+)
+@_COURSE
+@_command
+def release(labs: tuple[str, ...], check: bool, root: Path) -> None:
+    """Make the students' notebooks from the instructor's sources, all labs or those named.
+
+    Refuses to publish a lab whose solutions or hidden tests would leak. In a course whose source is a notebook it runs
+    nbgrader's own generate_assignment.
+
+    Example: autograder release 01_numpy_mlp
+    """
+    from autograder.publish import check_labs, release_labs
+
+    if check:
+        if difference := check_labs(root, labs):
+            click.echo(difference, nl=False)
+            raise AutograderError("labs/ is not what solutions/ says", hint="autograder release, then commit both")
+        return
+    for line in release_labs(root, labs):
+        click.echo(line)
+
+
+@main.command()
+@click.argument("lab")
+@_COURSE
+@click.option("--student", "students", multiple=True, metavar="S", help="Only this student; may be repeated.")
+@click.option(
+    "--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Submissions run side by side."
+)
+@click.option("--force", is_flag=True, help="Grade again what has not changed since it was graded.")
+@click.option("--dry-run", is_flag=True, help="Say what would be graded, and why; grade nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a student instead of a table.")
+@_command
+def grade(
+    lab: str, root: Path, students: tuple[str, ...], workers: int, force: bool, dry_run: bool, as_json: bool
+) -> None:
+    """Grade the submissions of LAB, each in a sandbox, and store the grades in nbgrader's gradebook.
+
+    A student's trouble (an unreadable file, a time-out, a deleted cell) is a recorded status and not an error: the exit
+    code is 0 if every submission has a status that is not "failed".
+
+    Example: autograder grade 01_numpy_mlp --workers 2 --json
+    """
+    from autograder.session import grade_lab, plan_lab
+
+    if dry_run:
+        for student, reason in plan_lab(root, lab, students, force=force):
+            click.echo(f"{student}\t{reason}")
+        return
+    outcomes = grade_lab(root, lab, students, workers=workers, force=force, as_json=as_json)
+    failed = [outcome.result.student for outcome in outcomes if outcome.result.status == "failed"]
+    if failed:
+        raise AutograderError(
+            f"{', '.join(failed)}: not graded", hint="the messages above say why; run the command again"
+        )
+
+
+@main.command()
+@click.argument("lab")
+@_COURSE
+@click.option("--student", "students", multiple=True, metavar="S", help="Only this student; may be repeated.")
+@_command
+def feedback(lab: str, root: Path, students: tuple[str, ...]) -> None:
+    """Write one HTML page a submission, feedback/<student>/LAB/, with the gradebook's scores and comments.
+
+    Example: autograder feedback 01_numpy_mlp
+    """
+    from autograder.session import feedback_lab
+
+    for path in feedback_lab(root, lab, students):
+        click.echo(str(path))
+
+
+@main.command()
+@_COURSE
+@click.option(
+    "--to", "target", required=True, type=click.Path(dir_okay=False, path_type=Path), help="CSV file to write."
+)
+@click.option("--lab", default=None, help="Only this lab.")
+@_command
+def export(root: Path, target: Path, lab: str | None) -> None:
+    """Write the gradebook's scores as CSV, one row a student and lab, in nbgrader's columns.
+
+    An existing file is replaced only if it is an earlier export.
+
+    Example: autograder export --to grades.csv
+    """
+    from autograder.session import export_grades
+
+    click.echo(f"{export_grades(root, target, lab)} rows in {target}", err=True)
+
+
+@main.command()
+@_COURSE
+@click.option(
+    "--workers", type=click.IntRange(1, 64), default=lambda: min(2, os.cpu_count() or 1), help="Side by side."
+)
+@_command
+def demo(root: Path, workers: int) -> None:
+    """Build lab 01, hand in eight sample submissions, grade them in a sandbox and show the grades.
+
+    Everything is made in build/demo and made anew each time.
+
+    Example: autograder demo
+    """
+    from autograder.demo import run_demo
+
+    run_demo(root, workers=workers)

@@ -1,0 +1,40 @@
+"""Every error that the autograder raises on purpose.
+
+AutograderError             where: what, then a hint
+├── SourceError             a lab's source cannot be published as it is
+├── CourseError             the course directory, its database or a lab in it is not usable
+├── SubmissionError         one student's submission cannot be read
+└── SandboxError            the sandbox could not be started
+"""
+
+from __future__ import annotations
+
+__all__ = ["AutograderError", "CourseError", "SandboxError", "SourceError", "SubmissionError"]
+
+
+class AutograderError(Exception):
+    """An error for a person: `where: what`, then `hint: the fix`."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+    def __str__(self) -> str:
+        message = super().__str__()
+        return f"{message}\nhint: {self.hint}" if self.hint else message
+
+
+class SourceError(AutograderError):
+    """A lab's source breaks a rule; nothing of it is published."""
+
+
+class CourseError(AutograderError):
+    """The course directory, its gradebook or the lab asked for cannot be used."""
+
+
+class SubmissionError(AutograderError):
+    """One submission cannot be read; the others are not affected."""
+
+
+class SandboxError(AutograderError):
+    """The sandbox could not be set up; nothing was executed."""

@@ -1,0 +1,195 @@
+"""A sandbox of Linux namespaces, made by bubblewrap: the process sees only what it is given.
+
+Defended, against code that does whatever it likes:
+
+- The host's files. The process sees the system's programs and libraries, the Python environment, `labkit` and its data
+  sets, all read-only; of /etc only the linker's cache, the time zone, fonts and users made up here. No home directory,
+  no course, no gradebook, no other submission. All that it can write to is on tmpfs of bounded size, gone with it.
+- The host's network, abstract sockets included: there is only a loopback interface of its own.
+- The host's processes, System V objects and host name: own pid, ipc, uts and, where there are any, cgroup namespaces.
+- Privileges. It has no capabilities, cannot gain any (no_new_privs), and runs as a user without rights outside: started
+  by root, a uid picked at random for this process alone; started by an ordinary user, one in a user namespace. It can make
+  no namespaces of its own, and the system calls in `seccomp.py` are refused (on x86-64 and AArch64).
+- The machine. Address space, processes, file size, open files and processor time are limited, and the kernel's
+  out-of-memory killer takes these processes first. All of them die with the sandbox, and the sandbox with the grader.
+
+Not defended: bugs in the part of the Linux kernel that is left; memory as a whole (the limit is on each process; many
+processes together meet only the out-of-memory killer); load and timing, which others on the machine notice; and what the
+process says over its own descriptors, which may be anything. Where a container forbids a /proc of one's own, the container's is shown read-only: its processes can then be seen with
+name and command line, though neither signalled nor looked into.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from autograder.sandbox.contract import Job, Sandbox
+from autograder.sandbox.process import Process, spawn
+from autograder.sandbox.resources import free_uid, resource_limits, threads_of
+from autograder.sandbox.seccomp import filter_program
+from autograder.sandbox.view import environment, font_list, python_paths, system_paths
+
+__all__ = ["Bubblewrap", "Way"]
+
+_INSIDE = Path(__file__).with_name("inside.py")
+_OWN = "/run/autograder"
+_WORK, _HOME, _TMP = "/tmp/work", "/tmp/home", "/tmp"
+_UID_IN_USER_NAMESPACE = 1000
+
+
+@dataclass(frozen=True)
+class Way:
+    """How the walls are put up on this machine; `choose` tries which way works.
+
+    Attributes:
+        executable: path of bwrap.
+        as_root: put up the walls as root, and drop the uid inside; else in a user namespace.
+        filtered: refuse the system calls of `seccomp.py`.
+        own_proc: mount a /proc of the sandbox's own pid namespace; else show the outer one, read-only.
+        seal_users: forbid further user namespaces.
+    """
+
+    executable: str
+    as_root: bool
+    filtered: bool
+    own_proc: bool
+    seal_users: bool
+
+
+class Bubblewrap(Sandbox):
+    """Namespaces by bwrap; the module's docstring says what they hold back."""
+
+    name = "bubblewrap"
+    isolated = True
+
+    def __init__(self, way: Way) -> None:
+        self._way = way
+
+    def start(self, job: Job) -> Process:
+        """See Sandbox.start."""
+        info, info_end = os.pipe()
+        with (
+            open(info, "rb", buffering=0) as reader,
+            open(info_end, "wb", buffering=0) as writer,
+            open(os.memfd_create("seccomp"), "w+b", buffering=0) as calls,
+        ):
+            calls.write(filter_program())
+            calls.seek(0)
+            return spawn(
+                lambda ready: self._command(job, ready=ready, info=info_end, calls=calls.fileno()),
+                environment=environment(job.policy, home=_HOME, tmp=_TMP),
+                stdin=job.stdin,
+                descriptors=(*job.descriptors, info_end, calls.fileno()),
+                leader=lambda _pid: _open_init(reader, writer),
+                # The first process of a pid namespace: when it is killed, the kernel ends all others before it is gone.
+                stop_signal=signal.SIGKILL,
+            )
+
+    def _command(self, job: Job, *, ready: int, info: int, calls: int) -> list[str]:
+        uid = free_uid() if self._way.as_root else _UID_IN_USER_NAMESPACE
+        inside = [sys.executable, "-I", "-S", f"{_OWN}/inside.py", f"ready={ready}", f"work={_WORK}", f"home={_HOME}"]
+        inside += [f"uid={uid}"] if self._way.as_root else []
+        inside += [f"files={_OWN}/files"] if job.files else []
+        fonts = font_list()
+        inside += [f"fonts={_OWN}/{fonts.name}"] if fonts else []
+        return [
+            *(self._way.executable, "--die-with-parent", "--new-session", "--info-fd", str(info)),
+            *("--unshare-ipc", "--unshare-net", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"),
+            *("--hostname", "sandbox"),
+            *(("--seccomp", str(calls)) if self._way.filtered else ()),
+            *self._privileges(),
+            *self._kernel_file_systems(job),
+            *_read_only([*system_paths(), *python_paths(), *job.policy.read_only]),
+            *_directories([Path("/etc"), Path(_OWN)]),
+            *_made_up(job.directory, uid),
+            *_shown(_INSIDE, f"{_OWN}/inside.py"),
+            *_shown(job.program, f"{_OWN}/program.py"),
+            *(_shown(job.files, f"{_OWN}/files") if job.files else ()),
+            *(_shown(fonts, f"{_OWN}/{fonts.name}") if fonts else ()),
+            # bwrap's own root and /dev are tmpfs too, of no bounded size, and writable for an ordinary user.
+            *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/", "--"),
+            *inside,
+            *resource_limits(job.limits, already_running=self._already_running()),
+            *("--", sys.executable, "-P", f"{_OWN}/program.py", *job.arguments),
+        ]
+
+    def _privileges(self) -> list[str]:
+        if self._way.as_root:
+            # Until inside.py gives up root.
+            kept = ("CAP_CHOWN", "CAP_DAC_READ_SEARCH", "CAP_SETGID", "CAP_SETUID", "CAP_SYS_RESOURCE")
+            return ["--cap-drop", "ALL", *(part for name in kept for part in ("--cap-add", name))]
+        ids = ["--unshare-user", "--uid", str(_UID_IN_USER_NAMESPACE), "--gid", str(_UID_IN_USER_NAMESPACE)]
+        return [*ids, "--disable-userns"] if self._way.seal_users else ids
+
+    def _kernel_file_systems(self, job: Job) -> list[str]:
+        proc = ["--proc", "/proc"] if self._way.own_proc else ["--ro-bind", "/proc", "/proc"]
+        nodes = [part for node in job.policy.devices for part in ("--dev-bind", str(node), str(node))]
+        return [
+            *proc,
+            *("--dev", "/dev", *nodes),
+            *_tmpfs("/dev/shm", job.limits.shared_memory_mib),
+            *_tmpfs(_TMP, job.limits.scratch_mib),
+        ]
+
+    def _already_running(self) -> int:
+        """Linux counts processes per user namespace since 5.14; before, a user's other processes count as well."""
+        release = tuple(int(number) for number in re.findall(r"\d+", os.uname().release)[:2])
+        return 0 if self._way.as_root or release >= (5, 14) else threads_of(os.getuid())
+
+
+def _open_init(reader: BinaryIO, writer: BinaryIO) -> int:
+    """Return a pidfd of the sandbox's first process, whose pid bwrap reports before it lets it go on; -1: no report."""
+    writer.close()
+    found = re.search(rb'"child-pid": (\d+)', reader.read(4096))
+    try:
+        return os.pidfd_open(int(found[1])) if found else -1
+    except ProcessLookupError:
+        return -1
+
+
+def _directories(paths: Iterable[Path]) -> list[str]:
+    """Make directories in which every user may look: bwrap makes the parents of a mount for root alone."""
+    every = {ancestor for path in paths for ancestor in (path, *path.parents)} - {Path("/")}
+    return [part for path in sorted(every) for part in ("--perms", "0755", "--dir", str(path))]
+
+
+def _read_only(paths: Sequence[Path]) -> list[str]:
+    arguments = _directories(path.parent for path in paths)
+    for path in paths:
+        if path.is_symlink():
+            arguments += ["--symlink", os.readlink(path), str(path)]
+        else:
+            arguments += ["--ro-bind", str(path), str(path)]
+    return arguments
+
+
+def _shown(source: Path, target: str) -> tuple[str, str, str]:
+    return "--ro-bind", str(source), target
+
+
+def _tmpfs(path: str, size_mib: int) -> tuple[str, ...]:
+    return "--perms", "1777", "--size", str(size_mib << 20), "--tmpfs", path
+
+
+def _made_up(directory: Path, uid: int) -> list[str]:
+    """Write the few files of /etc that libraries look for, and return the arguments that show them."""
+    texts = {
+        "passwd": f"root:x:0:0::/:/usr/sbin/nologin\nstudent:x:{uid}:{uid}::{_HOME}:/bin/sh\n",
+        "group": f"root:x:0:\nstudent:x:{uid}:\n",
+        "hosts": "127.0.0.1 localhost sandbox\n::1 localhost\n",
+        "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",  # else a name is looked up in the network first
+    }
+    arguments: list[str] = []
+    for name, text in texts.items():
+        path = directory / name
+        path.write_text(text)
+        path.chmod(0o644)
+        arguments += _shown(path, f"/etc/{name}")
+    return arguments

@@ -1,0 +1,234 @@
+"""The last step before student code, run by a bare interpreter inside the sandbox: copy files, set limits, drop rights.
+
+Usage: python -I -S inside.py NAME=VALUE... -- COMMAND...
+
+It imports nothing that is slow to import, and prints one line to standard error when it cannot go on.
+
+    ready=FD           write "ready" there once everything is in place
+    work=DIR home=DIR  create these and start the command in the first
+    tmp=DIR            create this as well
+    files=DIR          copy what is in it to the working directory
+    fonts=FILE         copy matplotlib's font list to its place below the home directory
+    uid=N              continue as this user, without groups and capabilities
+    read_all=1         with uid: keep the capability to read files that only root may read
+    supervise=PID      stay as the parent of all that follows, and end all of it with the command or with process PID
+    AS=N NPROC=N ...   set the resource limit of this name, soft and hard
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+
+_PR_SET_PDEATHSIG, _PR_SET_KEEPCAPS, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT = 1, 8, 36, 38, 47
+_CAP_DAC_READ_SEARCH = 2
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Carry out the arguments above, then become the command."""
+    split = arguments.index("--")
+    options = dict(argument.split("=", 1) for argument in arguments[:split])
+    command = arguments[split + 1 :]
+    ready = int(options.pop("ready"))
+    os.set_inheritable(ready, False)
+    os.umask(0o022)
+    supervised = "supervise" in options
+    if supervised:
+        supervise(int(options.pop("supervise")))
+    prefer_out_of_memory()
+    furnish(options)
+    if "uid" in options:
+        become(int(options.pop("uid")), read_all="read_all" in options)
+        options.pop("read_all", None)
+    if supervised:  # bubblewrap has seen to both already
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+    limit(options)
+    os.write(ready, b"ready")
+    os.execv(command[0], list(command))
+
+
+def furnish(options: dict[str, str]) -> None:
+    """Create the directories, copy the files, go to the working directory, and hand all of it over to the uid."""
+    work, home = options.pop("work"), options.pop("home")
+    directories = [work, home, *filter(None, [options.pop("tmp", "")])]
+    for directory in directories:
+        os.mkdir(directory, 0o700)
+    if "files" in options:
+        copy_tree(options.pop("files"), work)
+    if "fonts" in options:
+        cache = f"{home}/.cache/matplotlib"
+        os.makedirs(cache)
+        fonts = options.pop("fonts")
+        _copy_file(fonts, f"{cache}/{os.path.basename(fonts)}")
+    os.chdir(work)
+    os.environ["PWD"] = work
+    if "uid" in options:
+        for directory in directories:
+            hand_over(directory, int(options["uid"]))
+
+
+def copy_tree(source: str, target: str) -> None:
+    """Copy what is in the directory source into the directory target; symbolic links stay links."""
+    with os.scandir(source) as entries:
+        for entry in entries:
+            path = f"{target}/{entry.name}"
+            if entry.is_symlink():
+                os.symlink(os.readlink(entry.path), path)
+            elif entry.is_dir():
+                os.mkdir(path)
+                copy_tree(entry.path, path)
+            elif entry.is_file():
+                _copy_file(entry.path, path)
+
+
+def hand_over(directory: str, uid: int) -> None:
+    """Give the directory and all that is in it to uid. From the leaves up: afterwards it is closed to the giver."""
+    for path, directories, files in os.walk(directory, topdown=False):
+        for name in directories + files:
+            os.chown(f"{path}/{name}", uid, uid, follow_symlinks=False)
+    os.chown(directory, uid, uid)
+
+
+def _copy_file(source: str, target: str) -> None:
+    with open(source, "rb") as reader, open(target, "xb") as writer:
+        while chunk := reader.read(1 << 20):
+            writer.write(chunk)
+        os.fchmod(writer.fileno(), os.fstat(reader.fileno()).st_mode & 0o777 | 0o600)
+
+
+def prefer_out_of_memory() -> None:
+    """Ask the kernel to take this process and its children before any other when memory runs out; root's word is final."""
+    try:
+        with open("/proc/self/oom_score_adj", "w") as file:
+            file.write("1000")
+    except OSError as error:
+        if error.errno != errno.EROFS:  # the /proc of a container, shown read-only
+            raise
+
+
+def become(uid: int, *, read_all: bool) -> None:
+    """Give up root for good: no groups, no capability but, on request, that of reading every file."""
+    os.setgroups([])
+    if read_all:
+        _prctl(_PR_SET_KEEPCAPS, 1)
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+    if read_all:
+        _keep_only(_CAP_DAC_READ_SEARCH)
+
+
+def limit(limits: Mapping[str, str]) -> None:
+    """Set the resource limits, soft and hard."""
+    for name, value in limits.items():
+        number = getattr(resource, f"RLIMIT_{name}")
+        hard = resource.getrlimit(number)[1]
+        bound = int(value) if hard == resource.RLIM_INFINITY else min(int(value), hard)
+        resource.setrlimit(number, (bound, bound))
+
+
+def supervise(grader: int) -> None:
+    """Return in a child in a session of its own; the caller stays behind, and ends all descendants with the child."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != grader:
+        os._exit(1)  # it was gone before it could be noticed
+    awaited = {signal.SIGTERM, signal.SIGCHLD}
+    signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
+    child = os.fork()
+    if child == 0:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, awaited)
+        os.setsid()
+        return
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    status = None
+    while status is None and signal.sigwait(awaited) == signal.SIGCHLD:
+        status = _reap().get(child)
+    end_family()
+    code = 128 + signal.SIGKILL if status is None else os.waitstatus_to_exitcode(status)
+    os._exit(code if code >= 0 else 128 - code)
+
+
+def end_family() -> None:
+    """Kill every descendant of this process. Stopped first: what cannot fork any more cannot outrun its killer."""
+    while family := _descendants():
+        stopped: set[int] = set()
+        while fresh := _descendants() - stopped:
+            for pid in fresh:
+                _signal(pid, signal.SIGSTOP)
+            stopped |= fresh
+        for pid in family | stopped:
+            _signal(pid, signal.SIGKILL)
+        _reap()
+
+
+def _descendants() -> set[int]:
+    children: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):
+        if not name.isdecimal():
+            continue
+        try:
+            with open(f"/proc/{name}/stat", "rb") as file:
+                parent = int(file.read().rpartition(b")")[2].split()[1])
+        except OSError:
+            continue
+        children.setdefault(parent, []).append(int(name))
+    found: set[int] = set()
+    todo = [os.getpid()]
+    while todo:
+        for pid in children.get(todo.pop(), []):
+            found.add(pid)
+            todo.append(pid)
+    return found
+
+
+def _reap() -> dict[int, int]:
+    """Return the wait status of every child that has ended, by pid."""
+    ended: dict[int, int] = {}
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return ended
+        if pid == 0:
+            return ended
+        ended[pid] = status
+
+
+def _signal(pid: int, number: int) -> None:
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
+
+
+def _prctl(option: int, value: int, *more: int) -> None:
+    import ctypes
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(option, *(ctypes.c_ulong(number) for number in (value, *more, 0, 0, 0)[:4])) != 0:
+        raise OSError(ctypes.get_errno(), f"prctl {option}")
+
+
+def _keep_only(capability: int) -> None:
+    """Reduce the permitted, effective and ambient capabilities to one, across exec too."""
+    import ctypes
+    import struct
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    bits = 1 << capability
+    header = struct.pack("=Ii", 0x20080522, 0)  # version 3, this process
+    if libc.capset(header, struct.pack("=6I", bits, bits, bits, 0, 0, 0)) != 0:
+        raise OSError(ctypes.get_errno(), "capset")
+    _prctl(_PR_CAP_AMBIENT, 2, capability)
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except OSError as error:
+        sys.exit(f"{error.filename or 'inside.py'}: {error.strerror or error}")

@@ -1,0 +1,200 @@
+"""A Jupyter kernel in a sandbox, managed so that nbclient, nbconvert and nbgrader drive it like any other."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import signal
+import socket
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from jupyter_client.kernelspec import KernelSpec
+from jupyter_client.manager import AsyncKernelManager
+from jupyter_client.provisioning import KernelProvisionerBase
+
+from autograder.errors import SandboxError
+from autograder.sandbox.contract import Job, Limits, Policy, Sandbox
+from autograder.sandbox.process import Process
+from autograder.sandbox.room import Room
+
+__all__ = ["SandboxedKernelManager", "kernel"]
+
+_PROGRAM = Path(__file__).with_name("kernel_program.py")
+_PORTS = {"shell_port": 1, "iopub_port": 2, "stdin_port": 3, "control_port": 4, "hb_port": 5}
+_POLL_S = 0.02
+
+
+@contextlib.contextmanager
+def kernel(
+    sandbox: Sandbox, *, files: Path | None = None, limits: Limits | None = None, policy: Policy | None = None
+) -> Iterator[SandboxedKernelManager]:
+    """Yield a manager to hand to `NotebookClient(nb, km=...)`, which starts the kernel when it executes the first cell.
+
+    The kernel's working directory is fresh and holds copies of what is in files; nothing written there comes back.
+    Whatever happens, the kernel, all its descendants, its sockets and its files are gone after the with statement.
+    """
+    manager = SandboxedKernelManager(sandbox, files=files, limits=limits or Limits(), policy=policy or Policy())
+    try:
+        yield manager
+    finally:
+        manager.close()
+
+
+class SandboxedKernelManager(AsyncKernelManager):  # type: ignore[misc]
+    """Starts our own IPython kernel in a sandbox, whatever kernel a notebook asks for; interrupts it by message.
+
+    The process that starts a kernel must keep the starting thread until the kernel has ended; see Sandbox.start.
+    """
+
+    def __init__(self, sandbox: Sandbox, *, files: Path | None, limits: Limits, policy: Policy, **traits: Any) -> None:
+        super().__init__(transport="ipc", **traits)
+        self.sandbox = sandbox
+        self.provisioner = _Provisioner(sandbox, files=files, limits=limits, policy=policy, parent=self)
+        self._clients: list[Any] = []
+
+    @property
+    def kernel_spec(self) -> KernelSpec:
+        """Ours: never one that a notebook or a student's home directory names."""
+        return KernelSpec(argv=[], display_name="Python 3 (sandboxed)", language="python", interrupt_mode="message")
+
+    @property
+    def last_words(self) -> str:
+        """What an ended kernel had written to its raw standard error, such as a fatal signal's traceback.
+
+        The text may be a student's: treat it as data.
+        """
+        return self.provisioner.last_words
+
+    def client(self, **traits: Any) -> Any:
+        """Return a client of the kernel; `close` stops its channels."""
+        client = super().client(**traits)
+        self._clients.append(client)
+        return client
+
+    def close(self) -> None:
+        """Kill the kernel with all its descendants, stop clients, remove sockets and files. Safe to call twice."""
+        try:
+            self.provisioner.close()
+        finally:
+            for client in self._clients:
+                if client.channels_running:
+                    client.stop_channels()
+            self._close_control_socket()
+            self.cleanup_connection_file()
+            if self._created_context and not self.context.closed:
+                self.context.destroy(linger=0)
+
+
+class _Provisioner(KernelProvisionerBase):  # type: ignore[misc]
+    """What jupyter_client's manager asks for a process: a job in the sandbox, with a room of its own."""
+
+    def __init__(self, sandbox: Sandbox, *, files: Path | None, limits: Limits, policy: Policy, parent: Any) -> None:
+        super().__init__(parent=parent, kernel_spec=parent.kernel_spec)
+        self._sandbox = sandbox
+        self._files = files
+        self._limits = limits
+        self._policy = policy
+        self._room: Room | None = None
+        self._process: Process | None = None
+        self.last_words = ""
+
+    @property
+    def has_process(self) -> bool:
+        """Whether a kernel was started and not yet closed."""
+        return self._process is not None
+
+    async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
+        """Give the manager addresses in a fresh room."""
+        self.close()
+        self._room = Room()
+        self.parent.ip = str(self._room.path / "k")
+        self.parent.connection_file = str(self._room.path / "connection.json")
+        for name, number in _PORTS.items():
+            setattr(self.parent, name, number)
+        return {"cmd": kwargs.get("extra_arguments", [])}
+
+    async def launch_kernel(self, cmd: Sequence[str], **_kwargs: Any) -> Any:
+        """Start the kernel with these extra arguments; its listening sockets exist before it does."""
+        assert self._room is not None
+        connection = self.parent.get_connection_info()
+        with contextlib.ExitStack() as stack:
+            addresses = [f"{connection['ip']}-{number}" for number in _PORTS.values()]
+            sockets = {f"ipc://{address}": stack.enter_context(_listen(address)) for address in addresses}
+            descriptors = {address: listener.fileno() for address, listener in sockets.items()}
+            request = connection | {"key": connection["key"].decode(), "descriptors": descriptors}
+            try:
+                self._process = self._sandbox.start(
+                    Job(
+                        program=_PROGRAM,
+                        directory=self._room.path,
+                        arguments=tuple(cmd),
+                        stdin=json.dumps(request).encode(),
+                        descriptors=tuple(descriptors.values()),
+                        files=self._files,
+                        limits=self._limits,
+                        policy=self._policy,
+                    )
+                )
+            except BaseException:
+                self.close()
+                raise
+        return connection
+
+    async def poll(self) -> int | None:
+        """Return the exit code, or None while the kernel runs."""
+        return self._process.poll() if self._process else 0
+
+    async def wait(self) -> int | None:
+        """Return the exit code once the kernel has ended and its descendants are gone."""
+        while self._process and self._process.poll() is None:
+            await asyncio.sleep(_POLL_S)
+        return self._end()
+
+    async def kill(self, restart: bool = False) -> None:
+        """Kill the kernel with all its descendants; they are gone on return."""
+        self._end()
+
+    async def terminate(self, restart: bool = False) -> None:
+        """Do the same: there is nothing in a sandbox that deserves a farewell."""
+        self._end()
+
+    async def send_signal(self, signum: int) -> None:
+        """End the kernel by SIGTERM or SIGKILL; it is interrupted by message."""
+        if signum not in (signal.SIGTERM, signal.SIGKILL):
+            raise SandboxError(f"sandbox kernel: no signal {signum} can be sent", hint="use interrupt_kernel()")
+        self._end()
+
+    async def cleanup(self, restart: bool = False) -> None:
+        """End what still runs and remove what is left."""
+        self.close()
+
+    def close(self) -> None:
+        """Kill the kernel with all its descendants and remove the room. Safe to call twice."""
+        try:
+            self._end()
+        finally:
+            if self._room is not None:
+                self._room.leave()
+                self._room = None
+
+    def _end(self) -> int | None:
+        if self._process is None:
+            return 0
+        process, self._process = self._process, None
+        code = process.close()
+        self.last_words = process.last_words()
+        return code
+
+
+def _listen(path: str) -> socket.socket:
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        listener.bind(path)
+        listener.listen()
+    except OSError:
+        listener.close()
+        raise
+    return listener

@@ -1,0 +1,68 @@
+"""The sandbox where bubblewrap is not to be had: resource limits, a clean room, and no walls.
+
+Defended: the machine, against accidents and simple malice. Address space, processes, file size, open files and
+processor time are limited, and the out-of-memory killer takes these processes first. The process starts in a fresh
+working directory with an environment of its own. A supervisor adopts every process that it leaves behind, daemons
+included, and kills all of them with the program, and also when the grader dies. Started by root, the program runs under
+a uid picked at random for it alone, so that it can change none of the host's files, nor signal its processes.
+
+Not defended: everything else. The program can read what the grader can read (solutions, hidden tests, the gradebook),
+use the network, see other processes and fill the disk with many files. Started by an ordinary user it *is* that user: it
+can also change and delete the user's files, and kill the supervisor and the grader. Grades made in it are marked.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+from autograder.sandbox.contract import Job, Sandbox
+from autograder.sandbox.process import Process, spawn
+from autograder.sandbox.resources import free_uid, resource_limits, threads_of
+from autograder.sandbox.view import environment, font_list, python_is_public
+
+__all__ = ["ResourceLimits"]
+
+_INSIDE = Path(__file__).with_name("inside.py")
+
+
+class ResourceLimits(Sandbox):
+    """Limits only; the module's docstring says what that is worth."""
+
+    name = "limits"
+    isolated = False
+
+    def __init__(self, why_not: str) -> None:
+        self.why_not = why_not
+
+    def start(self, job: Job) -> Process:
+        """See Sandbox.start."""
+        if os.getuid() == 0:
+            job.directory.chmod(0o711)  # another uid passes through to its working directory, and sees nothing else
+        return spawn(
+            lambda ready: self._command(job, ready=ready),
+            environment=environment(job.policy, home=f"{job.directory}/home", tmp=f"{job.directory}/tmp"),
+            stdin=job.stdin,
+            descriptors=job.descriptors,
+            leader=os.pidfd_open,
+            stop_signal=signal.SIGTERM,  # upon which the supervisor ends its family, then itself
+        )
+
+    def _command(self, job: Job, *, ready: int) -> list[str]:
+        options = [f"ready={ready}", f"supervise={os.getpid()}"]
+        options += [f"{name}={job.directory}/{name}" for name in ("work", "home", "tmp")]
+        options += [f"files={job.files}"] if job.files else []
+        fonts = font_list()
+        options += [f"fonts={fonts}"] if fonts else []
+        if os.getuid() == 0:
+            options += [f"uid={free_uid()}"]
+            # A Python below /root can be run by another user only with the right to read everything. Still not root.
+            options += [] if python_is_public() else ["read_all=1"]
+        running = 0 if os.getuid() == 0 else threads_of(os.getuid())
+        return [
+            *(sys.executable, "-I", "-S", str(_INSIDE), *options),
+            *resource_limits(job.limits, already_running=running),
+            *("--", sys.executable, "-P", str(job.program), *job.arguments),
+        ]

@@ -1,0 +1,135 @@
+"""A process in a sandbox as the trusted side holds it: start it, watch it, end it with all its descendants."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from autograder.errors import SandboxError
+
+__all__ = ["Process", "spawn"]
+
+_READY = b"ready"  # what inside.py says
+_LAST_WORDS_BYTES = 8192
+_PIPE_BYTES = 65_536
+_PAUSE_S = 0.005  # a flood of output is drained at 13 MB/s, and costs the grader next to nothing
+
+
+class Process:
+    """A running sandbox. Made by `Sandbox.start`; the kernel manager watches and ends it."""
+
+    def __init__(self, popen: subprocess.Popen[bytes], leader: int, stop_signal: signal.Signals) -> None:
+        """Hold popen, and a pidfd of the leader: the process whose end, by stop_signal, is the end of all others."""
+        self.pid = popen.pid
+        self._popen = popen
+        self._leader = leader
+        self._stop_signal = stop_signal
+        self._stderr = b""
+        # Read all the time: ipykernel copies there what subprocesses print, and blocks for ever on a full pipe.
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+
+    def poll(self) -> int | None:
+        """Return the exit code of the program (128 + n: ended by signal n), or None while it runs."""
+        return self._popen.poll()
+
+    def wait(self, timeout_s: float) -> int | None:
+        """Return the exit code of the program, or None if it still runs after timeout_s seconds."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._popen.wait(timeout_s)
+        return self._popen.poll()
+
+    def close(self, timeout_s: float = 10.0) -> int:
+        """Kill the program and every process it left behind; return its exit code. Safe to call twice.
+
+        Raises SandboxError when some process could not be killed within timeout_s seconds.
+        """
+        leader, self._leader = self._leader, -1
+        if leader >= 0:
+            try:
+                self._end(leader, timeout_s)
+            finally:
+                os.close(leader)
+        code = self._popen.wait()
+        self._listener.join(timeout_s)
+        return code
+
+    def last_words(self) -> str:
+        """Return what the closed process wrote to its raw standard error, at most 8 KiB. Text of a student: data."""
+        return self._stderr.decode(errors="replace").strip()
+
+    def _listen(self) -> None:
+        assert self._popen.stderr is not None
+        with self._popen.stderr as stream:
+            while chunk := os.read(stream.fileno(), _PIPE_BYTES):
+                self._stderr = (self._stderr + chunk)[-_LAST_WORDS_BYTES:]
+                if len(chunk) == _PIPE_BYTES:
+                    time.sleep(_PAUSE_S)
+
+    def _end(self, leader: int, timeout_s: float) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(leader, self._stop_signal)
+        if not select.select([leader], [], [], timeout_s)[0]:
+            self._popen.kill()
+            raise SandboxError(
+                f"sandbox process {self.pid}: still there {timeout_s:g} s after it was killed",
+                hint="look for a process in uninterruptible sleep (state D) below it: ps -ef --forest",
+            )
+
+
+def spawn(
+    command: Callable[[int], Sequence[str]],
+    *,
+    environment: Mapping[str, str],
+    stdin: bytes,
+    descriptors: Sequence[int],
+    leader: Callable[[int], int],
+    stop_signal: signal.Signals,
+) -> Process:
+    """Start command(ready) and return when the program in the sandbox is about to run.
+
+    `ready` is the descriptor by which `inside.py` reports just before it hands over to the program. leader(pid) opens
+    a pidfd of the process that all others in the sandbox die with; it is negative when there is none any more.
+
+    Raises SandboxError with what the command printed when it ended before the report.
+    """
+    ready, ready_end = os.pipe()
+    try:
+        popen = subprocess.Popen(
+            command(ready_end),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env=dict(environment),
+            cwd="/",
+            pass_fds=(*descriptors, ready_end),
+            start_new_session=True,  # Ctrl-C in the grader's terminal is the grader's to handle
+        )
+    except OSError as error:
+        os.close(ready)
+        raise SandboxError(f"sandbox: cannot start: {error}") from error
+    finally:
+        os.close(ready_end)
+    with open(ready, "rb", buffering=0) as report:
+        process = Process(popen, leader(popen.pid), stop_signal)
+        _feed(popen, stdin)
+        if report.read(len(_READY)) == _READY:
+            return process
+    popen.kill()
+    process.close()
+    message = process.last_words() or "it gave no reason"
+    raise SandboxError(f"sandbox: cannot be set up: {message.splitlines()[-1]}")
+
+
+def _feed(popen: subprocess.Popen[bytes], stdin: bytes) -> None:
+    assert popen.stdin is not None
+    with contextlib.suppress(BrokenPipeError):
+        popen.stdin.write(stdin)
+    with contextlib.suppress(BrokenPipeError):
+        popen.stdin.close()

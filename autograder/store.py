@@ -1,0 +1,68 @@
+"""Our own record of what was graded: one JSON line a result, appended and never changed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from importlib.metadata import distributions
+from pathlib import Path
+
+from autograder.model import Limits, Result, SourceCellRow
+
+__all__ = ["Log", "environment", "fingerprint"]
+
+
+class Log:
+    """The results of one lab, in the order in which they were graded."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def append(self, result: Result) -> None:
+        """Add a result and make sure that it is on the disk before returning."""
+        line = json.dumps(result.to_dict(), ensure_ascii=False, sort_keys=True) + "\n"
+        with self.path.open("a+b") as file:
+            if file.tell() and not _ends_with_newline(file):
+                file.write(b"\n")  # a killed run left half a line: keep it apart from ours
+            file.write(line.encode())
+            file.flush()
+            os.fsync(file.fileno())
+
+    def latest(self) -> dict[str, Result]:
+        """Return each student's last result; a half-written line counts as not there."""
+        results: dict[str, Result] = {}
+        if not self.path.exists():
+            return results
+        for line in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
+            try:
+                result = Result.from_dict(json.loads(line))
+            except (ValueError, KeyError, TypeError):
+                continue
+            results[result.student] = result
+        return results
+
+
+def _ends_with_newline(file: object) -> bool:
+    file.seek(-1, os.SEEK_END)  # type: ignore[attr-defined]
+    return bool(file.read(1) == b"\n")  # type: ignore[attr-defined]
+
+
+def fingerprint(
+    files: Iterable[tuple[str, bytes]], rows: dict[str, Sequence[SourceCellRow]], limits: Limits, sandbox: str
+) -> str:
+    """Return a hash of everything a grade depends on: the submission, the tests, the limits, the installed packages."""
+    content = hashlib.sha256()
+    for name, data in sorted(files):
+        content.update(f"{name}\0{len(data)}\0".encode() + data)
+    tests = {name: [asdict(row) for row in cells] for name, cells in rows.items()}
+    content.update(json.dumps([tests, asdict(limits), sandbox, environment()], sort_keys=True).encode())
+    return content.hexdigest()
+
+
+def environment() -> dict[str, str]:
+    """Return every installed distribution and its version."""
+    found = {d.metadata["Name"].lower(): d.version for d in distributions() if d.metadata["Name"]}
+    return dict(sorted(found.items()))

@@ -1,0 +1,39 @@
+"""The small library that every lab imports: devices, data, timing, plots, ranks, checks and result cards."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from labkit import check, plot
+    from labkit._card import result_card
+    from labkit._data import load
+    from labkit._device import device, scale, seed_everything
+    from labkit._launch import launch
+    from labkit._timing import bench
+
+__all__ = ["bench", "check", "device", "launch", "load", "plot", "result_card", "scale", "seed_everything"]
+
+# Loaded on first use: `import labkit` stays under 0.2 s and loads no framework.
+_HOME = {
+    "bench": "labkit._timing",
+    "device": "labkit._device",
+    "launch": "labkit._launch",
+    "load": "labkit._data",
+    "result_card": "labkit._card",
+    "scale": "labkit._device",
+    "seed_everything": "labkit._device",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(importlib.import_module(_HOME[name]), name)
+    if name in __all__:
+        return importlib.import_module(f"labkit.{name}")
+    raise AttributeError(f"module 'labkit' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,125 @@
+"""The one style of labkit's figures, and how a notebook shows them."""
+
+from __future__ import annotations
+
+import functools
+import io
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["PALETTE", "SIZE_IN", "axes", "colour_map", "finish", "look", "luminance"]
+
+# Okabe and Ito (2008), "Color universal design"; without its yellow, which is too light for lines on white.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+SIZE_IN = (7.0, 3.5)
+_LINES = ("-", "--", "-.", ":")
+_MARKS = ("o", "s", "^", "D", "v", "P", "X")
+
+
+def axes(
+    ax: Axes | None,
+    *,
+    title: str,
+    xlabel: str = "",
+    ylabel: str = "",
+    logx: bool = False,
+    logy: bool = False,
+    size: tuple[float, float] = SIZE_IN,
+) -> Axes:
+    """Return `ax`, or new axes, in this module's style."""
+    import matplotlib.pyplot as plt
+    from matplotlib.ticker import LogFormatter
+
+    if ax is None:
+        _, ax = plt.subplots(figsize=size, layout="constrained")
+    ax.set_title(title, loc="left", fontsize=11, fontweight="bold")
+    ax.set_xlabel(xlabel, fontsize=10)
+    ax.set_ylabel(ylabel, fontsize=10)
+    for wanted, set_scale, axis in ((logx, ax.set_xscale, ax.xaxis), (logy, ax.set_yscale, ax.yaxis)):
+        if wanted:
+            set_scale("log")
+            axis.set_major_formatter(LogFormatter())  # 100, not 10 to the power of 2
+            axis.set_minor_formatter(LogFormatter(minor_thresholds=(1, 0.4)))
+    ax.grid(visible=True, color="#DDDDDD", linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def look(i: int) -> tuple[str, str, str]:
+    """Return colour, line style and mark of series `i`: each tells series apart without the others."""
+    return PALETTE[i % len(PALETTE)], _LINES[i % len(_LINES)], _MARKS[i % len(_MARKS)]
+
+
+def finish(ax: Axes, *, legend: bool = False) -> Axes:
+    """Add the legend, and see to it that a notebook shows the figure once, as SVG."""
+    if legend:
+        alone = len(ax.figure.axes) == 1  # beside the data; between panels there is no room for that
+        place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1, 1)} if alone else {"loc": "best"}
+        ax.legend(frameon=False, fontsize=10, handlelength=2.6, **place)
+    # The figure is shown when its cell ends: axes as the last value of the cell would add a line of text.
+    vars(ax)["_ipython_display_"] = _show_nothing
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    if shell is not None:
+        _use_svg(shell)
+    return ax
+
+
+def _show_nothing() -> None:
+    """Stand for axes at the end of a cell."""
+
+
+@functools.cache
+def _use_svg(shell: Any) -> None:
+    """Let a notebook show its figures as SVG; a later `%config InlineBackend.figure_formats` still wins."""
+    import matplotlib.pyplot as plt
+    from matplotlib.figure import Figure
+    from matplotlib_inline.config import InlineBackend
+
+    if "inline" in plt.get_backend():
+        InlineBackend.instance().figure_formats = {"svg"}
+        shell.display_formatter.formatters["image/svg+xml"].for_type(Figure, _svg)
+
+
+def _svg(figure: Figure) -> tuple[str, dict[str, str]]:
+    """Return a figure as SVG, equal bytes for equal figures, with a description as its title and alternative text."""
+    import matplotlib.pyplot as plt
+
+    words = _describe(figure)
+    page = io.StringIO()
+    with plt.rc_context({"svg.hashsalt": "labkit"}):
+        figure.savefig(page, format="svg", bbox_inches="tight", metadata={"Date": None, "Title": words})
+    return page.getvalue(), {"alt": words}
+
+
+def _describe(figure: Figure) -> str:
+    """Say in words what the axes of a figure show: title, labels, names of the series."""
+    parts = []
+    for ax in figure.axes:
+        names = [label for label in ax.get_legend_handles_labels()[1] if not label.startswith("_")]
+        about = {"x": ax.get_xlabel(), "y": ax.get_ylabel(), "series": ", ".join(names)}
+        facts = [ax.get_title(loc="left") or ax.get_title(), *(f"{key}: {text}" for key, text in about.items() if text)]
+        parts.append("; ".join(filter(None, facts)))
+    return ". ".join(filter(None, parts)) or "figure"
+
+
+def colour_map(name: str, *, bad: str) -> Any:
+    """Return a colour map that draws missing values in `bad`."""
+    import matplotlib as mpl
+
+    return mpl.colormaps[name].with_extremes(bad=bad)
+
+
+def luminance(rgba: ArrayLike) -> float:
+    """Return the relative luminance of WCAG 2: 0 for black, 1 for white."""
+    red_green_blue = np.asarray(rgba, float)[:3]
+    linear = np.where(red_green_blue <= 0.04045, red_green_blue / 12.92, ((red_green_blue + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])

@@ -1,0 +1,154 @@
+"""What `launch` says when ranks fail: which rank is to blame, why, and what became of the others."""
+
+from __future__ import annotations
+
+import linecache
+import re
+import signal
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from labkit._launch import worker
+from labkit._launch.worker import Report
+
+__all__ = ["Failure", "RankError", "RankNotImplementedError", "blame", "died", "hung", "reported", "stack"]
+
+
+class RankError(RuntimeError):
+    """A rank failed, and with it the launch.
+
+    rank: the one to blame. traceback: where it was, as text, or "" if the process ended without a word.
+    """
+
+    def __init__(self, message: str, *, rank: int, hint: str = "", traceback: str = "") -> None:
+        super().__init__(message)
+        self.rank = rank
+        self.hint = hint
+        self.traceback = traceback
+
+    def __str__(self) -> str:
+        hint = f"\nhint: {self.hint}" if self.hint else ""
+        trace = f"\n\n{self.traceback}" if self.traceback else ""
+        return f"{super().__str__()}{hint}{trace}"
+
+
+class RankNotImplementedError(RankError, NotImplementedError):
+    """A rank met a task that is not written yet: still a NotImplementedError for who launched it."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+@dataclass(frozen=True)
+class Failure:
+    """How one rank failed. consequence: it only noticed that another rank had gone."""
+
+    rank: int
+    what: str
+    hint: str = ""
+    traceback: str = ""
+    error: str = ""
+    consequence: bool = False
+
+
+# How gloo, NCCL and the rendezvous say that the other side of a connection has gone.
+_LOST = re.compile(
+    r"Connection (closed|reset|refused)|Broken pipe|remote process exited|Socket (Timeout|closed)|NCCL.*(abort|remote)",
+    re.IGNORECASE,
+)
+_HINTS = {
+    "SIGKILL": "the system ends the largest process when memory runs out: use fewer ranks or smaller arrays",
+    "SIGSEGV": "a crash in compiled code: an index out of range, or a tensor whose memory was freed",
+}
+
+
+def reported(rank: int, report: Report) -> Failure:
+    """Return the failure that a rank reported itself."""
+    trace = f"rank {rank}: {_with_cells(report.traceback)}" if report.traceback else ""
+    if report.error == "SystemExit":
+        return Failure(rank, f"called {report.message}", "return a value instead", trace, report.error)
+    if report.error == "PicklingError":
+        hint = "return numbers, strings, arrays, tensors, or lists and dictionaries of them"
+        return Failure(rank, f"returned a value that cannot be sent: {report.message}", hint, "", report.error)
+    # "RuntimeError: ..." or gloo's own types; a ValueError that quotes such a text is the student's.
+    lost = (report.error in ("RuntimeError", "ConnectionError") or report.error.startswith("Dist")) and bool(
+        _LOST.search(report.message)
+    )
+    return Failure(rank, f"raised {report.message}", "", trace, report.error, lost)
+
+
+def died(rank: int, code: int, trace: str) -> Failure:
+    """Return the failure of a rank that ended without a report; `code` as subprocess has it, negative for a signal."""
+    if trace:
+        trace = f"rank {rank} was here:\n{trace}"
+    if code >= 0:
+        hint = "os._exit and a crashing library end a process without a word: return a value instead"
+        return Failure(rank, f"ended with exit code {code} before it returned", hint, trace)
+    name = next((number.name for number in signal.Signals if number == -code), f"signal {-code}")
+    return Failure(rank, f"was killed by {name}", _HINTS.get(name, ""), trace)
+
+
+def blame(failures: Sequence[Failure], world_size: int) -> RankError:
+    """Return the error for a launch: the guilty rank first, then what became of the others."""
+    guilty = min((f for f in failures if not f.consequence), key=lambda f: f.rank, default=failures[0])
+    same = [f.rank for f in failures if f.what == guilty.what and f is not guilty]
+    lost = [f.rank for f in failures if f.consequence and f is not guilty and f.rank not in same]
+    rest = [f for f in failures if f is not guilty and f.rank not in (*same, *lost)]
+    notes = [guilty.hint] if guilty.hint else []
+    if same:
+        notes.append(f"{ranks(same)} failed in the same way")
+    notes += [f"{ranks([f.rank])} {f.what.splitlines()[0]}" for f in rest]
+    if lost:
+        notes.append(f"{ranks(lost)} lost the connection: a consequence, not the cause")
+    where, hint, trace = f"rank {guilty.rank} of {world_size}", "\n      ".join(notes), guilty.traceback
+    if guilty.error == "NotImplementedError":
+        task = guilty.what.removeprefix("raised NotImplementedError").removeprefix(": ") or "not implemented yet"
+        return RankNotImplementedError(f"{task} ({where})", rank=guilty.rank, hint=hint, traceback=trace)
+    return RankError(f"launch: {where} {guilty.what}", rank=guilty.rank, hint=hint, traceback=trace)
+
+
+def hung(stacks: Mapping[int, str], done: Sequence[int], timeout_s: float, world_size: int) -> RankError:
+    """Return the error for ranks that were still running at the deadline; those outside a collective are to blame."""
+    waiting = {rank for rank, trace in stacks.items() if "/torch/distributed/" in trace}
+    order = sorted(stacks, key=lambda rank: (rank in waiting, rank))
+    notes = [f"{ranks(done)} had returned"] if done else []
+    if waiting and len(waiting) < len(stacks):
+        notes.append(f"{ranks(waiting)} waited for {ranks(stacks.keys() - waiting)}")
+    notes += ["a collective waits until every rank calls it"] if waiting else []
+    notes.append("a computation that needs longer needs a larger timeout_s")
+    traces = [f"rank {rank} was here when the time was up:\n{stacks[rank]}" for rank in order if stacks[rank]]
+    verb = "was" if len(order) == 1 else "were"
+    message = f"launch: {ranks(order)} of {world_size} {verb} still running after {timeout_s:g} s"
+    return RankError(message, rank=order[0], hint="\n      ".join(notes), traceback="\n\n".join(traces))
+
+
+def stack(dump: str) -> str:
+    """Return faulthandler's dump as a traceback: the last call last, with source lines, without wrappers' frames."""
+    lines = []
+    for file, number, name in re.findall(r'^  File "(.+)", line (\d+) in (.+)$', dump, re.MULTILINE):
+        if file == worker.__file__:
+            break
+        if file.endswith("c10d_logger.py"):  # wraps every collective
+            continue
+        source = linecache.getline(file, int(number)).strip()
+        lines.append(f'  File "{file}", line {number}, in {name}' + (f"\n    {source}" if source else ""))
+    return _with_cells("\n".join(reversed(lines)))
+
+
+def _with_cells(trace: str) -> str:
+    """Name a notebook's cells as the notebook does, `Cell In[3]`, not as files under /tmp."""
+    ipython = sys.modules.get("IPython")
+    compiler = getattr(ipython and ipython.get_ipython(), "compile", None)
+
+    def place(found: re.Match[str]) -> str:
+        label = compiler.format_code_name(found[1]) if compiler else None
+        return f"{' '.join(label)}," if label else found[0]
+
+    return re.sub(r'File "([^"]+)",', place, trace)
+
+
+def ranks(numbers: Iterable[int]) -> str:
+    """Return "rank 2" or "ranks 0, 2 and 3"."""
+    *most, last = (str(number) for number in sorted(numbers))
+    return f"ranks {', '.join(most)} and {last}" if most else f"rank {last}"

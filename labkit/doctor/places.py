@@ -1,0 +1,62 @@
+"""Probes of what a lab writes to and reads from, and of what grading needs."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Literal
+
+from labkit.doctor.finding import Finding
+
+__all__ = ["data_sets", "sandbox", "writable"]
+
+_SANDBOX = ["bwrap", "--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "true"]
+_SANDBOX_S = 5.0
+
+
+def writable() -> list[Finding]:
+    """Try to write into the working directory and the data cache."""
+    from labkit._data import cache_dir
+
+    here, cache = Path.cwd(), cache_dir()
+    return [
+        _writable("working directory", here, "fail", "start in a folder of your own: nothing can be saved here"),
+        _writable("data cache", cache, "warn", "export LABKIT_DATA=a folder that you may write to"),
+    ]
+
+
+def _writable(what: str, folder: Path, otherwise: Literal["warn", "fail"], fix: str) -> Finding:
+    # A cache that is not there yet will be made in the nearest folder that is.
+    nearest = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    try:
+        with tempfile.TemporaryFile(dir=nearest):
+            return Finding("ok", what, f"{folder} can be written")
+    except OSError as error:
+        return Finding(otherwise, what, f"{folder} cannot be written: {error.strerror}", fix)
+
+
+def data_sets() -> list[Finding]:
+    """Say which data sets need no network."""
+    from labkit._data import describe
+
+    entries = describe()
+    ready = [entry.name for entry in entries if entry.ready]
+    missing = [entry.name for entry in entries if not entry.ready]
+    later = f"; `labkit data get NAME` downloads {', '.join(missing)}" if missing else ""
+    return [Finding("ok", "data sets", f"{', '.join(ready)} ready{later}")]
+
+
+def sandbox() -> list[Finding]:
+    """Try the sandbox that grading uses; students do not need it."""
+    if sys.platform != "linux" or not shutil.which("bwrap"):
+        fix = "only graders need it: apt install bubblewrap" if sys.platform == "linux" else "grade on Linux"
+        return [Finding("warn", "sandbox", "bubblewrap is not installed", fix)]
+    done = subprocess.run(_SANDBOX, check=False, capture_output=True, text=True, timeout=_SANDBOX_S)
+    if done.returncode == 0:
+        return [Finding("ok", "sandbox", "bubblewrap and user namespaces work")]
+    fix = "only graders need it: allow unprivileged user namespaces (docker: a seccomp profile that does)"
+    words = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+    return [Finding("warn", "sandbox", words, fix)]

@@ -1,0 +1,17 @@
+"""The repository as an nbgrader course: solutions/ is the source, labs/ the release."""
+
+from autograder.course import AFTER_SAVING, BEFORE_SAVING
+from nbgrader.preprocessors import SaveCells
+
+c = get_config()  # noqa: F821 (nbgrader defines it)
+
+c.CourseDirectory.course_id = "dl-scale"
+c.CourseDirectory.source_directory = "solutions"
+c.CourseDirectory.release_directory = "labs"
+# Nothing of an instructor's folder may be copied beside a student's notebook.
+c.CourseDirectory.ignore = [
+    ".ipynb_checkpoints", "__pycache__", "*.py", "*.pyc", "*.toml", "cards", "feedback", "right", "wrong",
+]  # fmt: skip
+# formgrader's "generate" makes what `autograder release` makes.
+c.GenerateAssignment.preprocessors = [*BEFORE_SAVING, SaveCells, *AFTER_SAVING]
+c.Execute.timeout = 30

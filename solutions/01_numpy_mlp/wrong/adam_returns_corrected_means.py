@@ -1,0 +1,7 @@
+"""Fails optimisers-check, fit-check: hands on the corrected means, so that they are corrected again."""
+
+
+def adam_step(w, g, m, v, t, lr, beta1=0.9, beta2=0.999, eps=1e-8):
+    m = (beta1 * m + (1 - beta1) * g) / (1 - beta1**t)
+    v = (beta2 * v + (1 - beta2) * g**2) / (1 - beta2**t)
+    return w - lr * m / (np.sqrt(v) + eps), m, v

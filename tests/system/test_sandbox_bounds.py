@@ -1,0 +1,219 @@
+"""What a program in each sandbox may use, and that nothing of it survives: first mildly, then with malice."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.system.sandboxed import NAMES, program, sandbox_or_skip
+
+from autograder.errors import SandboxError
+from autograder.sandbox import Job, Limits, Sandbox
+
+pytestmark = pytest.mark.slow
+
+# Every loop in a hostile program ends by itself after this time, should a limit ever fail.
+SELF_LIMIT_S = 5
+
+DAEMON = """
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.write(test, b"daemon")
+        time.sleep(60)
+        os.write(test, b"survived")
+    os._exit(0)
+"""
+
+
+@pytest.fixture(params=NAMES, scope="module")
+def sandbox(request: pytest.FixtureRequest) -> Sandbox:
+    return sandbox_or_skip(request.param)
+
+
+def test_more_processes_than_allowed_cannot_be_started(sandbox: Sandbox, tmp_path: Path) -> None:
+    source = """
+    started = 0
+    try:
+        for _ in range(10):
+            if os.fork() == 0:
+                time.sleep(20)
+                os._exit(0)
+            started += 1
+    except BlockingIOError:
+        pass
+    os.write(test, str(started).encode())
+    """
+    with program(sandbox, tmp_path, source, limits=Limits(processes=5)) as running:
+        assert 1 <= int(running.line()) <= 4
+
+
+def test_a_fork_bomb_is_bounded_and_can_be_killed(sandbox: Sandbox, tmp_path: Path) -> None:
+    source = f"""
+    end = time.monotonic() + {SELF_LIMIT_S}
+    os.write(test, b"lit")
+    while time.monotonic() < end:
+        try:
+            os.fork()
+        except BlockingIOError:
+            pass
+    """
+    with program(sandbox, tmp_path, source, limits=Limits(processes=30)) as running:
+        assert running.line() == "lit"
+        time.sleep(1)
+        assert 10 <= len(_family(running.process.pid)) <= 40
+        began = time.monotonic()
+        running.process.close()
+        assert time.monotonic() - began < SELF_LIMIT_S - 2
+        assert running.line(timeout_s=1) == ""
+
+
+def test_a_file_grows_no_further_than_allowed(sandbox: Sandbox, tmp_path: Path) -> None:
+    source = """
+    with open("large", "wb", buffering=0) as file:
+        try:
+            for _ in range(8):
+                file.write(bytes(1 << 20))
+        except OSError as error:
+            os.write(test, f"{error.strerror} at {os.stat('large').st_size >> 20} MiB".encode())
+    """
+    with program(sandbox, tmp_path, source, limits=Limits(file_size_mib=2)) as running:
+        assert running.line() == "File too large at 2 MiB"
+
+
+def test_no_more_files_than_allowed_can_be_open(sandbox: Sandbox, tmp_path: Path) -> None:
+    source = """
+    kept = []
+    try:
+        while len(kept) < 500:
+            kept.append(open("/dev/null"))
+    except OSError as error:
+        os.write(test, error.strerror.encode())
+    """
+    with program(sandbox, tmp_path, source, limits=Limits(open_files=64)) as running:
+        assert running.line() == "Too many open files"
+
+
+def test_address_space_is_limited(sandbox: Sandbox, tmp_path: Path) -> None:
+    source = """
+    try:
+        bytearray(1 << 30)
+    except MemoryError:
+        os.write(test, b"MemoryError")
+    """
+    with program(sandbox, tmp_path, source, limits=Limits(memory_mib=512)) as running:
+        assert running.line() == "MemoryError"
+
+
+def test_processor_time_is_limited(sandbox: Sandbox, tmp_path: Path) -> None:
+    source = f"""
+    end = time.monotonic() + {SELF_LIMIT_S} * 4
+    while time.monotonic() < end: pass
+    """
+    with program(sandbox, tmp_path, source, limits=Limits(cpu_s=1)) as running:
+        code = running.process.wait(SELF_LIMIT_S * 3)
+    assert code in (128 + signal.SIGKILL, 128 + signal.SIGXCPU)
+
+
+def test_it_is_the_first_to_go_when_memory_runs_out(sandbox: Sandbox, tmp_path: Path) -> None:
+    with program(sandbox, tmp_path, "os.write(test, open('/proc/self/oom_score_adj', 'rb').read())") as running:
+        assert running.line() == "1000\n"
+
+
+def test_a_daemon_does_not_survive_the_end_of_the_program(sandbox: Sandbox, tmp_path: Path) -> None:
+    with program(sandbox, tmp_path, DAEMON) as running:
+        assert running.line() == "daemon"
+        assert running.process.wait(10) == 0
+        running.process.close()
+        assert running.line(timeout_s=1) == ""
+
+
+def test_a_daemon_does_not_survive_the_killing_of_the_program(sandbox: Sandbox, tmp_path: Path) -> None:
+    with program(sandbox, tmp_path, DAEMON + "\ntime.sleep(60)") as running:
+        assert running.line() == "daemon"
+        assert running.process.poll() is None
+        running.process.close()
+        assert running.line(timeout_s=1) == ""
+
+
+def test_processes_that_ignore_every_signal_are_killed_too(sandbox: Sandbox, tmp_path: Path) -> None:
+    source = """
+    import signal
+    for number in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_IGN)
+    """
+    with program(sandbox, tmp_path, source + DAEMON.replace("\n", "\n    ") + "\n    time.sleep(60)") as running:
+        assert running.line() == "daemon"
+        running.process.close()
+        assert running.line(timeout_s=1) == ""
+
+
+def test_nothing_survives_the_graders_own_death(sandbox: Sandbox, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text("import os, sys, time\ntest = int(sys.argv[1])" + DAEMON + "time.sleep(60)")
+    grader = """
+    import sys, time
+    from pathlib import Path
+    from autograder.sandbox import Job, choose
+    room = Path(sys.argv[1], "room")
+    room.mkdir()
+    job = Job(program=room.parent / "program.py", directory=room, arguments=(sys.argv[2],), descriptors=(int(sys.argv[2]),))
+    process = choose(sys.argv[3]).start(job)
+    time.sleep(60)
+    """.replace("\n    ", "\n")
+    reader, writer = os.pipe()
+    with open(reader, "rb", buffering=0) as pipe:
+        victim = subprocess.Popen(
+            [sys.executable, "-c", grader, str(tmp_path), str(writer), sandbox.name], pass_fds=[writer]
+        )
+        os.close(writer)
+        assert pipe.read(6) == b"daemon"
+        victim.kill()
+        victim.wait()
+        began = time.monotonic()
+        assert pipe.read(6) == b""
+        assert time.monotonic() - began < SELF_LIMIT_S
+
+
+def test_files_that_do_not_fit_are_an_error_before_anything_runs(tmp_path: Path) -> None:
+    sandbox = sandbox_or_skip("bubblewrap")
+    files = tmp_path / "files"
+    files.mkdir()
+    (files / "large").write_bytes(bytes(3 << 20))
+    limits = Limits(scratch_mib=1)
+    with pytest.raises(SandboxError, match="No space left on device"), program(
+        sandbox, tmp_path, "os.write(test, b'ran')", files=files, limits=limits
+    ) as running:
+        assert running.line() == ""
+
+
+def test_last_words_are_what_it_wrote_to_standard_error(sandbox: Sandbox, tmp_path: Path) -> None:
+    with program(sandbox, tmp_path, "sys.exit('farewell ' + 'x' * 100_000 + ' world')") as running:
+        assert running.process.wait(10) == 1
+    words = running.process.last_words()
+    assert words.endswith("x world") and len(words) == 8191
+
+
+def test_a_program_that_is_not_there_is_an_error(sandbox: Sandbox, tmp_path: Path) -> None:
+    with pytest.raises(SandboxError, match="sandbox: "):
+        process = sandbox.start(Job(program=tmp_path / "none.py", directory=tmp_path))
+        process.wait(10)
+        process.close()
+        raise SandboxError(f"sandbox: {process.last_words()}")
+
+
+def _family(parent: int) -> set[int]:
+    parents = {}
+    for name in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            parents[int(name)] = int(Path("/proc", name, "stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue  # it ended meanwhile
+    found = {parent}
+    while more := {pid for pid, its_parent in parents.items() if its_parent in found} - found:
+        found |= more
+    return found - {parent}

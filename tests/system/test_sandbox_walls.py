@@ -1,0 +1,220 @@
+"""What a kernel in bubblewrap cannot see, reach or change, tried from within."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import os
+import socket
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.system.sandboxed import Console, console, sandbox_or_skip
+
+from autograder.sandbox import Limits, Policy
+
+pytestmark = pytest.mark.slow
+
+SECRET = "AUTOGRADER_TEST_SECRET"
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory of the grader: another student's submission, the gradebook, and two directories to be let in."""
+    root = tmp_path_factory.mktemp("host")
+    for name in ("submitted/other/lab.ipynb", "gradebook.db", "let_in/data.txt", "files/data.txt"):
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("of the host")
+    (root / "files" / "link").symlink_to(root / "gradebook.db")
+    return root
+
+
+@pytest.fixture(scope="module")
+def prompt(host: Path) -> Iterator[Console]:
+    sandbox = sandbox_or_skip("bubblewrap")
+    policy = Policy(read_only=(host / "let_in",), environment={"COURSE": "dl"})
+    limits = Limits(scratch_mib=32, shared_memory_mib=16)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(SECRET, "1")
+        with console(sandbox, files=host / "files", policy=policy, limits=limits) as running:
+            yield running
+
+
+def checkout() -> Path:
+    spec = importlib.util.find_spec("labkit")
+    assert spec is not None and spec.origin is not None
+    root = Path(spec.origin).parents[1]
+    if not (root / "pyproject.toml").exists():
+        pytest.skip(f"labkit is installed in {root}: there is no checkout to hide")
+    return root
+
+
+def exists(prompt: Console, *paths: Path | str) -> list[bool]:
+    found = prompt.run(f"import os; [os.path.lexists(path) for path in {[str(path) for path in paths]!r}]")
+    return [bool(answer) for answer in ast.literal_eval(found)]
+
+
+def test_of_the_checkout_only_labkit_and_data_sets_are_there(prompt: Console) -> None:
+    root = checkout()
+    found = set(ast.literal_eval(prompt.run(f"import os; os.listdir({str(root)!r})")))
+    prefix = Path(sys.prefix)
+    assert found - ({prefix.relative_to(root).parts[0]} if prefix.is_relative_to(root) else set()) == {
+        "labkit",
+        "datasets",
+    }
+
+
+def test_other_submissions_and_the_gradebook_are_not_there(prompt: Console, host: Path) -> None:
+    assert exists(prompt, host / "gradebook.db", host / "submitted", host / "files") == [False] * 3
+    assert prompt.run("open('link')").startswith("FileNotFoundError")
+
+
+def test_homes_and_secrets_of_the_system_are_not_there(prompt: Console) -> None:
+    paths = ["/home", "/etc/shadow", "/etc/resolv.conf", "/etc/ssh", "/var", "/srv", "/opt/course", "/mnt", "/boot"]
+    assert exists(prompt, *paths) == [False] * len(paths)
+
+
+def test_of_roots_home_only_a_python_below_it_is_there(prompt: Console) -> None:
+    pythons = [Path(sys.prefix), Path(sys.base_prefix)]
+    allowed = {python.relative_to("/root").parts[0] for python in pythons if python.is_relative_to("/root")}
+    found = prompt.run("import os; os.listdir('/root') if os.path.exists('/root') else []")
+    assert set(ast.literal_eval(found)) <= allowed
+
+
+def test_the_environment_is_the_sandboxs_own(prompt: Console) -> None:
+    said = ast.literal_eval(prompt.run(f"import os; {{name: os.environ.get(name) for name in ({SECRET!r}, 'COURSE')}}"))
+    assert said == {SECRET: None, "COURSE": "dl"}
+    assert prompt.run("os.listdir(os.environ['HOME'])").count("bash") == 0
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["/", "/dev", "/etc", "/usr/bin", "/usr/lib", "/run", "/run/autograder", "/run/autograder/files", "/proc/sys/kernel"],
+)
+def test_the_system_is_read_only(prompt: Console, place: str) -> None:
+    said = prompt.run(f"open({place!r} + '/intruder', 'w')")
+    assert said.startswith(("OSError: [Errno 30]", "PermissionError", "FileNotFoundError"))
+
+
+def test_python_and_labkit_are_read_only(prompt: Console, host: Path) -> None:
+    import labkit
+
+    places = [sys.prefix, sys.base_prefix, str(Path(labkit.__file__).parent), str(host / "let_in")]
+    for place in places:
+        said = prompt.run(f"open({place!r} + '/intruder', 'w')")
+        assert said.startswith(("OSError: [Errno 30]", "PermissionError")), place
+    assert prompt.run(f"open({str(host / 'let_in/data.txt')!r}).read()") == "'of the host'"
+
+
+def test_files_are_copies_that_belong_to_the_student(prompt: Console, host: Path) -> None:
+    assert prompt.run("open('data.txt', 'a').write('!'); open('data.txt').read()") == "'of the host!'"
+    assert (host / "files/data.txt").read_text() == "of the host"
+
+
+def test_scratch_space_is_bounded(prompt: Console) -> None:
+    for place in ("/tmp/fill", "fill", "/dev/shm/fill"):
+        said = prompt.run(f"""
+            try:
+                with open({place!r}, "wb") as file:
+                    for _ in range(64):
+                        file.write(bytes(1 << 20))
+            finally:
+                os.remove({place!r})
+        """)
+        assert said == "OSError: [Errno 28] No space left on device"
+
+
+def test_the_network_ends_at_its_own_loopback(prompt: Console) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = server.getsockname()
+        socket.create_connection(address, timeout=2).close()
+        said = prompt.run(f"import socket; socket.create_connection({address!r}, timeout=2)")
+    assert said.startswith("ConnectionRefusedError")
+    assert prompt.run("socket.create_connection(('192.0.2.1', 80), timeout=2)").startswith("OSError: [Errno 101]")
+    assert prompt.run("socket.if_nameindex()") == "[(1, 'lo')]"
+
+
+def test_names_are_not_resolved(prompt: Console) -> None:
+    assert prompt.run("import socket; socket.getaddrinfo('example.org', 80)").startswith("gaierror")
+
+
+def test_abstract_sockets_of_the_host_cannot_be_reached(prompt: Console) -> None:
+    address = f"\0autograder-{os.getpid()}"
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(address)
+        server.listen()
+        said = prompt.run(f"import socket; socket.socket(socket.AF_UNIX).connect({address!r})")
+    assert said.startswith("ConnectionRefusedError")
+
+
+def test_the_graders_sockets_cannot_be_reached(prompt: Console) -> None:
+    assert exists(prompt, prompt.manager.ip, f"{prompt.manager.ip}-1", prompt.manager.connection_file) == [False] * 3
+
+
+def test_processes_of_the_host_are_neither_seen_nor_signalled(prompt: Console) -> None:
+    seen = ast.literal_eval(prompt.run("import os; sorted(int(name) for name in os.listdir('/proc') if name.isdecimal())"))
+    assert seen[0] == 1 and len(seen) <= 3
+    host_pid = max(os.getpid(), seen[-1] + 1)
+    assert prompt.run(f"os.kill({host_pid}, 0)").startswith("ProcessLookupError")
+
+
+def test_its_first_process_can_be_neither_killed_nor_looked_through(prompt: Console) -> None:
+    prompt.run("import os, signal\ntry: os.kill(1, signal.SIGKILL)\nexcept PermissionError: pass")
+    assert prompt.run("1 + 1") == "2"
+    roots = prompt.run("try: print(sorted(os.listdir('/proc/1/root')))\nexcept PermissionError: print([])")
+    assert "home" not in ast.literal_eval(roots)
+
+
+def test_it_has_no_rights_and_cannot_gain_any(prompt: Console) -> None:
+    status = dict(
+        line.split(":\t", 1) for line in prompt.run("print(open('/proc/self/status').read())").splitlines() if "\t" in line
+    )
+    assert int(status["CapEff"], 16) == int(status["CapPrm"], 16) == int(status["CapAmb"], 16) == 0
+    assert status["NoNewPrivs"].strip() == "1"
+    assert set(status["Uid"].split()) != {"0"}
+    assert prompt.run("os.setuid(0)").startswith("PermissionError")
+
+
+def test_on_the_host_it_is_not_root(prompt: Console) -> None:
+    provisioner = prompt.manager.provisioner
+    bwrap = provisioner._process.pid
+    children = _children(bwrap)
+    kernels = [pid for init in children for pid in _children(init)]
+    assert len(kernels) == 1
+    owner = os.stat(f"/proc/{kernels[0]}").st_uid
+    assert owner != 0
+    if os.getuid() == 0:
+        assert owner not in {os.stat(path).st_uid for path in ("/", "/tmp", sys.prefix)}
+
+
+def _children(parent: int) -> list[int]:
+    found = []
+    for name in filter(str.isdecimal, os.listdir("/proc")):
+        fields = Path("/proc", name, "stat").read_text().rpartition(")")[2].split()
+        if int(fields[1]) == parent:
+            found.append(int(name))
+    return found
+
+
+def test_programs_of_another_user_run_as_the_student(prompt: Console) -> None:
+    setuid = [path for path in map(Path, ("/usr/bin/su", "/usr/bin/passwd", "/usr/bin/mount")) if path.exists()]
+    setuid = [path for path in setuid if path.stat().st_mode & stat.S_ISUID]
+    if not setuid:
+        pytest.skip("this system has no setuid program to try")
+    options = prompt.run(f"os.statvfs({str(setuid[0])!r}).f_flag & os.ST_NOSUID")
+    assert options == str(os.ST_NOSUID)
+
+
+def test_an_ordinary_user_gets_no_further_user_namespaces(prompt: Console) -> None:
+    if os.getuid() == 0:
+        pytest.skip("started by root, user namespaces stay available inside; bubblewrap.py says so")
+    assert "failed" in prompt.run("!unshare --user true")
+
+
+def test_the_connections_key_is_not_on_any_command_line(prompt: Console) -> None:
+    lines = prompt.run("print([open(f'/proc/{pid}/cmdline').read() for pid in (1, 2)])")
+    assert prompt.manager.session.key.decode() not in lines

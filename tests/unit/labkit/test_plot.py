@@ -1,0 +1,238 @@
+"""plot: what is drawn, what is refused, and that a notebook shows a figure once."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+from xml.etree import ElementTree
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import nbclient
+import nbformat
+import numpy as np
+import pytest
+
+from labkit import _figure, plot
+
+NAN = float("nan")
+
+
+@pytest.fixture(autouse=True)
+def headless() -> Iterator[None]:
+    """Draw without a screen and leave no figure open."""
+    mpl.use("agg")
+    yield
+    plt.close("all")
+
+
+def draw(ax: Any) -> Any:
+    """Render the figure of `ax`: some mistakes only show then."""
+    ax.figure.savefig(io.BytesIO())
+    return ax
+
+
+def texts(ax: Any) -> list[str]:
+    return [text.get_text() for text in ax.texts]
+
+
+def ticks(axis: Any) -> list[str]:
+    return [label.get_text() for label in axis.get_ticklabels()]
+
+
+def test_importing_plot_does_not_import_matplotlib() -> None:
+    code = "import sys; from labkit import plot; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_curves_differ_in_more_than_colour() -> None:
+    ax = draw(plot.curves({str(i): np.arange(3) + i for i in range(8)}))
+    looks = [(line.get_color(), line.get_linestyle(), line.get_marker()) for line in ax.lines]
+    assert len(set(looks)) == 8
+    assert len({line for _, line, _ in looks[:4]}) == 4
+
+
+def test_curves_carry_their_labels() -> None:
+    ax = draw(plot.curves({"train": [3, 2], "validation": [3, 2.5]}, title="Loss", xlabel="epoch", ylabel="nats"))
+    assert (ax.get_title(loc="left"), ax.get_xlabel(), ax.get_ylabel()) == ("Loss", "epoch", "nats")
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["train", "validation"]
+
+
+def test_one_curve_needs_neither_name_nor_legend() -> None:
+    ax = draw(plot.curves([3.0, 2.0, 1.0]))
+    assert ax.lines[0].get_xdata().tolist() == [1, 2, 3]
+    assert ax.get_legend() is None
+
+
+def test_curves_take_their_own_x() -> None:
+    ax = draw(plot.curves({"ring": ([2, 4, 8], [1, 2, 4])}, logx=True, logy=True))
+    assert ax.lines[0].get_xdata().tolist() == [2, 4, 8]
+    assert ticks(ax.xaxis) == ["2", "4", "8"]
+
+
+def test_curves_leave_a_gap_where_a_loss_is_not_finite() -> None:
+    assert draw(plot.curves({"diverges": [1.0, 2.0, NAN, float("inf"), 3.0]})).get_ylim()[1] < 4
+
+
+@pytest.mark.parametrize("band", [[0.5, 0.5], [[0.5, 1.5], [1.5, 2.5]]])
+def test_a_band_is_a_half_width_or_two_edges(band: Any) -> None:
+    ax = draw(plot.curves({"loss": [1.0, 2.0]}, spread={"loss": band}))
+    edges = ax.collections[0].get_paths()[0].vertices
+    assert (edges[:, 1].min(), edges[:, 1].max()) == (0.5, 2.5)
+
+
+def test_bars_show_their_values() -> None:
+    ax = draw(plot.bars({"NumPy": 3.14159, "PyTorch": 2, "Keras": -12_345.6}))
+    assert texts(ax) == ["3.14", "2", "\N{MINUS SIGN}12,346"]
+    assert ticks(ax.xaxis) == ["NumPy", "PyTorch", "Keras"]
+
+
+def test_bars_take_a_format_and_error_bars() -> None:
+    ax = draw(plot.bars([0.5, 0.25], ["a", "b"], fmt=".0%", spread=[0.1, 0.1], logy=True))
+    assert texts(ax) == ["50%", "25%"]
+
+
+def test_a_missing_bar_has_no_number() -> None:
+    assert texts(draw(plot.bars([1.0, NAN]))) == ["1", ""]
+
+
+def test_long_labels_are_tilted() -> None:
+    ax = draw(plot.bars(range(10), [f"a rather long name {i}" for i in range(10)]))
+    assert ax.get_xticklabels()[0].get_rotation() == 30
+
+
+def test_a_matrix_shows_every_number_and_leaves_nan_empty() -> None:
+    ax = draw(plot.matrix([[0.91, NAN, 1.0]], ["relu"], ["none", "L2", "dropout"], fmt=".0%"))
+    assert texts(ax) == ["91%", "", "100%"]
+    assert (ticks(ax.yaxis), ticks(ax.xaxis)) == (["relu"], ["none", "L2", "dropout"])
+
+
+def test_a_confusion_matrix_is_coloured_by_its_mistakes() -> None:
+    image = plot.matrix([[900, 2], [1, 900]], off_diagonal=True).images[0]
+    assert (image.norm.vmin, image.norm.vmax) == (1, 2)
+    assert image.get_array().mask.tolist() == [[True, False], [False, True]]
+
+
+def test_a_confusion_matrix_without_mistakes_is_drawn() -> None:
+    assert texts(draw(plot.matrix(np.eye(2), off_diagonal=True))) == ["1", "0", "0", "1"]
+    assert texts(draw(plot.matrix([[5]], off_diagonal=True))) == ["5"]
+
+
+def test_numbers_in_a_matrix_contrast_with_their_cells() -> None:
+    cells = np.linspace(0, 1, 40).reshape(4, 10)
+    ax = draw(plot.matrix(cells))
+    for value, text in zip(cells.ravel(), ax.texts, strict=True):
+        behind = _figure.luminance(ax.images[0].to_rgba(np.array(value)))
+        above = {"white": 1.0, "black": 0.0}[text.get_color()]
+        contrast = (max(behind, above) + 0.05) / (min(behind, above) + 0.05)
+        assert contrast >= 4.5  # WCAG 2, level AA
+
+
+def test_images_lie_in_a_grid_a_pixel_apart() -> None:
+    sheet = plot.images(np.ones((5, 2, 3)), columns=3).images[0].get_array()
+    assert sheet.shape == (2 * 2 + 1, 3 * 3 + 2)
+    empty = np.ma.getmaskarray(sheet)
+    assert empty[2].all()
+    assert empty[:, 3].all()
+    assert empty[3:, 8:].all()
+    assert empty.sum() == sheet.size - 5 * 2 * 3
+
+
+def test_an_image_has_its_title_above_it() -> None:
+    ax = draw(plot.images(np.ones((4, 8, 8)), [3, 1, 4, 1], columns=2))
+    empty = np.ma.getmaskarray(ax.images[0].get_array())
+    assert texts(ax) == ["3", "1", "4", "1"]
+    for text in ax.texts:
+        x, y = text.get_position()
+        assert empty[int(y), int(x)]
+        assert not empty[int(y) + 2, int(x)]
+
+
+def test_signed_images_are_white_at_zero() -> None:
+    image = draw(plot.images(np.array([[[-1.0, 3.0]]]), signed=True)).images[0]
+    assert (image.norm.vmin, image.norm.vmax) == (-3, 3)
+    assert min(image.to_rgba(np.array(0.0))[:3]) > 0.95
+
+
+def test_colour_images_are_drawn() -> None:
+    assert draw(plot.images(np.ones((2, 4, 4, 3)), ["a", "b"])).images[0].get_array().shape[2] == 3
+
+
+def test_scatter_draws_each_cloud() -> None:
+    ax = draw(plot.scatter({"CPU": ([1, 2], [3, 4]), "GPU": ([1, 2], [30, 40])}, logx=True, logy=True))
+    assert [len(cloud.get_offsets()) for cloud in ax.collections] == [2, 2]
+
+
+def test_panels_stand_side_by_side_in_one_figure() -> None:
+    left, right = plot.panels(2)
+    plot.curves({"a": [1, 2], "b": [2, 1]}, ax=left)
+    assert plot.images(np.ones((1, 2, 2)), ax=right) is right
+    assert draw(left).figure is right.figure
+
+
+@pytest.mark.parametrize(
+    ("call", "what"),
+    [
+        (lambda: plot.curves({}), "plot.curves: nothing to draw"),
+        (lambda: plot.curves({"a": []}), r"plot.curves: 'a' is empty \(shape \(0,\)\)"),
+        (lambda: plot.curves({"a": [[1], [2]]}), r"plot.curves: 'a' has shape \(2, 1\), expected 1 axes"),
+        (lambda: plot.curves({"a": [NAN, NAN]}), "plot.curves: 'a' holds no finite number"),
+        (lambda: plot.curves({"a": ([1, 2, 3], [1, 2])}), "plot.curves: 'a' has 3 values of x but 2 of y"),
+        (lambda: plot.curves({"a": [0, -1]}, logy=True), "'a' holds nothing above zero\nhint: .*logarithmic"),
+        (lambda: plot.curves({"a": [1]}, spread={"b": [1]}), "spread names 'b', but the series are a"),
+        (lambda: plot.curves({"a": [1, 2]}, spread={"a": [1]}), r"spread of 'a' has shape \(1,\), expected \(2,\)"),
+        (lambda: plot.scatter({"a": ([NAN], [1])}), "plot.scatter: x of 'a' holds no finite number"),
+        (lambda: plot.bars([]), "plot.bars: values is empty"),
+        (lambda: plot.bars([1, 2], ["a"]), "plot.bars: 1 labels, expected 2"),
+        (lambda: plot.bars([1, 2], spread=[1]), "plot.bars: 1 values of spread, expected 2"),
+        (lambda: plot.matrix([1, 2]), r"plot.matrix: m has shape \(2,\), expected 2 axes"),
+        (lambda: plot.matrix([[1, 2]], ["a", "b"]), "plot.matrix: 2 row_labels, expected 1"),
+        (lambda: plot.matrix([[NAN]]), "plot.matrix: m holds no finite number"),
+        (lambda: plot.images(np.ones((4, 4))), r"plot.images: array has shape \(4, 4\), expected 3 axes"),
+        (lambda: plot.images(np.ones((0, 4, 4))), "plot.images: array is empty"),
+        (lambda: plot.images(np.ones((2, 4, 4)), ["a"]), "plot.images: 1 titles, expected 2"),
+        (lambda: plot.images(np.ones((2, 4, 4, 2))), "colours are 3, from 0 to 1"),
+        (lambda: plot.images(255 * np.ones((2, 4, 4, 3))), "values 0 to 255; colours are 3, from 0 to 1"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_before_a_figure_is_made(call: Callable[[], Any], what: str) -> None:
+    with pytest.raises(ValueError, match=what):
+        call()
+    assert plt.get_fignums() == []
+
+
+def test_the_same_figure_gives_the_same_svg() -> None:
+    def svg() -> str:
+        return _figure._svg(plot.curves({"a": [1, 2], "b": [2, 1]}, spread={"a": [1, 1]}).figure)[0]
+
+    assert svg() == svg()
+
+
+def test_svg_says_what_it_shows() -> None:
+    ax = plot.curves({"train": [3, 2], "test": [3, 2.5]}, title="Loss & more", xlabel="epoch", ylabel="nats")
+    svg, metadata = _figure._svg(ax.figure)
+    words = "Loss & more; x: epoch; y: nats; series: train, test"
+    assert metadata == {"alt": words}
+    title = ElementTree.fromstring(svg).find("{http://www.w3.org/2000/svg}title")
+    assert title is not None
+    assert title.text == words
+
+
+@pytest.mark.slow
+def test_a_notebook_shows_each_figure_once_as_svg() -> None:
+    cells = [
+        "from labkit import plot",
+        "plot.curves([1, 2], title='last value of its cell')",
+        "ax = plot.bars([1, 2], title='not the last')\nax.axhline(1)\nprint('text')",
+        "%config InlineBackend.figure_formats = ['png']\nplot.bars([1, 2])",
+    ]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    nbclient.NotebookClient(notebook, kernel_name="python3", timeout=60).execute()
+    shown = [
+        [sorted(output.get("data", [output["output_type"]])) for output in cell.outputs] for cell in notebook.cells
+    ]
+    svg, png = ["image/svg+xml", "text/plain"], ["image/png", "text/plain"]
+    assert shown == [[], [svg], [["stream"], svg], [png]]
