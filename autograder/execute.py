@@ -109,9 +109,7 @@ class _Run:
         self.explore = explore
         self.problems: list[str] = []
         self.timed_out = False
-        self.client = _Client(
-            notebook, km=manager, allow_errors=True, startup_timeout=_STARTUP_S, record_timing=False, store_history=True
-        )
+        self.client = _Client(notebook, km=manager, allow_errors=True, startup_timeout=_STARTUP_S, record_timing=False)
         self.client.left_bytes = limits.output_kib * 1024
 
     def execute(self) -> Execution:

@@ -7,17 +7,33 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from labkit import check, plot
-    from labkit._card import result_card
+    from labkit._card import Card, result_card
     from labkit._data import load
     from labkit._device import device, scale, seed_everything
-    from labkit._launch import launch
-    from labkit._timing import bench
+    from labkit._launch import RankError, launch
+    from labkit._timing import bench, compare
 
-__all__ = ["bench", "check", "device", "launch", "load", "plot", "result_card", "scale", "seed_everything"]
+__all__ = [
+    "Card",
+    "RankError",
+    "bench",
+    "check",
+    "compare",
+    "device",
+    "launch",
+    "load",
+    "plot",
+    "result_card",
+    "scale",
+    "seed_everything",
+]
 
 # Loaded on first use: `import labkit` stays under 0.2 s and loads no framework.
 _HOME = {
+    "Card": "labkit._card",
+    "RankError": "labkit._launch",
     "bench": "labkit._timing",
+    "compare": "labkit._timing",
     "device": "labkit._device",
     "launch": "labkit._launch",
     "load": "labkit._data",

@@ -8,15 +8,16 @@ Defended, against code that does whatever it likes:
 - The host's network, abstract sockets included: there is only a loopback interface of its own.
 - The host's processes, System V objects and host name: own pid, ipc, uts and, where there are any, cgroup namespaces.
 - Privileges. It has no capabilities, cannot gain any (no_new_privs), and runs as a user without rights outside: started
-  by root, a uid picked at random for this process alone; started by an ordinary user, one in a user namespace. It can make
-  no namespaces of its own, and the system calls in `seccomp.py` are refused (on x86-64 and AArch64).
+  by root, a uid picked at random for this process alone; by an ordinary user, one in a user namespace. It can make no
+  namespaces of its own, and the system calls listed in `seccomp.py` are refused (on x86-64 and AArch64).
 - The machine. Address space, processes, file size, open files and processor time are limited, and the kernel's
   out-of-memory killer takes these processes first. All of them die with the sandbox, and the sandbox with the grader.
 
 Not defended: bugs in the part of the Linux kernel that is left; memory as a whole (the limit is on each process; many
-processes together meet only the out-of-memory killer); load and timing, which others on the machine notice; and what the
-process says over its own descriptors, which may be anything. Where a container forbids a /proc of one's own, the container's is shown read-only: its processes can then be seen with
-name and command line, though neither signalled nor looked into.
+processes together meet only the out-of-memory killer); load and timing, which others on the machine notice; and what
+the process says over its own descriptors, which may be anything. Where a container forbids a /proc of one's own, the
+container's is shown read-only: its processes can then be seen with name and command line, though neither signalled nor
+looked into.
 """
 
 from __future__ import annotations
@@ -76,9 +77,9 @@ class Bubblewrap(Sandbox):
         """See Sandbox.start."""
         info, info_end = os.pipe()
         with (
-            open(info, "rb", buffering=0) as reader,
-            open(info_end, "wb", buffering=0) as writer,
-            open(os.memfd_create("seccomp"), "w+b", buffering=0) as calls,
+            os.fdopen(info, "rb", buffering=0) as reader,
+            os.fdopen(info_end, "wb", buffering=0) as writer,
+            os.fdopen(os.memfd_create("seccomp"), "w+b", buffering=0) as calls,
         ):
             calls.write(filter_program())
             calls.seek(0)
@@ -164,7 +165,7 @@ def _read_only(paths: Sequence[Path]) -> list[str]:
     arguments = _directories(path.parent for path in paths)
     for path in paths:
         if path.is_symlink():
-            arguments += ["--symlink", os.readlink(path), str(path)]
+            arguments += ["--symlink", str(path.readlink()), str(path)]
         else:
             arguments += ["--ro-bind", str(path), str(path)]
     return arguments

@@ -15,6 +15,9 @@ It imports nothing that is slow to import, and prints one line to standard error
     AS=N NPROC=N ...   set the resource limit of this name, soft and hard
 """
 
+# pathlib and contextlib would double the time it takes.
+# ruff: noqa: PTH102, PTH103, PTH115, PTH119, PTH123, PTH208, PTH211, SIM105
+
 from __future__ import annotations
 
 import errno
@@ -102,7 +105,7 @@ def _copy_file(source: str, target: str) -> None:
 
 
 def prefer_out_of_memory() -> None:
-    """Ask the kernel to take this process and its children before any other when memory runs out; root's word is final."""
+    """Ask the kernel to take this process and its children first when memory runs out; asked by root, that is final."""
     try:
         with open("/proc/self/oom_score_adj", "w") as file:
             file.write("1000")

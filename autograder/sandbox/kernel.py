@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import zmq
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.provisioning import KernelProvisionerBase
@@ -25,6 +26,8 @@ __all__ = ["SandboxedKernelManager", "kernel"]
 _PROGRAM = Path(__file__).with_name("kernel_program.py")
 _PORTS = {"shell_port": 1, "iopub_port": 2, "stdin_port": 3, "control_port": 4, "hb_port": 5}
 _POLL_S = 0.02
+# A kernel that sends a larger message is cut off; the grader's memory is not a student's to fill.
+_MAX_MESSAGE_BYTES = 64 << 20
 
 
 @contextlib.contextmanager
@@ -71,8 +74,16 @@ class SandboxedKernelManager(AsyncKernelManager):  # type: ignore[misc]
     def client(self, **traits: Any) -> Any:
         """Return a client of the kernel; `close` stops its channels."""
         client = super().client(**traits)
+        client.context.setsockopt(zmq.MAXMSGSIZE, _MAX_MESSAGE_BYTES)
         self._clients.append(client)
         return client
+
+    def end(self) -> None:
+        """Kill the kernel with all its descendants, or keep it from starting; from any thread.
+
+        The thread that uses the kernel finds it dead, within a second, and is still the one to call `close`.
+        """
+        self.provisioner.end()
 
     def close(self) -> None:
         """Kill the kernel with all its descendants, stop clients, remove sockets and files. Safe to call twice."""
@@ -99,6 +110,7 @@ class _Provisioner(KernelProvisionerBase):  # type: ignore[misc]
         self._policy = policy
         self._room: Room | None = None
         self._process: Process | None = None
+        self._ended = False
         self.last_words = ""
 
     @property
@@ -138,6 +150,8 @@ class _Provisioner(KernelProvisionerBase):  # type: ignore[misc]
                         policy=self._policy,
                     )
                 )
+                if self._ended:
+                    raise SandboxError("sandbox kernel: it was ended before it had started")
             except BaseException:
                 self.close()
                 raise
@@ -170,6 +184,12 @@ class _Provisioner(KernelProvisionerBase):  # type: ignore[misc]
     async def cleanup(self, restart: bool = False) -> None:
         """End what still runs and remove what is left."""
         self.close()
+
+    def end(self) -> None:
+        """Kill the kernel with all its descendants, or keep it from starting; from any thread."""
+        self._ended = True
+        if process := self._process:
+            process.kill()
 
     def close(self) -> None:
         """Kill the kernel with all its descendants and remove the room. Safe to call twice."""

@@ -24,7 +24,7 @@ def adopt_sockets(descriptors: dict[str, int]) -> None:
             self.setsockopt(zmq.USE_FD, descriptors.pop(address))
         return bind(self, address)
 
-    zmq.Socket.bind = adopt  # type: ignore[method-assign]
+    zmq.Socket.bind = adopt  # type: ignore[method-assign, assignment]
 
 
 class SandboxedKernelApp(IPKernelApp):  # type: ignore[misc]

@@ -7,8 +7,8 @@ included, and kills all of them with the program, and also when the grader dies.
 a uid picked at random for it alone, so that it can change none of the host's files, nor signal its processes.
 
 Not defended: everything else. The program can read what the grader can read (solutions, hidden tests, the gradebook),
-use the network, see other processes and fill the disk with many files. Started by an ordinary user it *is* that user: it
-can also change and delete the user's files, and kill the supervisor and the grader. Grades made in it are marked.
+use the network, see other processes and fill the disk with many files. Started by an ordinary user it *is* that user:
+it can also change and delete the user's files, and kill the supervisor and the grader. Grades made in it are marked.
 """
 
 from __future__ import annotations

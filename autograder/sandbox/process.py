@@ -30,6 +30,7 @@ class Process:
         self._popen = popen
         self._leader = leader
         self._stop_signal = stop_signal
+        self._leader_lock = threading.Lock()
         self._stderr = b""
         # Read all the time: ipykernel copies there what subprocesses print, and blocks for ever on a full pipe.
         self._listener = threading.Thread(target=self._listen, daemon=True)
@@ -45,15 +46,23 @@ class Process:
             self._popen.wait(timeout_s)
         return self._popen.poll()
 
+    def kill(self) -> None:
+        """Kill the program and every process it left behind, without waiting for it; from any thread."""
+        with self._leader_lock, contextlib.suppress(ProcessLookupError):
+            if self._leader >= 0:
+                signal.pidfd_send_signal(self._leader, self._stop_signal)
+
     def close(self, timeout_s: float = 10.0) -> int:
         """Kill the program and every process it left behind; return its exit code. Safe to call twice.
 
         Raises SandboxError when some process could not be killed within timeout_s seconds.
         """
-        leader, self._leader = self._leader, -1
+        self.kill()
+        with self._leader_lock:
+            leader, self._leader = self._leader, -1
         if leader >= 0:
             try:
-                self._end(leader, timeout_s)
+                self._await_end(leader, timeout_s)
             finally:
                 os.close(leader)
         code = self._popen.wait()
@@ -72,9 +81,7 @@ class Process:
                 if len(chunk) == _PIPE_BYTES:
                     time.sleep(_PAUSE_S)
 
-    def _end(self, leader: int, timeout_s: float) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(leader, self._stop_signal)
+    def _await_end(self, leader: int, timeout_s: float) -> None:
         if not select.select([leader], [], [], timeout_s)[0]:
             self._popen.kill()
             raise SandboxError(
@@ -116,7 +123,7 @@ def spawn(
         raise SandboxError(f"sandbox: cannot start: {error}") from error
     finally:
         os.close(ready_end)
-    with open(ready, "rb", buffering=0) as report:
+    with os.fdopen(ready, "rb", buffering=0) as report:
         process = Process(popen, leader(popen.pid), stop_signal)
         _feed(popen, stdin)
         if report.read(len(_READY)) == _READY:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import secrets
 from pathlib import Path
 
@@ -32,7 +31,7 @@ def threads_of(uid: int) -> int:
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # it ended meanwhile
             if process.stat().st_uid == uid:
-                total += len(os.listdir(process / "task"))
+                total += sum(1 for _ in (process / "task").iterdir())
     return total
 
 

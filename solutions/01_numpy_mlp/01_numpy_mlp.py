@@ -162,7 +162,7 @@ check.score(1)
 
 # %% nbgrader={"grade_id": "softmax-cross-entropy", "solution": true}
 def softmax_cross_entropy(logits: np.ndarray, labels: np.ndarray) -> tuple[float, np.ndarray]:
-    """Return the mean cross-entropy of labels, shape (n,), and its gradient by logits, shape (n, k)."""
+    """Return the mean cross-entropy of labels, shape (n,), and its gradient by logits, (n, k)."""
     ### BEGIN SOLUTION
     rows = np.arange(len(logits))
     shifted = logits - logits.max(axis=1, keepdims=True)

@@ -73,7 +73,7 @@ def console(
 
 
 class Program:
-    """A Python program in a sandbox that talks to the test by a pipe, which every process it leaves behind holds open."""
+    """A Python program in a sandbox that talks to the test by a pipe, which all its processes hold open."""
 
     def __init__(self, sandbox: Sandbox, directory: Path, source: str, job: Job) -> None:
         path = directory / "program.py"

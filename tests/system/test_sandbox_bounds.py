@@ -10,10 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.system.sandboxed import NAMES, program, sandbox_or_skip
 
 from autograder.errors import SandboxError
 from autograder.sandbox import Job, Limits, Sandbox
+from tests.system.sandboxed import NAMES, program, sandbox_or_skip
 
 pytestmark = pytest.mark.slow
 
@@ -21,13 +21,16 @@ pytestmark = pytest.mark.slow
 SELF_LIMIT_S = 5
 
 DAEMON = """
+told, tell = os.pipe()
 if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
         os.write(test, b"daemon")
+        os.write(tell, b".")
         time.sleep(60)
         os.write(test, b"survived")
     os._exit(0)
+os.read(told, 1)
 """
 
 
@@ -55,8 +58,23 @@ def test_more_processes_than_allowed_cannot_be_started(sandbox: Sandbox, tmp_pat
 
 def test_a_fork_bomb_is_bounded_and_can_be_killed(sandbox: Sandbox, tmp_path: Path) -> None:
     source = f"""
-    end = time.monotonic() + {SELF_LIMIT_S}
+    children = []
+    try:
+        for _ in range(40):
+            children.append(os.fork())
+            if children[-1] == 0:
+                time.sleep(20)
+                os._exit(0)
+    except BlockingIOError:
+        pass
+    else:
+        os.write(test, b"without a limit it is not lit")
+        os._exit(1)
+    for child in children:
+        os.kill(child, 9)
+        os.waitpid(child, 0)
     os.write(test, b"lit")
+    end = time.monotonic() + {SELF_LIMIT_S}
     while time.monotonic() < end:
         try:
             os.fork()
@@ -159,14 +177,15 @@ def test_nothing_survives_the_graders_own_death(sandbox: Sandbox, tmp_path: Path
     import sys, time
     from pathlib import Path
     from autograder.sandbox import Job, choose
-    room = Path(sys.argv[1], "room")
+    directory, pipe, name = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+    room = directory / "room"
     room.mkdir()
-    job = Job(program=room.parent / "program.py", directory=room, arguments=(sys.argv[2],), descriptors=(int(sys.argv[2]),))
-    process = choose(sys.argv[3]).start(job)
+    job = Job(program=directory / "program.py", directory=room, arguments=(pipe,), descriptors=(int(pipe),))
+    process = choose(name).start(job)
     time.sleep(60)
     """.replace("\n    ", "\n")
     reader, writer = os.pipe()
-    with open(reader, "rb", buffering=0) as pipe:
+    with os.fdopen(reader, "rb", buffering=0) as pipe:
         victim = subprocess.Popen(
             [sys.executable, "-c", grader, str(tmp_path), str(writer), sandbox.name], pass_fds=[writer]
         )
@@ -185,9 +204,10 @@ def test_files_that_do_not_fit_are_an_error_before_anything_runs(tmp_path: Path)
     files.mkdir()
     (files / "large").write_bytes(bytes(3 << 20))
     limits = Limits(scratch_mib=1)
-    with pytest.raises(SandboxError, match="No space left on device"), program(
-        sandbox, tmp_path, "os.write(test, b'ran')", files=files, limits=limits
-    ) as running:
+    with (
+        pytest.raises(SandboxError, match="No space left on device"),
+        program(sandbox, tmp_path, "os.write(test, b'ran')", files=files, limits=limits) as running,
+    ):
         assert running.line() == ""
 
 
@@ -208,9 +228,9 @@ def test_a_program_that_is_not_there_is_an_error(sandbox: Sandbox, tmp_path: Pat
 
 def _family(parent: int) -> set[int]:
     parents = {}
-    for name in filter(str.isdecimal, os.listdir("/proc")):
+    for path in Path("/proc").glob("[0-9]*"):
         try:
-            parents[int(name)] = int(Path("/proc", name, "stat").read_text().rpartition(")")[2].split()[1])
+            parents[int(path.name)] = int((path / "stat").read_text().rpartition(")")[2].split()[1])
         except OSError:
             continue  # it ended meanwhile
     found = {parent}

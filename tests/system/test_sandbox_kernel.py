@@ -1,8 +1,7 @@
-"""A kernel in each sandbox, driven by nbclient: it works, it can be interrupted, its death is noticed, nothing is left."""
+"""A kernel in each sandbox, driven by nbclient: it works, can be interrupted, its death is noticed, nothing is left."""
 
 from __future__ import annotations
 
-import os
 import tempfile
 import time
 from collections.abc import Iterator
@@ -13,9 +12,9 @@ import pytest
 from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 from nbclient.util import run_sync
-from tests.system.sandboxed import NAMES, console, sandbox_or_skip
 
 from autograder.sandbox import Limits, Policy, Sandbox, kernel
+from tests.system.sandboxed import NAMES, console, sandbox_or_skip
 
 pytestmark = pytest.mark.slow
 
@@ -32,7 +31,7 @@ def nothing_left_behind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iter
         monkeypatch.setattr(tempfile, "tempdir", directory)
         Path(directory).chmod(0o711)
         yield
-        assert [name for name in os.listdir(directory) if name.startswith("autograder")] == []
+        assert list(Path(directory).glob("autograder*")) == []
 
 
 @pytest.mark.usefixtures("nothing_left_behind")

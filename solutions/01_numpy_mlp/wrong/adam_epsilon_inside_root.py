@@ -1,4 +1,4 @@
-"""Fails optimisers-check: eps stands under the root."""
+"""Fails optimisers-check, fit-check: eps stands under the root."""
 
 
 def adam_step(w, g, m, v, t, lr, beta1=0.9, beta2=0.999, eps=1e-8):

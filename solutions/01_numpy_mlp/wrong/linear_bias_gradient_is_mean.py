@@ -1,4 +1,4 @@
-"""Fails linear-check, fit-check: averages the bias gradient, although the loss has averaged already."""
+"""Fails linear-check: averages the bias gradient, although the loss has averaged already."""
 
 
 class Linear:

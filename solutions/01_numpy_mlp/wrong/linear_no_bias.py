@@ -1,4 +1,4 @@
-"""Fails linear-check, mlp-check: forward leaves the bias out."""
+"""Fails linear-check: forward leaves the bias out."""
 
 
 class Linear:

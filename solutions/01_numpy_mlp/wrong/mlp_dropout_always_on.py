@@ -1,4 +1,4 @@
-"""Fails mlp-check, fit-check: drops activations outside training too, so predictions are random."""
+"""Fails mlp-check: drops activations outside training too, so that predictions are random."""
 
 
 class MLP:

@@ -1,4 +1,4 @@
-"""Fails softmax-cross-entropy-check, mlp-check: sums over the batch and forgets to divide by its size."""
+"""Fails softmax-cross-entropy-check: sums over the batch and forgets to divide by its size."""
 
 
 def softmax_cross_entropy(logits, labels):

@@ -1,0 +1,162 @@
+"""The five properties of every lab, and what its prose and cells must look like."""
+
+from __future__ import annotations
+
+import copy
+import re
+from functools import cache
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.execute import Execution, Executor
+from autograder.model import CellScore, SourceCellRow
+from autograder.release import EXPLORE, Release, build, find_labs
+from autograder.sandbox import choose
+from autograder.score import score_notebook
+from autograder.source import read_source
+from autograder.variant import Variant, find_variants, put_answers
+
+ROOT = Path(__file__).parents[2]
+LABS = find_labs(ROOT / "solutions")
+WRONG = [pytest.param(lab, v, id=f"{lab.name}-{v.path.stem}") for lab in LABS for v in find_variants(lab, "wrong")]
+RIGHT = [pytest.param(lab, v, id=f"{lab.name}-{v.path.stem}") for lab in LABS for v in find_variants(lab, "right")]
+every_lab = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
+
+
+@cache
+def _release(lab: Path) -> Release:
+    return build(lab)
+
+
+def _instructor(lab: Path) -> nbformat.NotebookNode:
+    return nbformat.reads(_release(lab).source_notebook.decode(), as_version=4)
+
+
+def _student(lab: Path) -> nbformat.NotebookNode:
+    return nbformat.reads(_release(lab).files[f"{lab.name}.ipynb"].decode(), as_version=4)
+
+
+def _rows(lab: Path) -> list[SourceCellRow]:
+    return [
+        SourceCellRow(c.grade_id, c.cell_type, c.source, "", c.test, c.grade, c.solution, False, c.points)
+        for c in read_source(lab).cells
+        if c.grade_id
+    ]
+
+
+def _run(lab: Path, notebook: nbformat.NotebookNode, *, explore: bool = False) -> Execution:
+    ids = {cell.id for cell in notebook.cells if cell.metadata.get("labkit", {}).get("explore")}
+    limits = read_source(lab).lab.limits
+    return Executor(choose()).run(notebook, limits=limits, files={}, explore=() if explore else ids)
+
+
+def _scores(lab: Path, notebook: nbformat.NotebookNode) -> dict[str, CellScore]:
+    execution = _run(lab, notebook)
+    assert execution.complete, execution.problems
+    scores = score_notebook(lab.name, execution.notebook, _rows(lab))
+    return {score.grade_id: score for score in scores if score.points is not None}
+
+
+def _lost(scores: dict[str, CellScore]) -> dict[str, str]:
+    return {s.grade_id: f"{s.points:g} of {s.max_points:g} {s.message} {[c for c in s.cases if not c['passed']]}"
+            for s in scores.values() if s.points != s.max_points}  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------- the five properties
+@every_lab
+def test_the_whole_solution_runs_without_an_error_and_earns_full_marks(lab: Path) -> None:
+    execution = _run(lab, _instructor(lab), explore=True)
+    assert execution.complete, execution.problems
+    outputs = [(cell.id, o) for cell in execution.notebook.cells if cell.cell_type == "code" for o in cell.outputs]
+    assert not [(i, o.ename, o.evalue) for i, o in outputs if o.output_type == "error"]
+    assert not [(i, o.text) for i, o in outputs if o.output_type == "stream" and o.name == "stderr"]
+    scores = score_notebook(lab.name, execution.notebook, _rows(lab))
+    assert not _lost({s.grade_id: s for s in scores if s.points is not None})
+
+
+@every_lab
+def test_the_released_notebook_earns_nothing_and_fails_only_for_what_is_not_implemented(lab: Path) -> None:
+    tests = {cell.id: cell.source for cell in _instructor(lab).cells}
+    notebook = _student(lab)
+    for cell in notebook.cells:
+        if cell.metadata.get("nbgrader", {}).get("grade") and cell.cell_type == "code":
+            cell.source = tests[cell.id]  # hidden tests as well
+    scores = _scores(lab, notebook)
+    assert {s.grade_id: s.points for s in scores.values() if s.points} == {}
+    errors = {c["error"] for s in scores.values() for c in s.cases if not c["passed"]}
+    assert errors == {"NotImplementedError"}, [c for s in scores.values() for c in s.cases]
+
+
+@pytest.mark.parametrize(("lab", "variant"), WRONG)
+def test_a_wrong_answer_fails_the_check_it_names_and_only_that(lab: Path, variant: Variant) -> None:
+    scores = _scores(lab, put_answers(_instructor(lab), variant))
+    assert sorted(_lost(scores)) == sorted(variant.fails), _lost(scores)
+
+
+@pytest.mark.parametrize(("lab", "variant"), RIGHT)
+def test_another_right_answer_earns_full_marks(lab: Path, variant: Variant) -> None:
+    assert not _lost(_scores(lab, put_answers(_instructor(lab), variant)))
+
+
+@every_lab
+def test_no_solution_or_hidden_line_is_in_the_committed_lab(lab: Path) -> None:
+    committed = (ROOT / "labs" / lab.name / f"{lab.name}.ipynb").read_text(encoding="utf-8")
+    published = {
+        line.strip() for cell in nbformat.reads(committed, as_version=4).cells for line in cell.source.split("\n")
+    }
+    secret = {line.strip() for cell in read_source(lab).cells for line in cell.removed() if len(line.strip()) >= 32}
+    assert secret
+    assert not {line for line in secret & published if not line.startswith(("import ", "from "))}
+    assert "BEGIN" not in committed
+    assert "hidden_case" not in committed
+
+
+# --------------------------------------------------------------------------------------------- what a lab must look like
+@every_lab
+def test_every_graded_task_has_at_least_three_wrong_answers_and_the_lab_a_right_one(lab: Path) -> None:
+    caught = [check for variant in find_variants(lab, "wrong") for check in variant.fails]
+    checks = [cell.grade_id for cell in read_source(lab).cells if cell.test]
+    assert {check: caught.count(check) for check in checks if caught.count(check) < 3} == {}
+    assert find_variants(lab, "right")
+
+
+@every_lab
+def test_two_builds_are_byte_identical(lab: Path) -> None:
+    assert build(lab) == build(lab)
+
+
+@every_lab
+def test_prose_and_code_cells_are_short(lab: Path) -> None:
+    for cell in read_source(lab).cells:
+        if cell.cell_type == "markdown" and not cell.grade:
+            words = len(re.sub(r"\$[^$]*\$|`[^`]*`|!\[.*?\)", "x", cell.source).split())
+            assert words <= 150, f"line {cell.line}: {words} words"
+        elif cell.explore:
+            assert len(cell.lines) <= 30, f"line {cell.line}: {len(cell.lines)} lines"
+        for line in cell.lines if cell.cell_type == "code" else []:
+            assert len(line) <= 100, f"line {cell.line}: {line}"
+
+
+@every_lab
+def test_students_receive_no_outputs_and_know_which_cells_are_theirs(lab: Path) -> None:
+    for cell in _student(lab).cells:
+        if cell.cell_type == "code":
+            assert not cell.outputs
+            assert cell.source.startswith(EXPLORE) == bool(cell.metadata.get("labkit", {}).get("explore"))
+
+
+@every_lab
+def test_a_half_finished_notebook_gets_the_points_of_its_finished_half(lab: Path) -> None:
+    solution, student = _instructor(lab), _student(lab)
+    tasks = [c for c in read_source(lab).cells if c.solution and c.cell_type == "code"]
+    first = tasks[0].grade_id
+    notebook = copy.deepcopy(solution)
+    stubs = {cell.id: cell.source for cell in student.cells}
+    for cell in notebook.cells:
+        if cell.id in {task.grade_id for task in tasks} - {first}:
+            cell.source = stubs[cell.id]
+    scores = _scores(lab, notebook)
+    assert scores[next(iter(scores))].points == scores[next(iter(scores))].max_points
+    assert len(tasks) == 1 or _lost(scores)

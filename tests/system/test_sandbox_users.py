@@ -1,0 +1,110 @@
+"""The walls and bounds once more, for an ordinary user and in a container's /proc, where the suite is run by root."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from autograder.sandbox.view import python_paths
+
+pytestmark = pytest.mark.slow
+
+UID = 65_534
+HERE = Path(__file__).parent
+
+# What Docker does to /proc: with a part of it covered, the kernel lets no user namespace mount a /proc of its own.
+MASKED_PROC = "for each in /proc/scsi /proc/fs /proc/irq; do test ! -d $each || mount -t tmpfs none $each; done\n"
+
+
+def as_ordinary_user(command: list[str], scratch: Path, preparation: str = "") -> subprocess.CompletedProcess[str]:
+    """Run command as UID, in a mount namespace in which that user can read this Python even below /root."""
+    if os.getuid() != 0:
+        pytest.skip("only root can become another user; the other tests already run as an ordinary one")
+    missing = [tool for tool in ("unshare", "setpriv", "mount") if shutil.which(tool) is None]
+    if missing:
+        pytest.skip(f"this system has no {missing[0]} (Debian package util-linux or mount)")
+    # A home below pytest's own temporary directory would be closed to the user.
+    home = scratch / "home"
+    home.mkdir()
+    os.chown(home, UID, UID)
+    script = f'set -e\n{_open_up(scratch)}{preparation}exec setpriv --reuid {UID} --regid {UID} --clear-groups -- "$@"'
+    environment = {"HOME": str(home), "TMPDIR": "/tmp", "PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(
+        ["unshare", "--mount", "sh", "-c", script, "sh", *command],
+        env=environment,
+        cwd=HERE.parents[1],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+def _open_up(scratch: Path) -> str:
+    """Return the commands that replace each closed directory by one with only what Python needs in it."""
+    needed = {path.resolve() for path in (*python_paths(), HERE.parents[1])}
+    closed = {parent for path in needed for parent in path.parents if not parent.stat().st_mode & 0o001}
+    lines = ""
+    for number, directory in enumerate(sorted(closed)):
+        if any(directory != other and directory.is_relative_to(other) for other in closed):
+            continue
+        inside = sorted(path for path in needed if path.is_relative_to(directory))
+        for index, path in enumerate(inside):
+            kept = scratch / f"kept{number}-{index}"
+            kept.mkdir()
+            lines += f"mount --bind '{path}' '{kept}'\n"
+        lines += f"mount -t tmpfs -o mode=755 none '{directory}'\n"
+        for index, path in enumerate(inside):
+            lines += f"mkdir -p '{path}'; mount --bind '{scratch / f'kept{number}-{index}'}' '{path}'\n"
+    return lines
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Path:
+    for directory in (tmp_path, *tmp_path.parents):
+        if directory.stat().st_uid == os.getuid() and directory != Path("/tmp") and directory != Path("/"):
+            directory.chmod(directory.stat().st_mode | 0o011)
+    return tmp_path
+
+
+def test_walls_and_bounds_hold_for_an_ordinary_user(scratch: Path) -> None:
+    tests = [str(HERE / f"test_sandbox_{name}.py") for name in ("walls", "bounds")]
+    done = as_ordinary_user([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests], scratch)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_in_a_container_that_covers_proc_bubblewrap_still_isolates(scratch: Path) -> None:
+    source = """
+    import os, sys, tempfile
+    from pathlib import Path
+    from autograder.sandbox import Job, choose
+    sandbox = choose("bubblewrap")
+    assert not sandbox._way.own_proc, sandbox._way
+    program = Path(tempfile.mkdtemp(), "program.py")
+    program.write_text('''if True:
+        import os, sys
+        for name in filter(str.isdecimal, os.listdir("/proc")):
+            try:
+                if os.path.exists(f"/proc/{name}/root/home") or "SECRET" in open(f"/proc/{name}/environ").read():
+                    sys.exit(f"process {name} can be looked into")
+            except OSError:
+                pass
+        try:
+            os.kill(int(sys.argv[1]), 0)
+        except ProcessLookupError:
+            sys.exit("nothing to be found")
+    ''')
+    room = Path(tempfile.mkdtemp())
+    process = sandbox.start(Job(program=program, directory=room, arguments=(str(os.getpid()),)))
+    process.wait(20)
+    process.close()
+    print(process.last_words())
+    """.replace("\n    ", "\n")
+    command = ["env", "SECRET=1", sys.executable, "-c", source]
+    done = as_ordinary_user(command, scratch, MASKED_PROC)
+    assert done.stdout.strip() == "nothing to be found", done.stdout + done.stderr
