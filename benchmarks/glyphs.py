@@ -3,7 +3,7 @@
 Usage: python benchmarks/glyphs.py [NAME ...]
 
 Each model is trained on the training part, with settings that were not tuned; the validation part is not used. Networks
-start from three seeds: the lowest and the highest accuracy. Takes about seven minutes on two cores.
+start from three seeds: the lowest and the highest accuracy. Takes about ten minutes on two cores.
 """
 
 from __future__ import annotations

@@ -137,7 +137,7 @@ def matrix(
     cells = _checked("plot.matrix", "m", m, ndim=2)
     rows = _names("plot.matrix", "row_labels", row_labels, cells.shape[0])
     columns = _names("plot.matrix", "column_labels", column_labels, cells.shape[1])
-    size = (float(np.clip(1.5 + 0.7 * len(columns), 4, 9)), 1.0 + 0.36 * len(rows))
+    size = (float(np.clip(1.5 + 0.7 * len(columns), 4, SIZE_IN[0])), 1.0 + 0.36 * len(rows))
     ax = axes(ax, title=title, xlabel=xlabel, ylabel=ylabel, size=size)
     plain = np.isnan(cells)
     if off_diagonal:
@@ -177,7 +177,7 @@ def images(
         raise ValueError(f"plot.images: shape {pictures.shape}, values {low:g} to {high:g}; colours are 3, from 0 to 1")
     names = [] if titles is None else _names("plot.images", "titles", titles, len(pictures))
     columns = columns or min(len(pictures), 10)
-    tile_in = SIZE_IN[0] / max(columns, 6)
+    tile_in = (SIZE_IN[0] - signed * 0.8) / max(columns, 6)
     head = int(np.ceil(0.22 / tile_in * pictures.shape[2])) if names else 0  # pixels that a line of text takes
     sheet = _mosaic(pictures, columns, head)
     size = (sheet.shape[1], sheet.shape[0]) * np.array(tile_in / pictures.shape[2]) + (signed * 0.8, bool(title) * 0.3)

@@ -1,0 +1,205 @@
+# %% [markdown]
+# # 00. Orientation
+#
+# **Does my machine work, and how do I hand in?**
+# Half an hour with the tools of the course, before the first lab needs them:
+# a look at your machine, one task with its check, one measurement, one written answer.
+#
+# | | |
+# |---|---|
+# | Prerequisites | Python and a little NumPy |
+# | Time | about half an hour |
+# | Points | 3: 2 from a check, 1 from a written answer |
+# | Hardware | any; with a GPU the report names it |
+
+# %% [markdown]
+# ## Your machine
+#
+# The next cell asks the same questions as `labkit doctor` in a terminal.
+# Each line is *ok*, *warn* or *fail*, and a line that is not ok says how to mend it.
+# A warning is no obstacle: every graded point of this course can be earned on two CPU cores.
+
+# %% nbgrader={"grade_id": "setup", "locked": true}
+import numpy as np
+
+from labkit import check, compare, device, doctor, load, plot, result_card
+
+# %% explore=true
+for section, findings in doctor.examine().items():
+    well = [finding for finding in findings if finding.status == "ok"]
+    print(f"{section}: {len(well)} of {len(findings)} ok")
+    for finding in findings:
+        if finding.status != "ok" or section in ("Machine", "Accelerator"):
+            print(f"  {finding.status:4}  {finding.what:14} {finding.detail}")
+        if finding.fix:
+            print(f"        fix: {finding.fix}")
+
+# %% explore=true
+print("computing on:", device())
+digits = load("digits")
+plot.images(
+    digits.train.x[:10], titles=digits.train.y[:10], title="If you see ten digits, plots work"
+)
+
+# %% [markdown]
+# ## How a task works
+#
+# A task asks for one function or class.
+# Its cell raises `NotImplementedError`; you replace that line with your code.
+# Three cells follow.
+# A *look* cell, which begins with `# explore`, shows what your function does; change it as you like.
+# A *check* cell, which is locked, lists its cases.
+# Each passed case earns its share of the points, even if others fail.
+#
+# When your work is graded, the look cells are not run, the check cells are restored,
+# and further cases run that you do not see here.
+# They test what the text promises, with other numbers.
+# So write for the text, not for the check.
+
+# %% [markdown]
+# ### Task 1. The middle and the spread (2 points)
+#
+# Measure anything on a computer twice and you get two numbers.
+# This course quotes the *median* of several runs, because one slow run moves a mean but not a median,
+# and the *interquartile range*, the distance from the first to the third quartile, as the spread.
+#
+# `median_and_iqr(samples)` takes a sequence of numbers and returns the pair `(median, iqr)` as floats.
+# Quartiles are interpolated linearly, as `np.percentile` does.
+# For `[1, 2, 3, 4, 100]` that is `(3.0, 2.0)`: the 100 changes neither.
+# An empty sequence raises `ValueError`. About 4 lines.
+
+
+# %% nbgrader={"grade_id": "median-and-iqr", "solution": true}
+def median_and_iqr(samples) -> tuple[float, float]:
+    """Return the median and the interquartile range of a sequence of numbers."""
+    ### BEGIN SOLUTION
+    if len(samples) == 0:
+        raise ValueError("no samples")
+    first, median, third = np.percentile(samples, [25, 50, 75])
+    return float(median), float(third - first)
+    ### END SOLUTION
+
+
+# %% explore=true
+from time import perf_counter
+
+times_ms = []
+matrix = np.random.default_rng(0).normal(size=(300, 300))
+for _ in range(40):
+    start = perf_counter()
+    matrix @ matrix
+    times_ms.append(1000 * (perf_counter() - start))
+median, iqr = median_and_iqr(times_ms)
+plot.curves(
+    {"each run": times_ms, "median": [median] * len(times_ms)},
+    xlabel="run",
+    ylabel="milliseconds",
+    title=f"A 300 x 300 matrix product: {median:.2f} ms, middle half within {iqr:.2f} ms",
+)
+
+# %% [markdown]
+# The first run is often the slowest: memory is touched for the first time, a library wakes its threads.
+# Later runs differ because your machine does other things.
+# That is why a benchmark warms up first, repeats, and says how far its numbers lie apart.
+
+# %% nbgrader={"grade_id": "median-and-iqr-check", "grade": true, "points": 2}
+from labkit import check
+
+with check.case(
+    "the worked example",
+    hint="np.percentile(samples, [25, 50, 75]) gives all three numbers",
+):
+    check.close(median_and_iqr([1, 2, 3, 4, 100]), [3.0, 2.0])
+with check.case("an even number of samples", hint="the median lies between the two in the middle"):
+    check.close(median_and_iqr([1.0, 2.0, 4.0, 10.0]), [3.0, 3.75])
+with check.case("no samples raise ValueError", hint="if len(samples) == 0: raise ValueError(...)"):
+    check.raises(ValueError, median_and_iqr, [])
+### BEGIN HIDDEN TESTS
+with check.hidden_case("the order does not matter", hint="sort, or let np.percentile do it"):
+    check.close(median_and_iqr([10.0, 1.0, 4.0, 2.0]), [3.0, 3.75])
+with check.hidden_case(
+    "one sample has no spread", hint="the first and third quartile are the same"
+):
+    check.close(median_and_iqr([7.5]), [7.5, 0.0])
+with check.hidden_case("one slow run moves neither number", hint="is it the median, or the mean?"):
+    check.close(median_and_iqr([5.0] * 9 + [500.0]), [5.0, 0.0])
+### END HIDDEN TESTS
+check.score(2)
+
+# %% [markdown]
+# ## When a check fails
+#
+# A failed case says what was expected, what came, and where to look.
+# Read it before you change anything.
+# Outside of a check cell the same functions raise an error, which is useful for tests of your own.
+
+# %% explore=true
+with check.case("quartiles of a tiny sample", hint="this one fails on purpose"):
+    check.close([3.0, 2.5], [3.0, 2.0])
+with check.case("a shape that does not fit", hint="so does this one: keepdims=True keeps the axis"):
+    check.close(np.ones(4), np.ones((4, 1)))
+check.score(1)
+
+# %% [markdown]
+# ## Predict, measure, explain
+#
+# Every lab asks you to write a number down before you measure it.
+# A guess that turns out wrong is worth more than a measurement without one: it shows what you believed.
+# How much longer does a matrix product take in float64 than in float32? Write your guess into the next cell.
+
+# %% explore=true
+my_guess = 1.0
+rng = np.random.default_rng(0)
+double = rng.normal(size=(512, 512))
+single = double.astype(np.float32)
+timings = compare({"float64": lambda: double @ double, "float32": lambda: single @ single})
+low, ratio, high = timings.ratio("float64", "float32")
+print(f"guessed {my_guess:.1f} x, measured {ratio:.1f} x (middle half {low:.1f} to {high:.1f})")
+timings
+
+# %% [markdown]
+# Half the bytes, and twice as many numbers in one vector instruction: about twice as fast.
+# Lab 03 asks how far down that goes, and lab 07 what it costs.
+#
+# A *result card* keeps a measurement with its spread, the machine and the date.
+# Lab 16 will read the cards of your whole term and ask whether you would believe them.
+
+# %% explore=true
+result_card(
+    "a float64 matrix product takes longer than a float32 one",
+    ratio,
+    unit="x",
+    n=10,
+    spread=(high - low) / 2,
+    lab="00_orientation",
+)
+
+# %% [markdown]
+# ### In your words (1 point)
+#
+# Run the cell of Task 1 three times.
+# Which of the two numbers, median or interquartile range, changes more from one time to the next, and why?
+# What would you write down so that somebody with another machine can compare? Two or three sentences.
+
+# %% [markdown] nbgrader={"grade_id": "reproducible", "grade": true, "solution": true, "points": 1}
+# ### BEGIN SOLUTION
+# **Model answer.**
+# The median hardly moves; the spread changes more, because it depends on what else the machine does in these moments.
+# To be compared, a number needs the machine, the number of runs, the spread, and the versions of the software.
+#
+# **Rubric.**
+#
+# * Half a point: an observation of one's own with a reason.
+# * Half a point: names at least two of machine, number of runs, spread, software versions.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## How to hand in
+#
+# 1. *Kernel, Restart Kernel and Run All Cells*: what you hand in must run from top to bottom.
+#    Unfinished tasks stop it; that is fine while you work.
+# 2. *Validate*, in the notebook's toolbar, runs the checks that you can see as the grader will.
+# 3. Save, and hand in the way your course says: the assignment list of JupyterLab, or an upload of this `.ipynb` file.
+#
+# Do not rename the file, and do not delete or copy cells: the grader puts them back, and tells your instructor.
+# You may hand in an unfinished notebook. Finished tasks count.
