@@ -66,7 +66,7 @@ class Process:
             finally:
                 os.close(leader)
         code = self._popen.wait()
-        self._listener.join(timeout_s)
+        self._listener.join(1.0)
         return code
 
     def last_words(self) -> str:
@@ -82,7 +82,9 @@ class Process:
                     time.sleep(_PAUSE_S)
 
     def _await_end(self, leader: int, timeout_s: float) -> None:
-        if not select.select([leader], [], [], timeout_s)[0]:
+        ended = select.poll()
+        ended.register(leader, select.POLLIN)
+        if not ended.poll(timeout_s * 1000):
             self._popen.kill()
             raise SandboxError(
                 f"sandbox process {self.pid}: still there {timeout_s:g} s after it was killed",
@@ -125,11 +127,16 @@ def spawn(
         os.close(ready_end)
     with os.fdopen(ready, "rb", buffering=0) as report:
         process = Process(popen, leader(popen.pid), stop_signal)
-        _feed(popen, stdin)
-        if report.read(len(_READY)) == _READY:
-            return process
-    popen.kill()
-    process.close()
+        started = False
+        try:
+            _feed(popen, stdin)
+            started = report.read(len(_READY)) == _READY
+        finally:
+            if not started:
+                popen.kill()
+                process.close()
+    if started:
+        return process
     message = process.last_words() or "it gave no reason"
     raise SandboxError(f"sandbox: cannot be set up: {message.splitlines()[-1]}")
 

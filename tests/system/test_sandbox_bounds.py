@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from autograder.errors import SandboxError
-from autograder.sandbox import Job, Limits, Sandbox
+from autograder.sandbox import Job, Limits, Sandbox, choose
 from tests.system.sandboxed import NAMES, program, sandbox_or_skip
 
 pytestmark = pytest.mark.slow
@@ -196,6 +196,30 @@ def test_nothing_survives_the_graders_own_death(sandbox: Sandbox, tmp_path: Path
         began = time.monotonic()
         assert pipe.read(6) == b""
         assert time.monotonic() - began < SELF_LIMIT_S
+
+
+def test_limits_started_by_root_run_as_a_user_who_can_change_nothing(tmp_path: Path) -> None:
+    if os.getuid() != 0:
+        pytest.skip("started by an ordinary user, limits run as that user; limits.py says so")
+    source = f"""
+    done = []
+    for attempt in (
+        lambda: open("/etc/intruder", "w"),
+        lambda: os.remove({str(tmp_path / "program.py")!r}),
+        lambda: os.kill(os.getppid(), 9),
+        lambda: os.kill({os.getpid()}, 0),
+        lambda: os.setuid(0),
+    ):
+        try:
+            attempt()
+            done.append("did it")
+        except PermissionError:
+            pass
+    capabilities = [line for line in open("/proc/self/status") if line.startswith("CapEff")][0].split()[1]
+    os.write(test, repr((os.getuid() > 0, done, int(capabilities, 16) & ~4)).encode())  # 4: read every file
+    """
+    with program(choose("limits"), tmp_path, source) as running:
+        assert running.line() == "(True, [], 0)"
 
 
 def test_files_that_do_not_fit_are_an_error_before_anything_runs(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import resource
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -105,6 +107,25 @@ def test_a_flood_on_the_raw_streams_blocks_nobody(sandbox: Sandbox) -> None:
     with console(sandbox, timeout_s=30) as prompt:
         assert prompt.run(flood).count("x") >= 300_000
         assert prompt.run("1 + 1") == "2"
+
+
+@pytest.mark.usefixtures("nothing_left_behind")
+def test_a_huge_message_does_not_reach_the_graders_memory(sandbox: Sandbox) -> None:
+    with console(sandbox, timeout_s=30) as prompt:
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        said = prompt.run("from IPython.display import display; display({'text/plain': 'x' * (300 << 20)}, raw=True)")
+        assert len(said) < 1000
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 << 10
+
+
+@pytest.mark.usefixtures("nothing_left_behind")
+def test_another_thread_can_end_a_kernel_that_is_busy(sandbox: Sandbox) -> None:
+    with console(sandbox, timeout_s=60) as prompt:
+        began = time.monotonic()
+        threading.Timer(0.5, prompt.manager.end).start()
+        with pytest.raises(DeadKernelError):
+            prompt.run("while True: pass")
+        assert time.monotonic() - began < 10
 
 
 @pytest.mark.usefixtures("nothing_left_behind")

@@ -6,6 +6,8 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,12 +30,11 @@ def as_ordinary_user(command: list[str], scratch: Path, preparation: str = "") -
     missing = [tool for tool in ("unshare", "setpriv", "mount") if shutil.which(tool) is None]
     if missing:
         pytest.skip(f"this system has no {missing[0]} (Debian package util-linux or mount)")
-    # A home below pytest's own temporary directory would be closed to the user.
     home = scratch / "home"
     home.mkdir()
     os.chown(home, UID, UID)
     script = f'set -e\n{_open_up(scratch)}{preparation}exec setpriv --reuid {UID} --regid {UID} --clear-groups -- "$@"'
-    environment = {"HOME": str(home), "TMPDIR": "/tmp", "PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {"HOME": str(home), "TMPDIR": str(home), "PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(
         ["unshare", "--mount", "sh", "-c", script, "sh", *command],
         env=environment,
@@ -65,11 +66,11 @@ def _open_up(scratch: Path) -> str:
 
 
 @pytest.fixture
-def scratch(tmp_path: Path) -> Path:
-    for directory in (tmp_path, *tmp_path.parents):
-        if directory.stat().st_uid == os.getuid() and directory != Path("/tmp") and directory != Path("/"):
-            directory.chmod(directory.stat().st_mode | 0o011)
-    return tmp_path
+def scratch() -> Iterator[Path]:
+    """A directory that the user can pass through, as those of pytest are not."""
+    with tempfile.TemporaryDirectory(prefix="as-user-") as directory:
+        Path(directory).chmod(0o711)
+        yield Path(directory)
 
 
 def test_walls_and_bounds_hold_for_an_ordinary_user(scratch: Path) -> None:

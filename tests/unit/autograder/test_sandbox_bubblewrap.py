@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import labkit
+from autograder.sandbox import Job, Limits, Policy, bubblewrap
+from autograder.sandbox.bubblewrap import Bubblewrap, Way
+
+AS_ROOT = Way("/usr/bin/bwrap", as_root=True, filtered=True, own_proc=True, seal_users=False)
+AS_USER = Way("/usr/bin/bwrap", as_root=False, filtered=True, own_proc=True, seal_users=True)
+MOUNTS = ("--bind", "--ro-bind", "--dev-bind", "--bind-try", "--ro-bind-try")
+
+
+def command(way: Way, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **job: Any) -> list[str]:
+    """Return the arguments that bwrap would be started with."""
+    kept: list[str] = []
+    monkeypatch.setattr(bubblewrap, "spawn", lambda make, **_options: kept.extend(make(9)))
+    Bubblewrap(way).start(Job(program=tmp_path / "program.py", directory=tmp_path, **job))
+    return kept
+
+
+def mounts(arguments: list[str]) -> list[tuple[str, str, str]]:
+    """Return (kind, source, target) of each mount of a host path."""
+    walls = arguments[: arguments.index("--")]
+    return [(word, walls[at + 1], walls[at + 2]) for at, word in enumerate(walls) if word in MOUNTS]
+
+
+@pytest.mark.parametrize("way", [AS_ROOT, AS_USER])
+def test_every_namespace_is_its_own_and_dies_with_the_grader(
+    way: Way, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = command(way, tmp_path, monkeypatch)
+    for kind in ("ipc", "net", "pid", "uts"):
+        assert f"--unshare-{kind}" in arguments
+    assert {"--unshare-cgroup-try", "--die-with-parent", "--new-session", "--seccomp"} <= set(arguments)
+
+
+@pytest.mark.parametrize("way", [AS_ROOT, AS_USER])
+def test_no_host_path_is_writable(way: Way, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = command(way, tmp_path, monkeypatch, files=tmp_path, policy=Policy(read_only=(Path("/srv"),)))
+    assert {kind for kind, _, _ in mounts(arguments)} == {"--ro-bind"}
+    assert ("--ro-bind", "/srv", "/srv") in mounts(arguments)
+
+
+def test_the_course_is_not_mounted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = Path(labkit.__file__).parents[1]
+    sources = {Path(source) for _, source, _ in mounts(command(AS_ROOT, tmp_path, monkeypatch))}
+    assert not sources & {root, *root.parents, root / "solutions", root / "tests", root / "autograder"}
+
+
+def test_what_is_made_for_mounts_is_closed_again_at_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = command(AS_USER, tmp_path, monkeypatch)
+    last_mount = max(at for at, word in enumerate(arguments) if word in (*MOUNTS, "--tmpfs", "--dir"))
+    assert arguments.index("--remount-ro") > last_mount
+    assert [arguments[at + 1] for at, word in enumerate(arguments) if word == "--remount-ro"] == ["/dev", "/"]
+
+
+def test_every_tmpfs_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = Limits(scratch_mib=2, shared_memory_mib=1)
+    arguments = command(AS_ROOT, tmp_path, monkeypatch, limits=limits)
+    sizes = {
+        arguments[at + 1]: int(arguments[at - 1])
+        for at, word in enumerate(arguments)
+        if word == "--tmpfs" and arguments[at - 2] == "--size"
+    }
+    assert sizes == {"/tmp": 2 << 20, "/dev/shm": 1 << 20}
+    assert arguments.count("--tmpfs") == 2
+
+
+def test_root_gives_itself_up_inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = (command(AS_ROOT, tmp_path, monkeypatch) for _ in range(2))
+    uids = [word for arguments in (first, second) for word in arguments if word.startswith("uid=")]
+    assert len(set(uids)) == 2 and "uid=0" not in uids
+    assert first[first.index("--cap-drop") + 1] == "ALL"
+    assert "CAP_SYS_ADMIN" not in first
+
+
+def test_an_ordinary_user_gets_a_sealed_user_namespace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = command(AS_USER, tmp_path, monkeypatch)
+    assert {"--unshare-user", "--disable-userns"} <= set(arguments)
+    assert not any(word.startswith("uid=") for word in arguments)
+
+
+def test_devices_are_let_in_when_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = command(AS_USER, tmp_path, monkeypatch, policy=Policy(devices=(Path("/dev/nvidia0"),)))
+    assert ("--dev-bind", "/dev/nvidia0", "/dev/nvidia0") in mounts(arguments)
+    assert arguments.index("/dev/nvidia0") > arguments.index("--dev")
+
+
+def test_users_and_hosts_are_made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = command(AS_ROOT, tmp_path, monkeypatch)
+    shown = {target: source for _, source, target in mounts(arguments)}
+    assert shown["/etc/passwd"] == str(tmp_path / "passwd")
+    assert "student" in (tmp_path / "passwd").read_text()
+    assert (tmp_path / "hosts").read_text().startswith("127.0.0.1 localhost")
+
+
+def test_before_linux_5_14_the_users_other_processes_are_allowed_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bubblewrap, "threads_of", lambda _uid: 100)
+    for release, allowed in (("5.13.0-1-amd64", 110), ("5.14.0", 10), ("6.1", 10)):
+        monkeypatch.setattr("os.uname", lambda release=release: type("uname", (), {"release": release}))
+        assert f"NPROC={allowed}" in command(AS_USER, tmp_path, monkeypatch, limits=Limits(processes=10))
