@@ -1,10 +1,19 @@
 # One command for each job. `make help` lists them.
+SHELL := bash
+.SHELLFLAGS := -o pipefail -c
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint types lab labs clean
+
+# One line that moves instead of pip's hundreds; errors and warnings in full.
+define PROGRESS
+/^Collecting / { n++; printf "\r  %3d packages found, now %-44.44s", n, $$2; fflush() } \
+/^Installing collected/ { printf "\r  %3d packages found, installing them %-30s\n", n, ""; fflush() } \
+/^(ERROR|error:|WARNING: The|hint:)/ { print }
+endef
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -13,9 +22,9 @@ setup: $(READY) ## create .venv and install the kit with its development tools
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 14) else "Python %d.%d: this kit needs 3.11 to 3.13\nhint: make setup PYTHON=python3.12" % v)'
-	@echo "setup: installing into $(VENV) (about two minutes the first time)"
+	@echo "setup: installing into $(VENV); a few minutes the first time"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -e '.[dev]' 2>&1 | awk '$(PROGRESS)'
 	@touch $(READY)
 
 demo: $(READY) ## build lab 01, grade eight sample submissions in a sandbox, print the grades
@@ -23,10 +32,12 @@ demo: $(READY) ## build lab 01, grade eight sample submissions in a sandbox, pri
 
 test: $(READY) lint types ## run every check and every test
 	@$(BIN)/autograder release --check
-	@$(BIN)/pytest
+	@$(BIN)/python benchmarks/claims.py --check
+	@$(BIN)/pytest -n 2
 
 lint: $(READY) ## ruff and codespell
 	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
 	@$(BIN)/codespell
 
 types: $(READY) ## mypy --strict
