@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable
 from functools import wraps
@@ -22,6 +23,15 @@ _COURSE = click.option(
     help="Course directory; the current one if not given.",
 )
 
+_STORED = "what was stored is not lost; run the command again"
+_HINTS = {
+    errno.ENOSPC: f"free some space; {_STORED}",
+    errno.EDQUOT: f"the quota is used up: free some space; {_STORED}",
+    errno.EROFS: f"the file system is read-only: work on a copy of the course, or remount it; {_STORED}",
+    errno.EACCES: f"you may not read or write this: change its permissions, or ask its owner; {_STORED}",
+    errno.EPERM: f"you may not do this here: change the permissions, or ask the owner; {_STORED}",
+}
+
 
 def _command(function: Callable[..., Any]) -> Callable[..., Any]:
     """Turn expected errors into a message and an exit code."""
@@ -32,9 +42,12 @@ def _command(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*args, **kwargs)
         except AutograderError as error:
             _fail(str(error))
+        except BrokenPipeError:
+            raise  # nobody reads on, which click knows to be no error
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
-            _fail(f"{where}{error.strerror or error}\nhint: is the disk full or read-only? what was stored is not lost")
+            hint = _HINTS.get(error.errno or 0, "what was stored is not lost; mend this and run the command again")
+            _fail(f"{where}{error.strerror or error}\nhint: {hint}")
         except KeyboardInterrupt:
             click.echo("stopped: what was finished is stored; the same command goes on from there", err=True)
             raise SystemExit(130) from None

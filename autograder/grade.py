@@ -1,78 +1,53 @@
-"""Grades the submissions of a lab: read, repair, execute, score, store; nobody's trouble stops the others."""
+"""Grades the submissions of a lab: read, run, store; nobody's trouble stops the others."""
 
 from __future__ import annotations
 
+import fcntl
 import shutil
-import tempfile
-import time
-import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import nbformat
 
+from autograder.attempt import Attempt, attempt, explain, prepare
 from autograder.course import Course
-from autograder.errors import AutograderError, CourseError, SubmissionError
-from autograder.execute import Executor, mark_not_run
-from autograder.model import CellScore, Lab, Limits, Result, SourceCellRow, Status
-from autograder.score import score_notebook
-from autograder.store import Log, fingerprint
-from autograder.submission import parse, read, repair
+from autograder.errors import AutograderError, CourseError
+from autograder.execute import Executor
+from autograder.handin import Handin, read_handin
+from autograder.model import Result, Status, Stored
+from autograder.store import Log
 
 __all__ = ["Grading", "Outcome"]
-
-Rows = Mapping[str, Sequence[SourceCellRow]]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A result, and whether it is new or was found in the log."""
+    """A result with the gradebook's score, whether it was found in the log, and what a person has still to grade."""
 
     result: Result
     unchanged: bool = False
-
-
-@dataclass(frozen=True)
-class _Submission:
-    """One student's files, read but not yet trusted with anything."""
-
-    student: str
-    folder: Path
-    notebooks: dict[str, bytes]
-    problems: dict[str, str]
-    support: tuple[Path, ...]
-    fingerprint: str = ""
-
-
-@dataclass
-class _Work:
-    """What became of one submission before it is stored."""
-
-    submission: _Submission
-    notebooks: dict[str, nbformat.NotebookNode] = field(default_factory=dict)
-    cells: list[CellScore] = field(default_factory=list)
-    tampered: list[str] = field(default_factory=list)
-    messages: list[str] = field(default_factory=list)
-    complete: bool = True
-    seconds: float = 0.0
-    failure: str = ""
-    """Why the grader could not do it."""
+    to_grade: int = 0
 
 
 class Grading:
-    """The grading of one lab of one course."""
+    """The grading of one lab of one course.
+
+    While a submission is being stored its notebooks stand in a staging folder; the folder goes when all of it is in
+    the gradebook, in autograded/ and in the log. One that is still there tells the next run that this run was killed.
+    """
 
     def __init__(self, course: Course, lab: str, executor: Executor) -> None:
         self.course = course
         self.lab = lab
         self.executor = executor
-        self.rows: Rows = course.notebooks(lab)
-        self.limits = _limits(course, lab)
-        self.explore = {name: _explore_ids(course, lab, name) for name in self.rows}
-        self.log = Log(course.state() / f"{lab}.jsonl")
+        self.setup = prepare(course, lab, executor)
+        self.log = Log(course.state / f"{lab}.jsonl")
+        self._done: Mapping[str, Result] = {}
+        self._stored: Mapping[str, Stored] = {}
 
     def students(self, only: Sequence[str] = ()) -> list[str]:
         """Return who is to be graded: everybody who handed in and everybody on the roster, or `only` these."""
@@ -85,210 +60,176 @@ class Grading:
             )
         return sorted(set(only)) or everybody
 
-    def run(self, students: Sequence[str], *, workers: int = 1, force: bool = False) -> Iterator[Outcome]:
-        """Yield an outcome for each student as it is stored; workers execute, only this thread writes."""
-        done = {} if force else self.log.latest()
-        pool = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="grade")
-        pending: set[Future[_Work]] = set()
-        waiting = list(reversed(students))
-        try:
-            while waiting or pending:
-                while waiting and len(pending) < workers:
-                    started = self._start(waiting.pop(), done, pool)
-                    if isinstance(started, Outcome):
-                        yield started
-                    else:
-                        pending.add(started)
-                finished, pending = wait(pending, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    yield Outcome(self._store(future.result()))
-        finally:
-            self.executor.stop()
-            pool.shutdown(cancel_futures=True)
+    def run(self, students: Sequence[str], *, workers: int = 1, force: bool = False) -> Generator[Outcome]:
+        """Yield an outcome for each student as it is stored; workers execute, only this thread writes.
+
+        Close the iterator to stop: kernels are killed, what was yielded is stored.
+        """
+        self.course.state.mkdir(exist_ok=True)
+        with _only_run(self.course.state / "lock"):
+            self._look_up(force=force)
+            pool = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="grade")
+            try:
+                yield from self._run(students, workers, pool)
+            except BaseException:
+                self.executor.stop()
+                raise
+            finally:
+                pool.shutdown(cancel_futures=True)
 
     def plan(self, students: Sequence[str], *, force: bool = False) -> Iterator[tuple[str, str]]:
         """Yield each student and what `run` would do with them."""
-        done = self.log.latest()
+        self._look_up(force=False)
         for student in students:
-            submission = self._read(student)
-            if not submission.notebooks and not submission.problems:
+            handin = self._read(student)
+            if handin.empty:
                 yield student, "nothing handed in"
-            elif student not in done:
+            elif student not in self._done:
                 yield student, "would be graded: new"
-            elif force or not self._is_done(submission, done):
-                yield (
-                    student,
-                    "would be graded again: " + ("forced" if force else "it, the tests or the packages changed"),
-                )
+            elif force:
+                yield student, "would be graded again: forced"
+            elif self._earlier(handin) is None:
+                yield student, "would be graded again: it, the tests or the packages changed, or the run was stopped"
             else:
                 yield student, "unchanged"
 
-    def _is_done(self, submission: _Submission, done: Mapping[str, Result]) -> bool:
-        earlier = done.get(submission.student)
-        same = earlier and earlier.fingerprint == submission.fingerprint and earlier.status != Status.FAILED
-        return bool(same) and self.course.autograded(submission.student, self.lab).is_dir()
+    def _look_up(self, *, force: bool) -> None:
+        self._done = {} if force else self.log.latest()
+        self._stored = {stored.student: stored for stored in self.course.scores(self.lab)}
 
-    def _start(self, student: str, done: Mapping[str, Result], pool: ThreadPoolExecutor) -> Outcome | Future[_Work]:
-        submission = self._read(student)
-        if not submission.notebooks and not submission.problems:
-            return Outcome(self._missing(submission))
-        if self._is_done(submission, done):
-            return Outcome(self._with_gradebook(done[student]), unchanged=True)
-        return pool.submit(self._work, submission)
+    def _run(self, students: Sequence[str], workers: int, pool: ThreadPoolExecutor) -> Iterator[Outcome]:
+        waiting = list(reversed(students))
+        pending: set[Future[Attempt]] = set()
+        while waiting or pending:
+            while waiting and len(pending) < workers:
+                started = self._start(waiting.pop(), pool)
+                if isinstance(started, Outcome):
+                    yield started
+                else:
+                    pending.add(started)
+            finished, pending = wait(pending, return_when=FIRST_COMPLETED)
+            for future in finished:
+                yield self._store(future.result())
+
+    def _start(self, student: str, pool: ThreadPoolExecutor) -> Outcome | Future[Attempt]:
+        try:
+            student.encode()
+            handin = self._read(student)
+            if handin.empty:
+                return self._missing(handin)
+            return self._earlier(handin) or pool.submit(attempt, self.setup, handin)
+        except UnicodeEncodeError:
+            shown = student.encode("utf-8", "backslashreplace").decode()
+            return self._failed(shown, "the name of this folder is not UTF-8; rename it")
+        except (OSError, AutograderError) as error:
+            return self._failed(student, explain(error))
 
     # ---------------------------------------------------------------------------------------------------- one student
-    def _read(self, student: str) -> _Submission:
-        folder = self.course.submitted(student, self.lab)
-        notebooks, problems = {}, {}
-        for name in self.rows:
-            path = folder / f"{name}.ipynb"
-            if path.exists() or path.is_symlink():
-                try:
-                    notebooks[name] = read(path)
-                except SubmissionError as error:
-                    problems[name] = str(error)
-        support = tuple(self.course.support_files(folder)) if folder.is_dir() else ()
-        files = [*notebooks.items(), *((str(p.relative_to(folder)), p.read_bytes()) for p in support)]
-        print_ = fingerprint(files, dict(self.rows), self.limits, self.executor.sandbox.name)
-        return _Submission(student, folder, notebooks, problems, support, print_)
+    def _read(self, student: str) -> Handin:
+        handin = read_handin(self.course, self.lab, self.setup.rows, student)
+        return replace(handin, fingerprint=self.setup.fingerprint(handin))
 
-    def _missing(self, submission: _Submission) -> Result:
-        others = sorted(p.name for p in submission.folder.glob("*.ipynb")) if submission.folder.is_dir() else []
-        wanted = ", ".join(f"{name}.ipynb" for name in self.rows)
-        message = f"no {wanted}" + (f"; there is {', '.join(others[:3])}: was it renamed?" if others else "")
-        total = sum(row.points for rows in self.rows.values() for row in rows)
-        result = Result(
-            submission.student, self.lab, Status.MISSING, max_score=total, messages=(message,), graded_at=_now()
-        )
-        if (earlier := self.log.latest().get(result.student)) is None or earlier.status != Status.MISSING:
+    def _earlier(self, handin: Handin) -> Outcome | None:
+        """Return the outcome of an earlier run if nothing has changed since, and everything of it was stored."""
+        earlier = self._done.get(handin.student)
+        stored = self._stored.get(handin.student)
+        if earlier is None or stored is None or self._staged(handin.student).exists():
+            return None
+        folder = self.course.autograded(handin.student, self.lab)
+        whole = all((folder / f"{name}.ipynb").is_file() for name in self.setup.rows)
+        same = earlier.status != Status.FAILED and earlier.fingerprint == handin.fingerprint
+        return _outcome(earlier, stored, unchanged=True) if whole and same else None
+
+    def _missing(self, handin: Handin) -> Outcome:
+        wanted = ", ".join(f"{name}.ipynb" for name in self.setup.rows)
+        message = f"no {wanted}"
+        if handin.others:
+            message += f"; there is {', '.join(handin.others[:3])}: was it renamed?"
+        elif stored := self._stored.get(handin.student):
+            message += f" any more; the gradebook keeps {stored.score:g} of {stored.max_score:g} from before"
+        result = self._result(handin.student, Status.MISSING, message)
+        if (earlier := self._done.get(handin.student)) is None or earlier.status != Status.MISSING:
             self.log.append(result)
-        return result
+        return Outcome(result)
 
-    def _work(self, submission: _Submission) -> _Work:
-        """Everything that needs no database; runs in a worker. What goes wrong here is that submission's alone."""
-        work = _Work(submission)
-        started = time.monotonic()
-        try:
-            self._run_notebooks(work)
-        except Exception as error:
-            work.failure = str(error) if isinstance(error, AutograderError) else _where(error)
-        work.seconds = time.monotonic() - started
-        return work
+    def _failed(self, student: str, message: str) -> Outcome:
+        result = self._result(student, Status.FAILED, message)
+        self.log.append(result)
+        return Outcome(result)
 
-    def _run_notebooks(self, work: _Work) -> None:
-        submission = work.submission
-        for name, rows in self.rows.items():
-            try:
-                if name in submission.problems:
-                    raise SubmissionError(submission.problems[name])
-                if name not in submission.notebooks:
-                    raise SubmissionError(f"{name}.ipynb: not handed in")
-                content, notes = parse(submission.notebooks[name], f"{name}.ipynb")
-                repaired = repair(content, rows)
-            except SubmissionError as error:
-                blank = repair(nbformat.v4.new_notebook(), rows).notebook
-                work.notebooks[name] = mark_not_run(blank, str(error))
-                work.messages.append(str(error))
-                submission.problems[name] = str(error)
-            else:
-                self._execute(work, name, repaired.notebook)
-                work.tampered += repaired.tampered
-                work.messages += [*notes, *repaired.notes, *repaired.tampered]
-            work.cells += score_notebook(name, work.notebooks[name], rows)
-
-    def _execute(self, work: _Work, name: str, notebook: nbformat.NotebookNode) -> None:
-        source = self.course.source_directory / self.lab
-        files = {str(p.relative_to(work.submission.folder)): p for p in work.submission.support}
-        files |= {str(p.relative_to(source)): p for p in self.course.support_files(source)}
-        execution = self.executor.run(notebook, limits=self.limits, files=files, explore=self.explore[name])
-        work.notebooks[name] = execution.notebook
-        work.messages += execution.problems
-        work.complete = work.complete and execution.complete
-
-    # ---------------------------------------------------------------------------------------------------------- store
-    def _store(self, work: _Work) -> Result:
-        submission = work.submission
-        result = Result(
-            student=submission.student,
+    def _result(self, student: str, status: Status, *messages: str) -> Result:
+        return Result(
+            student=student,
             lab=self.lab,
-            status=_status(work),
-            seconds=round(work.seconds, 2),
-            messages=tuple(work.messages),
-            cells=tuple(work.cells),
+            status=status,
+            max_score=self.setup.max_score,
+            messages=messages,
             sandbox=self.executor.sandbox.name,
             isolated=self.executor.sandbox.isolated,
-            fingerprint=submission.fingerprint,
-            graded_at=_now(),
+            graded_at=datetime.now(UTC).isoformat(timespec="seconds"),
         )
-        failure = work.failure
-        if not failure:
-            try:
-                self._record(work)
-                result = self._with_gradebook(result)
-            except CourseError as error:
-                failure = str(error)
-        if failure:
-            result = replace(
-                result, status=Status.FAILED, messages=(*result.messages, failure), cells=(), fingerprint=""
-            )
-        self.log.append(result)
-        return result
 
-    def _record(self, work: _Work) -> None:
-        """Hand the executed notebooks to nbgrader, which writes autograded/ and the gradebook."""
-        staging = Path(tempfile.mkdtemp(prefix="staging-", dir=self.course.state()))
-        below_root = str(staging.relative_to(self.course.root))
-        folder = self.course.staged(below_root, work.submission.student, self.lab)
+    # ---------------------------------------------------------------------------------------------------------- store
+    def _store(self, done: Attempt) -> Outcome:
+        handin = done.handin
+        if done.failure:
+            return self._failed(handin.student, "; ".join([*done.messages, done.failure]))
         try:
-            folder.mkdir(parents=True)
-            for name, notebook in work.notebooks.items():
-                nbformat.write(notebook, folder / f"{name}.ipynb")
-            for path in work.submission.support:
-                target = folder / path.relative_to(work.submission.folder)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(path, target)
-            if stamp := self.course.timestamp(work.submission.folder):
-                (folder / "timestamp.txt").write_text(stamp, encoding="utf-8")
-            self.course.record(work.submission.student, self.lab, below_root)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-            shutil.rmtree(staging, ignore_errors=True)
+            self._stage(done)
+            self.course.record(handin.student, self.lab, self._staged(handin.student))
+            stored = self.course.score(handin.student, self.lab)
+        except Exception as error:  # whatever one submission makes nbgrader or nbformat stumble over
+            self._unstage(handin.student)
+            return self._failed(handin.student, explain(error))
+        result = replace(
+            self._result(handin.student, done.status, *done.messages),
+            seconds=round(done.seconds, 2),
+            cells=tuple(done.cells),
+            fingerprint=handin.fingerprint,
+        )
+        outcome = _outcome(result, stored)
+        self.log.append(outcome.result)
+        self._unstage(handin.student)
+        return outcome
 
-    def _with_gradebook(self, result: Result) -> Result:
-        stored = self.course.score(result.student, self.lab)
-        written = f"{stored.to_grade} written answer{'s' if stored.to_grade > 1 else ''} to grade by hand"
-        messages = tuple(m for m in result.messages if "to grade by hand" not in m)
-        messages += (written,) if stored.to_grade and result.status != Status.UNREADABLE else ()
-        return replace(result, score=stored.score, max_score=stored.max_score, messages=messages)
+    def _staged(self, student: str) -> Path:
+        return self.course.state / f"{self.lab}.staging" / student / self.lab
 
+    def _stage(self, done: Attempt) -> None:
+        """Lay out the executed notebooks as a submission for nbgrader to take over."""
+        self._unstage(done.handin.student)
+        folder = self._staged(done.handin.student)
+        folder.mkdir(parents=True)
+        for name, notebook in done.notebooks.items():
+            nbformat.write(notebook, folder / f"{name}.ipynb")
+        for name, path in done.handin.files.items():
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
+        if done.handin.timestamp:
+            (folder / "timestamp.txt").write_text(done.handin.timestamp, encoding="utf-8")
 
-def _status(work: _Work) -> Status:
-    if work.submission.problems:
-        return Status.UNREADABLE
-    if not work.complete:
-        return Status.PARTLY_GRADED
-    return Status.TAMPERED if work.tampered else Status.GRADED
-
-
-def _limits(course: Course, lab: str) -> Limits:
-    folder = course.source_directory / lab
-    return Lab.read(folder).limits if (folder / "lab.toml").exists() else course.limits
-
-
-def _explore_ids(course: Course, lab: str, name: str) -> frozenset[str]:
-    """The cells that are not run when grading, known from the instructor's notebook and never from the student's."""
-    path = course.source_directory / lab / f"{name}.ipynb"
-    if not path.exists():
-        return frozenset()
-    source = nbformat.read(path, as_version=4)
-    return frozenset(cell.id for cell in source.cells if cell.metadata.get("labkit", {}).get("explore"))
+    def _unstage(self, student: str) -> None:
+        folder = self._staged(student)
+        shutil.rmtree(folder, ignore_errors=True)
+        for parent in folder.parents[:2]:
+            if parent.is_dir() and not any(parent.iterdir()):
+                parent.rmdir()
 
 
-def _where(error: Exception) -> str:
-    """Name an error that nobody expected, and the line it came from, for a report to the kit's authors."""
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno})"
+def _outcome(result: Result, stored: Stored, *, unchanged: bool = False) -> Outcome:
+    result = replace(result, score=stored.score, max_score=stored.max_score)
+    return Outcome(result, unchanged=unchanged, to_grade=stored.to_grade)
 
 
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
+@contextmanager
+def _only_run(path: Path) -> Iterator[None]:
+    """Hold a lock that ends with this process, however it ends; raise CourseError while another one holds it."""
+    with path.open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise CourseError(
+                f"{path.parent}: another autograder is grading in this course", hint="wait for it, or stop it"
+            ) from None
+        yield

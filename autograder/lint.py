@@ -1,4 +1,4 @@
-"""Rules for test cells: whose names they use, how they end, and which cases may be hidden."""
+"""Rules for test cells: whose names they use, how they end, and what may stand outside a case."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from autograder.source import LabSource, SourceCell
 __all__ = ["check_tests", "defined_names"]
 
 _CASES = {"case", "hidden_case"}
+_OUTSIDE_A_CASE = {*_CASES, "counted", "score"}
+"""What a test cell may call of `check` outside a case; an expectation there would end the cell when it fails."""
 
 
 def check_tests(source: LabSource) -> None:
@@ -21,93 +23,125 @@ def check_tests(source: LabSource) -> None:
     labkit_names: set[str] = set()
     for cell in source.cells:
         if cell.test:
-            _check_names(source, cell, student | labkit_names)
-            _check_score(source, cell)
-            _check_hidden(source, cell)
-            _check_cases(source, cell, student)
+            tree = ast.parse(cell.source)
+            _check_names(source, cell, tree, student | labkit_names)
+            _check_score(source, cell, tree)
+            _check_hidden(source, cell, tree)
+            _check_cases(source, cell, tree, student)
         elif cell.locked:
             labkit_names |= _labkit_imports(cell)
 
 
 def defined_names(cell: SourceCell) -> set[str]:
-    """Return the names that a code cell defines at its top level."""
+    """Return the names that a code cell gives to values of its own at its top level; what it imports is not its own."""
     if cell.cell_type != "code":
         return set()
+    symbols = symtable.symtable(cell.source, "cell", "exec").get_symbols()
+    return {s.get_name() for s in symbols if s.is_assigned() and not s.is_imported()}
+
+
+# --------------------------------------------------------------------------------------------------------------- names
+def _check_names(source: LabSource, cell: SourceCell, tree: ast.Module, allowed: set[str]) -> None:
     table = symtable.symtable(cell.source, "cell", "exec")
-    return {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported() or s.is_namespace()}
-
-
-def _check_names(source: LabSource, cell: SourceCell, allowed: set[str]) -> None:
-    known = allowed | defined_names(cell) | set(dir(builtins))
-    for name in sorted(_global_names(symtable.symtable(cell.source, "cell", "exec"))):
+    own = {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()}
+    known = own | allowed | set(dir(builtins))
+    uses = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    for name, begin in _global_names(table):
         if name not in known:
+            line = min((node.lineno for node in uses if node.id == name and node.lineno >= begin), default=begin)
             raise SourceError(
-                f"{source.where(cell)}: the test uses {name!r}, which it neither imports nor defines",
+                f"{source.where(cell, line)}: the test uses {name!r}, which it neither imports nor defines",
                 hint="a test trusts only what it imports itself, labkit, and the functions it tests",
             )
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+            raise SourceError(f"{source.where(cell, node.lineno)}: a star import", hint="import each name")
 
 
-def _global_names(table: symtable.SymbolTable) -> Iterator[str]:
+def _global_names(table: symtable.SymbolTable) -> Iterator[tuple[str, int]]:
+    """Yield each name that is looked up among the cell's globals, and the line where the scope that does so begins."""
     module = table.get_type() == "module"
-    for symbol in table.get_symbols():
+    for symbol in sorted(table.get_symbols(), key=lambda s: s.get_name()):
         if symbol.is_referenced() and (module or symbol.is_global()):
-            yield symbol.get_name()
+            yield symbol.get_name(), table.get_lineno()
     for child in table.get_children():
         yield from _global_names(child)
 
 
 def _labkit_imports(cell: SourceCell) -> set[str]:
-    imports = [node for node in ast.parse(cell.source).body if isinstance(node, ast.ImportFrom)]
-    return {a.asname or a.name for node in imports if (node.module or "").split(".")[0] == "labkit" for a in node.names}
+    names: set[str] = set()
+    for node in ast.parse(cell.source).body if cell.cell_type == "code" else []:
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "labkit" and not node.level:
+            names |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, ast.Import):
+            names |= {a.asname or "labkit" for a in node.names if a.name.split(".")[0] == "labkit"}
+    return names
 
 
-def _check_score(source: LabSource, cell: SourceCell) -> None:
-    body = ast.parse(cell.source).body
-    if not body or ast.unparse(body[-1]) != f"check.score({cell.points:g})":
+# ------------------------------------------------------------------------------------------------------ score and cases
+def _check_score(source: LabSource, cell: SourceCell, tree: ast.Module) -> None:
+    wanted = f"check.score({cell.points:g})"
+    scores = [node.lineno for node, name in _calls(tree) if name == "score"]
+    last = len(cell.lines)
+    if cell.lines[-1] != wanted or scores != [last]:
         raise SourceError(
-            f"{source.where(cell)}: a test cell ends with its score",
-            hint=f"write check.score({cell.points:g}) as the last line",
+            f"{source.where(cell, last)}: a test cell ends with its score, said once", hint=f"end it with {wanted}"
         )
 
 
-def _check_hidden(source: LabSource, cell: SourceCell) -> None:
-    for node in ast.walk(ast.parse(cell.source)):
-        if isinstance(node, ast.Attribute) and node.attr in _CASES and _is_check(node.value):
-            line = node.lineno - 1
-            inside = any(block.begin < line < block.end for block in cell.blocks)
-            if inside != (node.attr == "hidden_case"):
-                problem = "check.case in a hidden block" if inside else "check.hidden_case outside a hidden block"
-                raise SourceError(
-                    f"{source.where(cell, node.lineno)}: {problem}",
-                    hint="hidden blocks use check.hidden_case, so that feedback shows no values",
-                )
-
-
-def _check_cases(source: LabSource, cell: SourceCell, student: set[str]) -> None:
-    """A student's function called outside a case could end the cell and cost the cases after it."""
-    for call in _calls_outside_cases(ast.parse(cell.source)):
-        if isinstance(call.func, ast.Name) and call.func.id in student:
+def _check_hidden(source: LabSource, cell: SourceCell, tree: ast.Module) -> None:
+    for node, name in _calls(tree):
+        inside = any(block.begin < node.lineno - 1 < block.end for block in cell.blocks)
+        if name in _CASES and inside != (name == "hidden_case"):
+            problem = "check.case in a hidden block" if inside else "check.hidden_case outside a hidden block"
             raise SourceError(
-                f"{source.where(cell, call.lineno)}: {call.func.id}() is called outside a case",
-                hint="call it inside `with check.case(...)`: an exception there costs one case, not the cell",
+                f"{source.where(cell, node.lineno)}: {problem}",
+                hint="hidden blocks use check.hidden_case, so that feedback shows no values",
             )
 
 
-def _calls_outside_cases(node: ast.AST) -> Iterator[ast.Call]:
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.FunctionDef | ast.ClassDef | ast.Lambda):
-            continue
-        if isinstance(child, ast.With) and any(_is_case(item.context_expr) for item in child.items):
-            continue
-        if isinstance(child, ast.Call):
-            yield child
-        yield from _calls_outside_cases(child)
+def _check_cases(source: LabSource, cell: SourceCell, tree: ast.Module, student: set[str]) -> None:
+    """What a student wrote, or an expectation, could end the cell and cost the cases after it."""
+    risky = set(student)
+    for statement in tree.body:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            uses = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+            if uses & risky or {name for _, name in _calls(statement)} - _OUTSIDE_A_CASE:
+                risky.add(statement.name)
+    for node in _outside_cases(tree):
+        problem = ""
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in risky:
+            problem = f"{node.id} is used outside a case"
+        elif (name := _called(node)) and name not in _OUTSIDE_A_CASE:
+            problem = f"check.{name} is called outside a case"
+        if problem:
+            raise SourceError(
+                f"{source.where(cell, node.lineno)}: {problem}",
+                hint="move it into `with check.case(...)`: an exception there costs one case, not the cell",
+            )
 
 
-def _is_case(node: ast.expr) -> bool:
+def _outside_cases(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield every expression that is evaluated outside any case; the body of a function is where it is called."""
+    if isinstance(node, ast.With) and any(_called(item.context_expr) in _CASES for item in node.items):
+        return
+    if isinstance(node, ast.expr):
+        yield node
+    parts = ast.iter_child_nodes(node)
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        parts = iter([node.args, *getattr(node, "decorator_list", [])])
+    for part in parts:
+        yield from _outside_cases(part)
+
+
+def _calls(tree: ast.AST) -> Iterator[tuple[ast.expr, str]]:
+    """Yield each call of a function of `check`, and the function's name."""
+    return ((node, _called(node)) for node in ast.walk(tree) if isinstance(node, ast.expr) and _called(node))
+
+
+def _called(node: ast.AST) -> str:
+    """Return the name of the function of `check` that this node calls, or nothing."""
     function = node.func if isinstance(node, ast.Call) else None
-    return isinstance(function, ast.Attribute) and function.attr in _CASES and _is_check(function.value)
-
-
-def _is_check(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) and node.id == "check"
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == "check":
+        return function.attr
+    return ""

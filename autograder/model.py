@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -44,23 +46,39 @@ class Lab:
             table = tomllib.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise SourceError(f"{path}: missing", hint="every lab has a lab.toml beside its source") from None
-        except tomllib.TOMLDecodeError as error:
+        except (OSError, ValueError) as error:  # not TOML, not UTF-8
             raise SourceError(f"{path}: {error}") from error
-        known: dict[str, Any] = {"title": str, "question": str, "hours": (int, float), "points": (int, float)}
-        for key, kind in known.items():
-            if not isinstance(table.get(key), kind):
-                raise SourceError(f"{path}: {key} is missing or of the wrong kind")
-        limits = table.get("limits", {})
-        unknown = set(table) - {*known, "limits", "datasets", "frameworks"} | set(limits) - set(Limits.__annotations__)
-        if unknown:
-            raise SourceError(f"{path}: unknown key {sorted(unknown)[0]!r}", hint=f"known: {', '.join(known)}, limits")
-        return cls(
-            name=folder.name,
-            limits=Limits(**limits),
-            datasets=tuple(table.get("datasets", ())),
-            frameworks=tuple(table.get("frameworks", ())),
-            **{key: table[key] for key in known},
-        )
+        limits = table.pop("limits", {})
+        _check_keys(path, table, cls, optional={"datasets", "frameworks"})
+        _check_keys(path, limits, Limits, optional=set(Limits.__annotations__))
+        lists: dict[str, Any] = {key: tuple(table.pop(key, ())) for key in ("datasets", "frameworks")}
+        return cls(name=folder.name, limits=Limits(**limits), **table, **lists)
+
+
+def _check_keys(path: Path, table: Any, kind: type, *, optional: set[str]) -> None:
+    """Raise SourceError for the first key of a TOML table that does not fit the dataclass that it becomes."""
+    known = {key: str(hint) for key, hint in kind.__annotations__.items() if key not in {"name", "limits"}}
+    if not isinstance(table, dict):
+        raise SourceError(f"{path}: limits is no table", hint="write [limits] above its keys")
+    for key in [*known, *table]:
+        if key not in known:
+            raise SourceError(f"{path}: unknown key {key!r}", hint=f"known: {', '.join(known)}")
+        if key not in table and key not in optional:
+            raise SourceError(f"{path}: {key} is missing", hint=f"write {key} = ...")
+        fits, words = _FITS[known[key]]
+        if key in table and not fits(table[key]):
+            raise SourceError(f"{path}: {key} = {table[key]!r}", hint=f"{key} is {words}")
+
+
+_FITS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "str": (lambda value: isinstance(value, str) and bool(value.strip()), "a text"),
+    "int": (lambda value: type(value) is int and value > 0, "a positive whole number"),
+    "float": (lambda value: type(value) in {int, float} and 0 < value < math.inf, "a positive number"),
+    "tuple[str, ...]": (
+        lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
+        "a list of texts",
+    ),
+}
 
 
 class Status(StrEnum):
@@ -108,13 +126,14 @@ class Result:
     graded_at: str = ""
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the result as JSON knows it."""
         return {**asdict(self), "status": str(self.status), "messages": list(self.messages)}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Result:
-        cells = tuple(CellScore(**{**cell, "cases": tuple(cell["cases"])}) for cell in data.pop("cells"))
-        status = Status(data.pop("status"))
-        return cls(cells=cells, status=status, messages=tuple(data.pop("messages")), **data)
+        """Return the result that `to_dict` made; raise TypeError, KeyError or ValueError if it is none."""
+        cells = tuple(CellScore(**{**cell, "cases": tuple(cell["cases"])}) for cell in data["cells"])
+        return cls(**{**data, "status": Status(data["status"]), "messages": tuple(data["messages"]), "cells": cells})
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,15 @@ from autograder.release import build, drift, find_labs, publish
 
 __all__ = ["check_labs", "release_labs"]
 
+_IGNORE = '[".ipynb_checkpoints", "__pycache__", "*.py", "*.toml", "cards", "feedback", "right", "wrong"]'
+
 
 def release_labs(root: Path, names: Sequence[str]) -> Iterator[str]:
     """Release the named labs, or all; yield one line a lab. Every lab is built before the first is written."""
     course = open_course(root)
     folders = _folders(course, names)
+    for folder in filter(None, (folder for _, folder in folders)):
+        _check_ignored(course, folder)
     built = [(name, build(folder) if folder else None) for name, folder in folders]
     for name, release in built:
         if release is None:
@@ -33,11 +37,21 @@ def check_labs(root: Path, names: Sequence[str]) -> str:
     return "".join(parts)
 
 
+def _check_ignored(course: Course, folder: Path) -> None:
+    """nbgrader copies what stands beside an instructor's notebook to every submission, unless it is told not to."""
+    own = {"lab.toml", f"{folder.name}.py"}
+    secret = [name for name in course.files(folder) if name in own or name.startswith(("cards/", "right/", "wrong/"))]
+    if secret:
+        raise CourseError(
+            f"{course.root}: nbgrader would copy {folder.name}/{secret[0]} beside every student's notebook",
+            hint=f"write into nbgrader_config.py: c.CourseDirectory.ignore = {_IGNORE}",
+        )
+
+
 def _folders(course: Course, names: Sequence[str]) -> list[tuple[str, Path | None]]:
     """Return each lab's name, and its folder if the source is ours; CourseError for a lab that is not there."""
     ours = {folder.name: folder for folder in find_labs(course.source_directory)}
-    foreign = sorted(p.parent.name for p in course.source_directory.glob("*/*.ipynb") if p.parent.name not in ours)
-    known = [*ours, *dict.fromkeys(foreign)]
+    known = [*ours, *(name for name in course.sources() if name not in ours)]
     for name in names:
         if name not in known:
             raise CourseError(

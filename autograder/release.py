@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from autograder import lint
 from autograder.course import Course, release_version
 from autograder.errors import SourceError
 from autograder.files import write_whole
-from autograder.source import LabSource, SourceCell, read_source
+from autograder.source import MARKER, LabSource, SourceCell, read_source
 
 __all__ = ["EXPLORE", "Release", "build", "drift", "find_labs", "publish", "to_notebook"]
 
@@ -54,9 +56,12 @@ def build(folder: Path) -> Release:
 
 
 def publish(release: Release, course: Course) -> list[Path]:
-    """Write labs/NN and solutions/NN/NN.ipynb, register the lab in the gradebook; return the files that changed."""
+    """Register the lab in the gradebook, write labs/NN and solutions/NN/NN.ipynb; return the files that changed.
+
+    The gradebook comes first: it may refuse, and then nothing has been written.
+    """
+    course.register(release.name, nbformat.reads(release.source_notebook.decode(), as_version=4))
     target = course.release_directory / release.name
-    source_notebook = course.source_directory / release.name / f"{release.name}.ipynb"
     changed = [path for path, old, new in _compare(release, target) if old != new]
     for path in changed:
         if (content := release.files.get(path.relative_to(target).as_posix())) is None:
@@ -64,9 +69,9 @@ def publish(release: Release, course: Course) -> list[Path]:
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, content)
+    source_notebook = course.source_directory / release.name / f"{release.name}.ipynb"
     if not source_notebook.exists() or source_notebook.read_bytes() != release.source_notebook:
         write_whole(source_notebook, release.source_notebook)
-    course.register(release.name, nbformat.reads(release.source_notebook.decode(), as_version=4))
     return changed
 
 
@@ -138,48 +143,59 @@ def _metadata(cell: SourceCell) -> dict[str, Any]:
 
 
 def _cell_ids(source: LabSource) -> list[str]:
-    """Ids that stay when other cells come and go: the grade_id, or the section's heading and a number."""
+    """Ids that stay when other cells come and go: the grade_id, or a hash of the text.
+
+    An explore cell is known by its section: it has the same id when its text was mended after the release.
+    """
+    taken = {cell.grade_id for cell in source.cells}
     ids: list[str] = []
     section = "top"
     for cell in source.cells:
-        if cell.cell_type == "markdown" and (heading := re.search(r"^#+ (.+)$", cell.source, re.MULTILINE)):
-            section = re.sub(r"[^a-z0-9]+", "-", heading[1].lower()).strip("-")[:48]
-        base = cell.grade_id or section
-        number = sum(taken == base or taken.startswith(f"{base}--") for taken in ids)
-        ids.append(f"{base}--{number}" if number else base)
+        if cell.cell_type == "markdown" and (headings := re.findall(r"^#+ (.+)$", cell.source, re.MULTILINE)):
+            title = re.sub(r"\(.*?\)", "", headings[-1].lower())  # without "(2 points)"
+            section = re.sub(r"[^a-z0-9]+", "-", title).strip("-")[:40].strip("-") or "section"
+        text = hashlib.sha256(cell.source.encode()).hexdigest()[:8]
+        base = f"{section}-explore" if cell.explore else f"{cell.cell_type}-{text}"
+        ids.append(cell.grade_id or next(name for name in _numbered(base) if name not in taken))
+        taken.add(ids[-1])
     return ids
+
+
+def _numbered(base: str) -> Iterator[str]:
+    yield base
+    yield from (f"{base}-{number}" for number in count(2))
 
 
 # ------------------------------------------------------------------------------------------------------- what may leave
 def _check_leaks(source: LabSource, student: nbformat.NotebookNode) -> None:
-    published: dict[str, int] = {}
-    for node in student.cells:
-        for line in node.source.split("\n"):
-            published.setdefault(line.strip(), len(published))
-    for cell in source.cells:
-        for offset, line in enumerate(cell.removed()):
-            text = line.strip()
-            if len(text) >= _SIGNIFICANT and not text.startswith(("import ", "from ")) and text in published:
-                raise SourceError(
-                    f"{source.where(cell, offset + 1)}: a solution or hidden line also stands in what students receive",
-                    hint=f"change one of the two: {text}",
-                )
     whole = "\n".join(node.source for node in student.cells)
-    if re.search(r"### (BEGIN|END) ", whole):
-        raise SourceError(f"{source.path}: a marker is left in the students' notebook")
+    published = {line.strip() for line in whole.split("\n")}
+    for cell in source.cells:
+        for block in cell.blocks:
+            for number in range(block.begin + 2, block.end + 1):
+                text = cell.lines[number - 1].strip()
+                if len(text) >= _SIGNIFICANT and not text.startswith(("import ", "from ")) and text in published:
+                    raise SourceError(
+                        f"{source.where(cell, number)}: a solution or hidden line also stands in what students receive",
+                        hint=f"change one of the two: {text}",
+                    )
+    if marker := MARKER.search(whole):
+        raise SourceError(f"{source.path}: a marker is left in the students' notebook: {marker[0]!r}")
 
 
 def _check_figures(source: LabSource, figures: dict[str, bytes]) -> None:
     used: set[str] = set()
     for cell in source.cells:
-        for alt, target in re.findall(
-            r"!\[([^\]]*)\]\(([^)\s]+)\)", cell.source if cell.cell_type == "markdown" else ""
-        ):
-            used.add(target)
-            if target not in figures:
-                raise SourceError(f"{source.where(cell)}: no such figure: {target}", hint="figures are figures/*.svg")
-            if len(alt) < _ALT_TEXT:
-                raise SourceError(f"{source.where(cell)}: {target} needs alt text that says what it shows")
+        for number, line in enumerate(cell.lines if cell.cell_type == "markdown" else [], 1):
+            where = source.where(cell, number)
+            if "<img" in line:
+                raise SourceError(f"{where}: an <img> tag", hint="write ![what it shows](figures/name.svg)")
+            for alt, target in re.findall(r"!\[([^\]]*)\]\(([^)\s]+)[^)]*\)", line):
+                used.add(target)
+                if target not in figures:
+                    raise SourceError(f"{where}: no such figure: {target}", hint="figures are figures/*.svg")
+                if len(alt) < _ALT_TEXT:
+                    raise SourceError(f"{where}: {target} needs alt text", hint="say in a sentence what it shows")
     if unused := sorted(set(figures) - used):
         raise SourceError(f"{source.path}: {unused[0]} is not used by any cell", hint="show it, or delete it")
 

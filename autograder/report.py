@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +19,16 @@ from pygments.lexers import PythonLexer
 from autograder.course import Course
 from autograder.errors import CourseError
 from autograder.files import write_whole
-from autograder.model import CellScore, Result, Stored
+from autograder.model import CellScore, Result, Status, Stored
 
 __all__ = ["export_csv", "feedback_page", "write_feedback"]
 
 _TEMPLATE = Path(__file__).with_name("feedback.html")
 _COLUMNS = ("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email")
 _NUMBERS = ("raw_score", "late_submission_penalty", "score", "max_score")
+_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last four are full-width
 _MAX_ANSWER = 20_000
+_HEADING = re.compile(r"^(#{1,3}) +(.+?)(?: *\([^()]*points?\))? *#*$", re.MULTILINE)
 
 
 def write_feedback(course: Course, result: Result) -> list[Path]:
@@ -35,66 +39,109 @@ def write_feedback(course: Course, result: Result) -> list[Path]:
         executed = course.autograded(result.student, result.lab) / f"{name}.ipynb"
         try:
             notebook = nbformat.read(executed, as_version=4)
-        except OSError as error:
+        except Exception as error:  # nbformat's readers fail in many ways
             raise CourseError(
-                f"{executed}: {error.strerror}", hint=f"grade it again: autograder grade {result.lab} --force"
+                f"{executed}: cannot be read: {error}", hint=f"grade it again: autograder grade {result.lab} --force"
             ) from error
         page = feedback_page(result, stored, name, notebook)
         path = course.feedback(result.student, result.lab) / f"{name}.html"
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, page.encode())
+        write_whole(path, page.encode("utf-8", "replace"))
         pages.append(path)
     return pages
 
 
+# ------------------------------------------------------------------------------------------------------------ the page
 def feedback_page(result: Result, stored: Stored, name: str, notebook: nbformat.NotebookNode) -> str:
     """Return the page: points, each case with expected, got and hint, the student's answers, comments.
 
     Student text is escaped, hidden cases show what the instructor chose, and hidden tests' source is never there.
     """
-    answers = {cell.metadata.nbgrader.grade_id: cell for cell in notebook.cells if "nbgrader" in cell.metadata}
-    tasks = [_task(score, stored, answers) for score in result.cells if score.notebook == name]
-    _attach_answers(tasks, notebook)
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
-    template = environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
-    formatter: Any = HtmlFormatter(style="default", nobackground=True)
-    style = formatter.get_style_defs(".code")
-    return template.render(result=result, stored=stored, tasks=tasks, notebook=name, style=style)
+    cells = {_grade_id(cell): cell for cell in notebook.cells}
+    titles = _titles(notebook)
+    answers = _answers(notebook)
+    tasks = [
+        _task(score, stored, cells.get(score.grade_id)) | {"code": answers.get(score.grade_id, [])}
+        for score in result.cells
+        if score.notebook == name
+    ]
+    for task in tasks:
+        task["title"] = titles.get(task["grade_id"]) or task["grade_id"].removesuffix("-check").replace("-", " ")
+    return _template().render(
+        result=result,
+        stored=stored,
+        tasks=tasks,
+        title=titles.get("") or name,
+        pending=sum(task["max_points"] for task in tasks if task["pending"]),
+        usual=result.status == Status.GRADED,
+    )
 
 
-def _task(score: CellScore, stored: Stored, answers: dict[str, Any]) -> dict[str, Any]:
-    cell = answers.get(score.grade_id)
+@cache
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.globals |= {"light": _style("default"), "dark": _style("github-dark")}
+    return environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
+
+
+def _task(score: CellScore, stored: Stored, cell: nbformat.NotebookNode | None) -> dict[str, Any]:
     key = f"{score.notebook}/{score.grade_id}"
+    points = stored.grades.get(key, score.points)
+    failed = [case for case in score.cases if not case["passed"]]
     return {
         "grade_id": score.grade_id,
-        "title": score.grade_id.removesuffix("-check").replace("-", " "),
-        "points": stored.grades.get(key, score.points),
+        "points": points or 0.0,
         "max_points": score.max_points,
-        "pending": score.points is None and not stored.grades.get(key),
-        "cases": [_shown(case) for case in score.cases],
+        "pending": score.points is None and not points and stored.to_grade > 0,
+        "failed": [{**case, "message": "" if case["hidden"] else case["message"]} for case in failed],
+        "passed": [case for case in score.cases if case["passed"]],
+        "blank": bool(failed) and {case["error"] for case in failed} == {"NotImplementedError"},
         "message": score.message,
         "comment": stored.comments.get(key, ""),
         "written": cell.source[:_MAX_ANSWER] if cell is not None and cell.cell_type == "markdown" else "",
-        "code": [],
     }
 
 
-def _shown(case: dict[str, Any]) -> dict[str, Any]:
-    return {**case, "message": "" if case["hidden"] else case["message"]}
+def _titles(notebook: nbformat.NotebookNode) -> dict[str, str]:
+    """Return the heading above each graded cell by its grade_id, and the notebook's own title by the empty one."""
+    titles: dict[str, str] = {}
+    heading = ""
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            for level, words in _HEADING.findall(cell.source):
+                heading = re.sub(r"[`*]", "", words)
+                if level == "#":
+                    titles.setdefault("", heading)
+        if grade_id := _grade_id(cell):
+            titles[grade_id] = heading
+    return titles
 
 
-def _attach_answers(tasks: list[dict[str, Any]], notebook: nbformat.NotebookNode) -> None:
-    """Give each checked task the solution cells that stand between the check before it and its own."""
-    by_id = {task["grade_id"]: task for task in tasks}
+def _answers(notebook: nbformat.NotebookNode) -> dict[str, list[str]]:
+    """Return, for each checked task, the solution cells that stand between the check before it and its own, as HTML."""
+    answers: dict[str, list[str]] = {}
     code: list[str] = []
     for cell in notebook.cells:
         nbgrader = cell.metadata.get("nbgrader", {})
-        if nbgrader.get("solution") and cell.cell_type == "code":
+        if cell.cell_type == "code" and nbgrader.get("solution"):
             code.append(highlight(cell.source[:_MAX_ANSWER], PythonLexer(), HtmlFormatter(nowrap=True)))
-        elif nbgrader.get("grade") and nbgrader["grade_id"] in by_id and cell.cell_type == "code":
-            by_id[nbgrader["grade_id"]]["code"], code = code, []
+        elif cell.cell_type == "code" and nbgrader.get("grade"):
+            answers[_grade_id(cell)], code = code, []
+    return answers
 
 
+def _grade_id(cell: nbformat.NotebookNode) -> str:
+    return str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
+
+
+def _style(name: str) -> str:
+    formatter: Any = HtmlFormatter(style=name, nobackground=True)
+    return str(formatter.get_style_defs(".code"))
+
+
+# ----------------------------------------------------------------------------------------------------------- the table
 def export_csv(rows: Iterable[Stored]) -> str:
     """Return nbgrader's columns as CSV, quoted; text that a spreadsheet would run as a formula is defused."""
     text = io.StringIO()
@@ -103,9 +150,10 @@ def export_csv(rows: Iterable[Stored]) -> str:
     for row in rows:
         words = (row.lab, row.due, row.handed_in, row.student, row.last_name, row.first_name, row.email)
         numbers = (row.raw_score, row.penalty, row.score, row.max_score)
-        writer.writerow([*map(_defused, words), *(f"{number:g}" for number in numbers)])
+        writer.writerow([*map(_defused, words), *(f"{number:.10g}" for number in numbers)])
     return text.getvalue()
 
 
 def _defused(text: str) -> str:
-    return f"'{text}" if text[:1] in {"=", "+", "-", "@", "\t", "\r"} else text
+    line = "".join(c if c.isprintable() else " " for c in text)
+    return f"'{line}" if line.lstrip().startswith(_FORMULA) else line

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table
+from rich.table import Column
 
 from autograder.course import open_course
-from autograder.errors import CourseError
+from autograder.errors import AutograderError, CourseError
 from autograder.execute import Executor
 from autograder.files import write_whole
 from autograder.grade import Grading, Outcome
-from autograder.model import Result, Status
 from autograder.report import export_csv, write_feedback
 from autograder.sandbox import choose
 from autograder.store import Log
+from autograder.table import messages, plain, show_table, summary
 
-__all__ = ["export_grades", "feedback_lab", "grade_lab", "plan_lab", "show_table"]
-
-_COLOURS = {Status.GRADED: "green", Status.FAILED: "bold red", Status.MISSING: "dim"}
+__all__ = ["export_grades", "feedback_lab", "grade_lab", "plan_lab"]
 
 
 def grade_lab(
@@ -37,12 +37,15 @@ def grade_lab(
             hint=f"submissions go into {grading.course.submitted('STUDENT', lab)}",
         )
     outcomes = []
-    for outcome in _with_progress(grading.run(chosen, workers=workers, force=force), len(chosen), lab):
-        outcomes.append(outcome)
-        if as_json:
-            print(json.dumps(_public(outcome), ensure_ascii=False), flush=True)
+    with closing(grading.run(chosen, workers=workers, force=force)) as run:
+        for outcome in _with_progress(run, len(chosen), lab):
+            outcomes.append(outcome)
+            if as_json:
+                print(json.dumps(_public(outcome)), flush=True)
     if not as_json:
         show_table(outcomes)
+    for line in summary(outcomes):
+        _stderr().print(line, soft_wrap=True, markup=False)
     return outcomes
 
 
@@ -53,27 +56,40 @@ def plan_lab(root: Path, lab: str, students: Sequence[str], *, force: bool) -> I
 
 
 def feedback_lab(root: Path, lab: str, students: Sequence[str]) -> Iterator[Path]:
-    """Write the feedback page of every graded submission, or of these students'."""
+    """Write the feedback page of every graded submission, or of these students'; one that fails stops no other."""
     course = open_course(root)
     course.notebooks(lab)
-    results = {s: r for s, r in Log(course.state() / f"{lab}.jsonl").latest().items() if r.cells}
+    results = {s: r for s, r in Log(course.state / f"{lab}.jsonl").latest().items() if r.cells}
     if missing := sorted(set(students) - set(results)):
         raise CourseError(f"{missing[0]}: {lab} has not been graded", hint=f"autograder grade {lab}")
     if not results:
         raise CourseError(f"{lab}: nothing has been graded", hint=f"autograder grade {lab}")
-    for student in sorted(students or results):
-        yield from write_feedback(course, results[student])
+    failures = []
+    for student in sorted(set(students) or results):
+        try:
+            yield from write_feedback(course, results[student])
+        except AutograderError as error:
+            failures.append(error)
+    if failures:
+        raise failures[0]
 
 
-def export_grades(root: Path, target: Path, lab: str | None) -> int:
-    """Write the CSV file; return its number of rows. A file that is not an earlier export is left alone."""
+def export_grades(root: Path, target: Path | None, lab: str | None) -> int:
+    """Write the CSV file, or print it if there is no target; return its number of rows.
+
+    A file that is not an earlier export is left alone: CourseError.
+    """
     course = open_course(root)
     if lab is not None:
         course.notebooks(lab)
     rows = course.scores(lab)
     text = export_csv(rows)
-    header = text.split("\n", 1)[0]
-    if target.exists() and target.read_text(encoding="utf-8", errors="replace").split("\n", 1)[0] != header:
+    if target is None:
+        sys.stdout.write(text)
+        return len(rows)
+    if not target.parent.is_dir():
+        raise CourseError(f"{target.parent}: no such directory", hint="make it, or write somewhere else")
+    if target.exists() and not _is_export(target, text.split("\n", 1)[0]):
         raise CourseError(
             f"{target}: is there already and is not an export", hint="choose another name, or move it away"
         )
@@ -81,72 +97,49 @@ def export_grades(root: Path, target: Path, lab: str | None) -> int:
     return len(rows)
 
 
-def show_table(outcomes: Sequence[Outcome]) -> None:
-    """Print student, points, status and where to look, in the order of the students."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("student", no_wrap=True)
-    table.add_column("points", justify="right", no_wrap=True)
-    table.add_column("status", no_wrap=True)
-    table.add_column("s", justify="right", no_wrap=True)
-    table.add_column("where to look", overflow="fold")
-    for outcome in sorted(outcomes, key=lambda o: o.result.student):
-        result = outcome.result
-        status = f"[{_COLOURS.get(result.status, 'yellow')}]{result.status}[/]"
-        seconds = "-" if outcome.unchanged else f"{result.seconds:.1f}"
-        points = f"{result.score:g}/{result.max_score:g}"
-        table.add_row(_plain(result.student), points, status, seconds, _plain(_look(result)))
-    console = Console(highlight=False)
-    console.width = max(console.width, 100) if not console.is_terminal else console.width
-    console.print(table)
+def _is_export(path: Path, header: str) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(header) + 1).decode(errors="replace").rstrip("\r\n") == header
 
 
 def _grading(root: Path, lab: str) -> Grading:
+    course = open_course(root)
     sandbox = choose()
     if not sandbox.isolated:
-        Console(stderr=True, highlight=False).print(
-            f"no sandbox: {_plain(sandbox.why_not)}", style="yellow", soft_wrap=True
-        )
-    return Grading(open_course(root), lab, Executor(sandbox))
+        _stderr().print(f"no sandbox: {plain(sandbox.why_not)}", style="yellow", soft_wrap=True, markup=False)
+    return Grading(course, lab, Executor(sandbox))
+
+
+def _stderr() -> Console:
+    return Console(stderr=True, highlight=False)
 
 
 def _with_progress(outcomes: Iterator[Outcome], total: int, lab: str) -> Iterator[Outcome]:
-    console = Console(stderr=True, highlight=False)
+    console = _stderr()
+    rest = Column(no_wrap=True, overflow="ellipsis", ratio=1)
     columns = (
-        TextColumn(lab),
-        BarColumn(),
+        TextColumn(lab, markup=False),
+        BarColumn(bar_width=20),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
+        TextColumn("left"),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[last]}"),
+        TextColumn("{task.fields[last]}", markup=False, table_column=rest),
     )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    with Progress(*columns, console=console, transient=True, expand=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(lab, total=total, last="")
         for number, outcome in enumerate(outcomes, 1):
-            result = outcome.result
-            progress.update(task, advance=1, last=_plain(f"{result.student}: {result.status}"))
+            line = f"{plain(outcome.result.student)}: {outcome.result.status}"
+            progress.update(task, advance=1, last=line)
             if not console.is_terminal:
-                console.print(f"{lab} {number}/{total} {_plain(result.student)}: {result.status}", soft_wrap=True)
+                console.print(f"{lab} {number}/{total} {line}", soft_wrap=True, markup=False)
             yield outcome
 
 
 def _public(outcome: Outcome) -> dict[str, object]:
     result = outcome.result.to_dict()
     keys = ("student", "lab", "status", "score", "max_score", "seconds", "messages", "sandbox", "isolated")
-    return {**{key: result[key] for key in keys}, "unchanged": outcome.unchanged}
-
-
-def _look(result: Result) -> str:
-    """Say in one line where points were lost and what a person has to know."""
-    lost = [
-        f"{c.grade_id} {c.points:g}/{c.max_points:g}"
-        for c in result.cells
-        if c.points is not None and c.points < c.max_points
-    ]
-    checks = [f"{len(lost)} checks lost points" if len(lost) > 3 else ", ".join(lost)] if lost else []
-    return "; ".join([*(m.splitlines()[0] for m in result.messages), *checks])
-
-
-def _plain(text: str) -> str:
-    """Student text is data: no markup, no control characters."""
-    printable = "".join(c if c.isprintable() else " " for c in text)
-    return printable.replace("[", r"\[")
+    shown = {key: result[key] for key in keys} | {"messages": messages(outcome)}
+    return shown | {"to_grade": outcome.to_grade, "unchanged": outcome.unchanged}

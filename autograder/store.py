@@ -5,10 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Sequence
+import platform
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from functools import cache
 from importlib.metadata import distributions
+from importlib.util import find_spec
 from pathlib import Path
+from typing import BinaryIO
 
 from autograder.model import Limits, Result, SourceCellRow
 
@@ -23,7 +27,7 @@ class Log:
 
     def append(self, result: Result) -> None:
         """Add a result and make sure that it is on the disk before returning."""
-        line = json.dumps(result.to_dict(), ensure_ascii=False, sort_keys=True) + "\n"
+        line = json.dumps(result.to_dict(), sort_keys=True) + "\n"
         with self.path.open("a+b") as file:
             if file.tell() and not _ends_with_newline(file):
                 file.write(b"\n")  # a killed run left half a line: keep it apart from ours
@@ -36,33 +40,46 @@ class Log:
         results: dict[str, Result] = {}
         if not self.path.exists():
             return results
-        for line in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
+        for line in self.path.read_bytes().split(b"\n"):
             try:
                 result = Result.from_dict(json.loads(line))
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, RecursionError):
                 continue
             results[result.student] = result
         return results
 
 
-def _ends_with_newline(file: object) -> bool:
-    file.seek(-1, os.SEEK_END)  # type: ignore[attr-defined]
-    return bool(file.read(1) == b"\n")  # type: ignore[attr-defined]
+def _ends_with_newline(file: BinaryIO) -> bool:
+    file.seek(-1, os.SEEK_END)
+    return file.read(1) == b"\n"
 
 
 def fingerprint(
-    files: Iterable[tuple[str, bytes]], rows: dict[str, Sequence[SourceCellRow]], limits: Limits, sandbox: str
+    files: Iterable[tuple[str, bytes]], rows: Mapping[str, Sequence[SourceCellRow]], limits: Limits, sandbox: str
 ) -> str:
     """Return a hash of everything a grade depends on: the submission, the tests, the limits, the installed packages."""
     content = hashlib.sha256()
     for name, data in sorted(files):
-        content.update(f"{name}\0{len(data)}\0".encode() + data)
+        content.update(os.fsencode(name) + f"\0{len(data)}\0".encode() + data)
     tests = {name: [asdict(row) for row in cells] for name, cells in rows.items()}
     content.update(json.dumps([tests, asdict(limits), sandbox, environment()], sort_keys=True).encode())
     return content.hexdigest()
 
 
-def environment() -> dict[str, str]:
-    """Return every installed distribution and its version."""
+@cache
+def environment() -> Mapping[str, str]:
+    """Return Python's version, every installed distribution's, and a hash of our own code, which changes in between."""
     found = {d.metadata["Name"].lower(): d.version for d in distributions() if d.metadata["Name"]}
-    return dict(sorted(found.items()))
+    return (
+        dict(sorted(found.items())) | {"python": platform.python_version()} | dict(map(_code, ("autograder", "labkit")))
+    )
+
+
+def _code(package: str) -> tuple[str, str]:
+    """Return a package's name and the hash of its modules, which are read and not imported."""
+    spec = find_spec(package)
+    content = hashlib.sha256()
+    for folder in (spec and spec.submodule_search_locations) or ():
+        for path in sorted(Path(folder).rglob("*.py")):
+            content.update(path.read_bytes())
+    return package, content.hexdigest()

@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from functools import partial
 
 from nbformat import NotebookNode
 
 from autograder.errors import SourceError
 
-__all__ = ["BEGIN_HIDDEN", "BEGIN_SOLUTION", "END_HIDDEN", "END_SOLUTION", "TASK", "clear_solutions", "strip_hidden"]
+__all__ = [
+    "BEGIN_HIDDEN",
+    "BEGIN_SOLUTION",
+    "END_HIDDEN",
+    "END_SOLUTION",
+    "TASK",
+    "clear",
+    "clear_solutions",
+    "strip_hidden",
+]
 
 BEGIN_SOLUTION, END_SOLUTION = "### BEGIN SOLUTION", "### END SOLUTION"
 BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 TASK = re.compile(r"^### (Task \d+)\. ", re.MULTILINE)
 _WRITTEN = "_Write your answer here._"
+_RAISE = "raise NotImplementedError"
 
 
 def clear_solutions(notebook: NotebookNode) -> NotebookNode:
@@ -24,9 +35,36 @@ def clear_solutions(notebook: NotebookNode) -> NotebookNode:
     for cell in notebook.cells:
         if cell.cell_type == "markdown" and (headings := TASK.findall(cell.source)):
             task = headings[-1]
-        if cell.metadata.get("nbgrader", {}).get("solution"):
-            cell.source = _clear_cell(cell, task)
+        nbgrader = cell.metadata.get("nbgrader", {})
+        if nbgrader.get("solution") and cell.cell_type == "code":
+            cell.source = clear(cell.source, task, partial("cell {!r}, line {}".format, nbgrader["grade_id"]))
+        elif nbgrader.get("solution"):
+            cell.source = "\n".join(_without_blocks(cell.source, _WRITTEN)[0])
     return notebook
+
+
+def clear(code: str, task: str, where: Callable[[int], str]) -> str:
+    """Return the code with each solution block replaced by `raise NotImplementedError("Task 2: softmax")`.
+
+    where names a line of the cell in the SourceError that is raised if a block stands outside a function, or if what
+    is left is not Python.
+    """
+    lines, blocks = _without_blocks(code, _RAISE)
+    try:
+        functions = _functions_that_raise(ast.parse("\n".join(lines)))
+    except SyntaxError as error:
+        raise SourceError(
+            f"{where(next(iter(blocks.values()), 1))}: without its solution the cell is not Python: {error.msg}",
+            hint="a block holds whole statements, indented like its markers",
+        ) from None
+    for number, begin in blocks.items():
+        if not (name := functions.get(number)):
+            raise SourceError(
+                f"{where(begin)}: a SOLUTION block outside a function",
+                hint="a task is one function or the methods of one class, so that a blank one fails cleanly",
+            )
+        lines[number - 1] += f'("{f"{task}: {name}" if task else name}")'
+    return "\n".join(lines)
 
 
 def strip_hidden(source: str) -> str:
@@ -40,52 +78,36 @@ def strip_hidden(source: str) -> str:
     return "\n".join(kept)
 
 
-def _clear_cell(cell: NotebookNode, task: str) -> str:
-    lines = cell.source.split("\n")
-    functions = _functions(cell.source) if cell.cell_type == "code" else []
+def _without_blocks(source: str, instead: str) -> tuple[list[str], dict[int, int]]:
+    """Return the lines that are left, and for the number of each new one that of the block's first line."""
     kept: list[str] = []
+    begins: dict[int, int] = {}
     inside = False
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(source.split("\n"), 1):
         if line.strip() == BEGIN_SOLUTION:
             inside = True
-            kept.append(_stub(line, number, functions, task) if cell.cell_type == "code" else _WRITTEN)
+            kept.append(line[: len(line) - len(line.lstrip())] + instead)
+            begins[len(kept)] = number
         if not inside:
             kept.append(line)
         inside = inside and line.strip() != END_SOLUTION
-    return "\n".join(kept)
+    return kept, begins
 
 
-def _stub(marker: str, line: int, functions: list[_Function], task: str) -> str:
-    around = [f for f in functions if f.first < line <= f.last + 1 and marker.startswith(" " * (f.indent + 1))]
-    if not around:
-        raise SourceError(
-            f"line {line} of the cell: a SOLUTION block outside a function",
-            hint="a task is one function or class, so that a blank one fails cleanly",
-        )
-    name = max(around, key=lambda f: f.indent).name
-    indent = marker[: len(marker) - len(marker.lstrip())]
-    return f'{indent}raise NotImplementedError("{f"{task}: {name}" if task else name}")'
+def _functions_that_raise(tree: ast.Module) -> dict[int, str]:
+    """Return, for the line of each `raise`, the qualified name of the function that it stands in, or nothing."""
+    found: dict[int, str] = {}
 
+    def visit(node: ast.AST, prefix: str, function: str) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+                visit(child, f"{prefix}{child.name}.", prefix + child.name)
+            elif isinstance(child, ast.ClassDef):
+                visit(child, f"{prefix}{child.name}.", "")
+            else:
+                if isinstance(child, ast.Raise):
+                    found[child.lineno] = function
+                visit(child, prefix, function)
 
-@dataclass(frozen=True)
-class _Function:
-    name: str
-    first: int
-    last: int
-    indent: int
-
-
-def _functions(code: str) -> list[_Function]:
-    found: list[_Function] = []
-
-    def visit(body: list[ast.stmt], prefix: str) -> None:
-        for node in body:
-            if isinstance(node, ast.FunctionDef):
-                found.append(
-                    _Function(prefix + node.name, node.lineno, node.end_lineno or node.lineno, node.col_offset)
-                )
-            elif isinstance(node, ast.ClassDef):
-                visit(node.body, f"{prefix}{node.name}.")
-
-    visit(ast.parse(code).body, "")
+    visit(tree, "", "")
     return found

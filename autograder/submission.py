@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +18,17 @@ from autograder.errors import SubmissionError
 from autograder.model import SourceCellRow
 from autograder.stub import strip_hidden
 
-__all__ = ["MAX_BYTES", "Repaired", "parse", "read", "repair"]
+__all__ = ["MAX_BYTES", "MAX_CELLS", "Repaired", "parse", "read", "repair"]
 
 MAX_BYTES = 20 * 2**20
 """A notebook larger than this is not read: it holds data or a flood of output, not an answer."""
 
+MAX_CELLS = 5000
 
+_TYPES = {"code": nbformat.v4.new_code_cell, "markdown": nbformat.v4.new_markdown_cell, "raw": nbformat.v4.new_raw_cell}
 _CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_IMAGES = {"image/png", "image/jpeg", "image/gif"}
+_HINT = "ask for the .ipynb file that JupyterLab saves"
 
 
 @dataclass(frozen=True)
@@ -51,91 +58,130 @@ def read(path: Path) -> bytes:
 
 
 def parse(content: bytes, name: str) -> tuple[nbformat.NotebookNode, tuple[str, ...]]:
-    """Return the notebook in these bytes as nbformat 4, and notes; raise SubmissionError if it is none."""
-    hint = "ask for the .ipynb file that JupyterLab saves"
+    """Return the notebook in these bytes as nbformat 4, and notes; raise SubmissionError if it is none.
+
+    Of each cell only its type, text, id, pasted images and nbgrader's own metadata are kept, and those only if they
+    are of the kind that they should be.
+    """
     if not content.strip():
-        raise SubmissionError(f"{name}: the file is empty", hint=hint)
+        raise SubmissionError(f"{name}: the file is empty", hint=_HINT)
     try:
-        text = content.decode("utf-8-sig")
-        raw = nbformat.reader.reads(text)
-        version = int(raw.get("nbformat", 0))
-        notebook = nbformat.convert(raw, 4)
+        raw = json.loads(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise SubmissionError(f"{name}: not a text file (byte {error.start} is not UTF-8)", hint=hint) from error
-    except nbformat.reader.NotJSONError as error:
-        raise SubmissionError(f"{name}: not JSON", hint=hint) from error
-    except Exception as error:  # nbformat's converters fail in many ways on what is no notebook
-        raise SubmissionError(f"{name}: not a notebook ({type(error).__name__}: {error})", hint=hint) from error
-    cells = notebook.get("cells")
-    if not isinstance(cells, list) or not all(_is_cell(cell) for cell in cells):
-        raise SubmissionError(f"{name}: not a notebook (it has no proper list of cells)", hint=hint)
-    notes = (f"converted from nbformat {version}",) if version < 4 else ()
-    return notebook, notes
+        raise SubmissionError(f"{name}: not a text file (byte {error.start} is not UTF-8)", hint=_HINT) from error
+    except (ValueError, RecursionError) as error:
+        raise SubmissionError(f"{name}: not JSON", hint=_HINT) from error
+    version = raw.get("nbformat") if isinstance(raw, dict) else None
+    if type(version) is not int or not 1 <= version <= 4:
+        raise SubmissionError(f"{name}: not a notebook of nbformat 1 to 4", hint=_HINT)
+    notes = [f"converted from nbformat {version}"] if version < 4 else []
+    cells = _upgraded(raw, name) if version < 4 else raw.get("cells")
+    if not isinstance(cells, list):
+        raise SubmissionError(f"{name}: not a notebook (it has no list of cells)", hint=_HINT)
+    if len(cells) > MAX_CELLS:
+        raise SubmissionError(f"{name}: {len(cells)} cells, more than {MAX_CELLS}", hint="delete those that are empty")
+    read_cells = [_read_cell(cell) for cell in cells]
+    notes += [f"cell {number} cannot be read: left out" for number, cell in enumerate(read_cells, 1) if cell is None]
+    return _notebook([cell for cell in read_cells if cell is not None]), tuple(notes[:20])
 
 
 def repair(notebook: nbformat.NotebookNode, rows: Sequence[SourceCellRow]) -> Repaired:
     """Return the notebook with the instructor's cells restored; nothing in the student's metadata is believed."""
     known = {row.grade_id: row for row in rows}
+    last = {_grade_id(cell): number for number, cell in enumerate(notebook.cells)}
     tampered: list[str] = []
     notes: list[str] = []
-    last = {_grade_id(cell): number for number, cell in enumerate(notebook.cells)}
     cells: list[nbformat.NotebookNode] = []
     for number, cell in enumerate(notebook.cells):
-        grade_id = _grade_id(cell)
-        row = known.get(grade_id)
-        if row is None:
-            cells.append(_plain(cell))
-            if grade_id:
-                notes.append(f"cell {grade_id!r} is not part of this lab: run as an ordinary cell")
-        elif number != last[grade_id]:  # like nbgrader, the last copy is the one that counts
-            cells.append(_plain(cell))
-            tampered.append(f"cell {grade_id!r} is there more than once: the last copy counts")
+        row = known.get(_grade_id(cell))
+        if row is None or number != last[row.grade_id]:
+            cells.append(_new(cell.cell_type, cell.source, cell.get("id"), {}, cell.get("attachments")))
         else:
-            cells.append(_restored(cell, row, tampered))
-    _insert_missing(cells, rows, tampered)
-    result = nbformat.v4.new_notebook(cells=cells)
-    result.metadata = nbformat.from_dict(
-        {"kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}}
-    )
-    return Repaired(_with_unique_ids(result), tuple(tampered), tuple(notes))
+            cells.append(_restored(cell, row))
+            (tampered if row.locked else notes).extend(_changes(cell, row))
+    copies = Counter(map(_grade_id, notebook.cells))
+    for row in rows:
+        if copies[row.grade_id] > 1:  # like nbgrader, the last copy is the one that counts
+            (tampered if row.locked else notes).append(
+                f"cell {row.grade_id!r} is there more than once: the last counts"
+            )
+        elif row.grade_id not in copies:
+            (tampered if row.locked else notes).append(f"cell {row.grade_id!r} was deleted: put back")
+    if strangers := sum(number for grade_id, number in copies.items() if grade_id and grade_id not in known):
+        notes.append(f"{strangers} graded cells are not part of this lab: run as ordinary cells")
+    _insert_missing(cells, rows)
+    return Repaired(_notebook(cells), tuple(tampered), tuple(notes))
 
 
-def _is_cell(cell: Any) -> bool:
-    return (
-        isinstance(cell, dict)
-        and cell.get("cell_type") in {"code", "markdown", "raw"}
-        and isinstance(cell.get("source"), str)
-        and isinstance(cell.get("metadata", {}), dict)
-        and isinstance(cell.get("metadata", {}).get("nbgrader", {}), dict)
-    )
+# ------------------------------------------------------------------------------------------------------------- reading
+def _upgraded(raw: dict[str, Any], name: str) -> Any:
+    try:
+        return nbformat.convert(nbformat.from_dict(raw), 4).get("cells")
+    except Exception as error:  # nbformat's converters fail in many ways on what is no notebook
+        raise SubmissionError(f"{name}: not a notebook ({type(error).__name__})", hint=_HINT) from error
+
+
+def _read_cell(raw: Any) -> nbformat.NotebookNode | None:
+    if not isinstance(raw, dict) or not isinstance(raw.get("cell_type"), str) or raw["cell_type"] not in _TYPES:
+        return None
+    source = raw.get("source")
+    if isinstance(source, list) and all(isinstance(line, str) for line in source):
+        source = "".join(source)
+    if not isinstance(source, str):
+        return None
+    metadata = raw.get("metadata")
+    nbgrader = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    kept = {}
+    if isinstance(nbgrader, dict):
+        kept = {key: value for key, value in nbgrader.items() if isinstance(value, str | int | float)}
+    attachments = raw.get("attachments") if raw["cell_type"] == "markdown" else None
+    return _new(raw["cell_type"], _text(source), raw.get("id"), {"nbgrader": kept} if kept else {}, attachments)
+
+
+def _text(source: str) -> str:
+    """Return text that can be written as UTF-8, with the line ends of a notebook."""
+    return source.encode("utf-8", "replace").decode().replace("\r\n", "\n")
+
+
+def _images(attachments: object) -> dict[str, dict[str, str]]:
+    """Return the pasted images of a written answer: whoever grades it wants to see them."""
+    found: dict[str, dict[str, str]] = {}
+    for name, bundle in attachments.items() if isinstance(attachments, dict) else ():
+        for mime, data in bundle.items() if isinstance(bundle, dict) else ():
+            if mime in _IMAGES and isinstance(data, str) and data.isascii():
+                found.setdefault(_text(name), {})[mime] = data
+    return found
 
 
 def _grade_id(cell: nbformat.NotebookNode) -> str:
-    grade_id = cell.get("metadata", {}).get("nbgrader", {}).get("grade_id", "")
+    grade_id = cell.metadata.get("nbgrader", {}).get("grade_id", "")
     return grade_id if isinstance(grade_id, str) else ""
 
 
-def _new(cell_type: str, source: str, cell_id: object, metadata: dict[str, Any]) -> nbformat.NotebookNode:
-    make = {"code": nbformat.v4.new_code_cell, "markdown": nbformat.v4.new_markdown_cell}
-    node = make.get(cell_type, nbformat.v4.new_raw_cell)(source)
-    if isinstance(cell_id, str) and _CELL_ID.fullmatch(cell_id):
-        node.id = cell_id
+# ----------------------------------------------------------------------------------------------------------- restoring
+def _new(
+    cell_type: str, source: str, cell_id: object, metadata: dict[str, Any], attachments: object = None
+) -> nbformat.NotebookNode:
+    node = _TYPES[cell_type](source)
+    node.id = cell_id if isinstance(cell_id, str) and _CELL_ID.fullmatch(cell_id) else ""
     node.metadata = nbformat.from_dict(metadata)
+    if cell_type == "markdown" and (images := _images(attachments)):
+        node.attachments = nbformat.from_dict(images)
     return node
 
 
-def _plain(cell: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """A cell of the student's own: its text only; tags such as skip-execution and old outputs are dropped."""
-    return _new(cell.cell_type, cell.source, cell.get("id"), {})
-
-
-def _restored(cell: nbformat.NotebookNode, row: SourceCellRow, tampered: list[str]) -> nbformat.NotebookNode:
-    if cell.cell_type != row.cell_type:
-        tampered.append(f"cell {row.grade_id!r} was made a {cell.cell_type} cell: restored")
-    if row.locked and _was_changed(cell, row):
-        tampered.append(f"locked cell {row.grade_id!r} was changed: restored")
+def _restored(cell: nbformat.NotebookNode, row: SourceCellRow) -> nbformat.NotebookNode:
     source = row.source if row.locked else cell.source
-    return _new(row.cell_type, source, cell.get("id"), row.metadata())
+    return _new(row.cell_type, source, cell.get("id"), row.metadata(), cell.get("attachments"))
+
+
+def _changes(cell: nbformat.NotebookNode, row: SourceCellRow) -> list[str]:
+    changes = []
+    if cell.cell_type != row.cell_type:
+        changes.append(f"cell {row.grade_id!r} was made a {cell.cell_type} cell: restored")
+    elif row.locked and _was_changed(cell, row):
+        changes.append(f"locked cell {row.grade_id!r} was changed: restored")
+    return changes
 
 
 def _was_changed(cell: nbformat.NotebookNode, row: SourceCellRow) -> bool:
@@ -144,27 +190,28 @@ def _was_changed(cell: nbformat.NotebookNode, row: SourceCellRow) -> bool:
         return False
     try:
         return bool(checksum(cell) != cell.metadata.nbgrader.get("checksum"))
-    except (AttributeError, KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):  # points that are none
         return True
 
 
-def _insert_missing(cells: list[nbformat.NotebookNode], rows: Sequence[SourceCellRow], tampered: list[str]) -> None:
+def _insert_missing(cells: list[nbformat.NotebookNode], rows: Sequence[SourceCellRow]) -> None:
     """Put deleted cells back, each after the one that precedes it in the source."""
     after = -1
-    places = {_grade_id(cell): cell for cell in cells}
+    present = {_grade_id(cell) for cell in cells}
     for row in rows:
-        if row.grade_id in places:
-            after = next(i for i, cell in enumerate(cells) if cell is places[row.grade_id])
+        if row.grade_id in present:
+            after = next(i for i, cell in enumerate(cells) if _grade_id(cell) == row.grade_id)
             continue
         after += 1
-        cells.insert(after, _new(row.cell_type, row.source, None, row.metadata()))
-        tampered.append(f"cell {row.grade_id!r} was deleted: put back")
+        cells.insert(after, _new(row.cell_type, row.source, row.grade_id, row.metadata()))
 
 
-def _with_unique_ids(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    seen: set[str] = set()
-    for cell in notebook.cells:
-        if cell.id in seen:
-            cell.id = nbformat.v4.new_code_cell().id
-        seen.add(cell.id)
-    return notebook
+def _notebook(cells: list[nbformat.NotebookNode]) -> nbformat.NotebookNode:
+    """Return a notebook of these cells, each with an id of its own; the first to have one keeps it."""
+    taken: set[str] = set()
+    for number, cell in enumerate(cells, 1):
+        names = (f"cell-{number}-{i}" if i else f"cell-{number}" for i in count())
+        cell.id = cell.id if cell.id and cell.id not in taken else next(name for name in names if name not in taken)
+        taken.add(cell.id)
+    kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+    return nbformat.v4.new_notebook(cells=cells, metadata=nbformat.from_dict({"kernelspec": kernel}))

@@ -10,9 +10,11 @@ from pathlib import Path
 import nbformat
 
 from autograder.errors import SourceError
+from autograder.stub import END_SOLUTION
 
 __all__ = ["Variant", "blank_out", "find_variants", "put_answers", "read_variant"]
 
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _HEADER = re.compile(r"Fails (?P<checks>[a-z0-9-]+(?:, [a-z0-9-]+)*): (?P<reason>.+)", re.DOTALL)
 
 
@@ -33,8 +35,15 @@ def find_variants(folder: Path, kind: str) -> list[Variant]:
 
 def read_variant(path: Path, *, wrong: bool) -> Variant:
     """Return one answer file; raise SourceError if its docstring does not say what it is."""
-    text = path.read_text(encoding="utf-8")
-    tree = ast.parse(text)
+    try:
+        text = path.read_text(encoding="utf-8")
+        tree = ast.parse(text)
+    except SyntaxError as error:
+        raise SourceError(
+            f"{path}:{error.lineno or 1}: {error.msg}", hint="an answer is Python that can be run"
+        ) from error
+    except (OSError, ValueError) as error:
+        raise SourceError(f"{path}: cannot be read: {error}") from error
     header = ast.get_docstring(tree) or ""
     match = _HEADER.fullmatch(header)
     if wrong and not match:
@@ -51,18 +60,15 @@ def read_variant(path: Path, *, wrong: bool) -> Variant:
 
 def put_answers(notebook: nbformat.NotebookNode, variant: Variant) -> nbformat.NotebookNode:
     """Replace each function or class that the answer file defines, in place; helpers go above the next one."""
-    tree = ast.parse(variant.code)
     lines = variant.code.split("\n")
     pending: list[str] = []
     placed = False
-    for node in tree.body:
-        piece = "\n".join(lines[_first_line(node) - 1 : node.end_lineno])
-        cell = _defining(notebook, node) if isinstance(node, ast.FunctionDef | ast.ClassDef) else None
-        if cell is None:
-            pending.append(piece)
-            continue
-        cell.source = _replaced(cell.source, getattr(node, "name", ""), "\n\n\n".join([*pending, piece]))
-        pending, placed = [], True
+    for node in ast.parse(variant.code).body:
+        pending.append("\n".join(lines[_first_line(node) - 1 : node.end_lineno]))
+        cell = _defining(notebook, node.name) if isinstance(node, _Definition) else None
+        if cell is not None and isinstance(node, _Definition):
+            cell.source = _replaced(cell.source, node.name, "\n\n\n".join(pending))
+            pending, placed = [], True
     if pending or not placed:
         raise SourceError(
             f"{variant.path}: {'code after the last answer' if placed else 'nothing in it replaces a task'}",
@@ -85,19 +91,20 @@ def _first_line(node: ast.stmt) -> int:
     return int(min([node.lineno, *(d.lineno for d in decorators)]))
 
 
-def _defining(notebook: nbformat.NotebookNode, node: ast.FunctionDef | ast.ClassDef) -> nbformat.NotebookNode | None:
+def _defining(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNode | None:
     for cell in notebook.cells:
         if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("solution"):
-            names = [n.name for n in ast.parse(cell.source).body if isinstance(n, ast.FunctionDef | ast.ClassDef)]
-            if node.name in names:
+            body = ast.parse(cell.source).body
+            if any(isinstance(node, _Definition) and node.name == name for node in body):
                 return cell
     return None
 
 
 def _replaced(source: str, name: str, piece: str) -> str:
     lines = source.split("\n")
-    for node in ast.parse(source).body:
-        if getattr(node, "name", None) == name:
-            lines[_first_line(node) - 1 : node.end_lineno] = piece.split("\n")
-            break
+    node = next(n for n in ast.parse(source).body if isinstance(n, _Definition) and n.name == name)
+    end = node.end_lineno or node.lineno
+    if lines[end : end + 1] and lines[end].strip() == END_SOLUTION:  # a comment, which is no part of the function
+        end += 1
+    lines[_first_line(node) - 1 : end] = piece.split("\n")
     return "\n".join(lines)

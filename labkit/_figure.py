@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import io
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,9 @@ from numpy.typing import ArrayLike
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.ticker import LogFormatter
 
-__all__ = ["PALETTE", "SIZE_IN", "axes", "colour_map", "finish", "look", "luminance"]
+__all__ = ["PALETTE", "SIZE_IN", "axes", "colour_map", "finish", "look", "luminance", "tick"]
 
 # Okabe and Ito (2008), "Color universal design"; without its yellow, which is too light for lines on white.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -35,7 +37,7 @@ def axes(
 ) -> Axes:
     """Return `ax`, or new axes, in this module's style."""
     import matplotlib.pyplot as plt
-    from matplotlib.ticker import LogFormatter, LogLocator
+    from matplotlib.ticker import LogLocator
 
     if ax is None:
         _, ax = plt.subplots(figsize=size, layout="constrained")
@@ -46,12 +48,28 @@ def axes(
         if wanted:
             set_scale("log")
             axis.set_major_locator(LogLocator(numticks=8))  # more would overlap
-            axis.set_major_formatter(LogFormatter())  # 100, not 10 to the power of 2
-            axis.set_minor_formatter(LogFormatter(minor_thresholds=(1, 0.4)))
+            axis.set_major_formatter(_log_formatter())
+            axis.set_minor_formatter(_log_formatter())
     ax.grid(visible=True, color="#DDDDDD", linewidth=0.6)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
     return ax
+
+
+def tick(value: float) -> str:
+    """Write a number as a tick of a logarithmic axis: 0.01, 1,024, 1e6."""
+    return re.sub(r"e\+?(-?)0*", r"e\1", f"{value:,.6g}").replace("-", "\N{MINUS SIGN}")
+
+
+def _log_formatter() -> LogFormatter:
+    """Return a formatter that writes `tick`s, also between the powers of ten where few of these are in sight."""
+    from matplotlib.ticker import LogFormatter
+
+    class Ticks(LogFormatter):
+        def __call__(self, x: float, pos: int | None = None) -> str:
+            return tick(x) if super().__call__(x, pos) else ""
+
+    return Ticks(minor_thresholds=(2, 0.5))
 
 
 def look(i: int) -> tuple[str, str, str]:

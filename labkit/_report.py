@@ -13,7 +13,12 @@ __all__ = ["MIME", "Case", "CheckFailed", "Score", "error_message"]
 MIME = "application/vnd.labkit.check+json"
 """The media type under which a score travels with a cell's output; graders read the cases from it."""
 
-_GREEN, _RED = "#2e7d32", "#c62828"
+_MAX_MESSAGE = 1000
+# JupyterLab's own colours, which follow its theme; the others for every other front end.
+_GREEN, _RED = "var(--jp-success-color1, #2e7d32)", "var(--jp-error-color1, #d32f2f)"
+_ROW = "<tr style='background:none'>"
+_CELL = "<td style='text-align:left;vertical-align:top;white-space:normal;padding:2px 6px"
+_MESSAGE = "<div style='font-family:var(--jp-code-font-family, monospace);white-space:pre-wrap'>"
 
 
 @dataclass(frozen=True)
@@ -28,22 +33,22 @@ class Case:
     weight: float = 1.0
     error: str = ""
 
-    def lines(self) -> list[str]:
-        """Return the case for a person: one line, and below it why it failed; hidden values stay hidden."""
-        lines = [f"{'pass' if self.passed else 'FAIL'}  {self.title}"]
-        if not self.passed and not self.hidden:
-            lines += [f"      {line}" for line in self.message.splitlines()]
-        if self.hint:
-            lines.append(f"      look at: {self.hint}")
-        return lines
+    def reason(self) -> str:
+        """Return why the case failed; nothing of a hidden one."""
+        return "" if self.passed or self.hidden else self.message
+
+    def __str__(self) -> str:
+        lines = [f"{'pass' if self.passed else 'FAIL'}  {self.title}", *self.reason().splitlines()]
+        return "\n      ".join([*lines, f"look at: {self.hint}"] if self.hint else lines)
 
     def html(self) -> str:
+        """Return the case as the row of a table."""
         colour, mark = (_GREEN, "✓") if self.passed else (_RED, "✗")
-        first, *rest = self.lines()
-        detail = "<br>".join(f"<code style='white-space:pre-wrap'>{escape(line.strip())}</code>" for line in rest)
+        message = f"{_MESSAGE}{escape(self.reason())}</div>" if self.reason() else ""
+        hint = f"<div>Look at: {escape(self.hint)}</div>" if self.hint else ""
         return (
-            f"<tr style='background:none'><td style='color:{colour};vertical-align:top;font-weight:bold'>{mark}</td>"
-            f"<td style='text-align:left'>{escape(first[6:])}{'<br>' + detail if detail else ''}</td></tr>"
+            f"{_ROW}{_CELL};color:{colour};font-weight:bold'>{mark}</td>"
+            f"{_CELL}'>{escape(self.title)}{message}{hint}</td></tr>"
         )
 
 
@@ -51,45 +56,44 @@ class Score:
     """Points earned by the cases of one cell; shown as a table, read by nbgrader as a number."""
 
     def __init__(self, max_points: float, cases: tuple[Case, ...]) -> None:
-        self.max_points = max_points
+        self.max_points = float(max_points)
         self.cases = cases
         total = sum(case.weight for case in cases)
-        self.points = round(max_points * sum(case.weight for case in cases if case.passed) / total, 2)
+        share = sum(case.weight for case in cases if case.passed) / total
+        self.points = self.max_points if self.full else round(self.max_points * share, 2)
 
     @property
     def full(self) -> bool:
         return all(case.passed for case in self.cases)
 
     def __float__(self) -> float:
-        return float(self.points)
+        return self.points
 
     def __repr__(self) -> str:
-        return repr(float(self.points))
+        return repr(self.points)
 
     def __str__(self) -> str:
-        lines = [line for case in self.cases for line in case.lines()]
-        return "\n".join([*lines, self.summary()])
+        return "\n".join([*map(str, self.cases), self.summary()])
 
     def summary(self) -> str:
+        """Return the last line: points and cases."""
         passed = sum(case.passed for case in self.cases)
         return f"{self.points:g} of {self.max_points:g} points, {passed} of {len(self.cases)} cases"
 
     def to_dict(self) -> dict[str, Any]:
+        """Return what graders read, as JSON knows it."""
         return {
             "protocol": 1,
-            "points": float(self.points),
-            "max_points": float(self.max_points),
+            "points": self.points,
+            "max_points": self.max_points,
             "cases": [asdict(case) for case in self.cases],
         }
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         colour = _GREEN if self.full else _RED
         rows = "".join(case.html() for case in self.cases)
-        total = f"<td></td><td style='text-align:left'><b>{escape(self.summary())}</b></td>"
-        table = (
-            f"<table style='margin:0;border-left:4px solid {colour}'>{rows}"
-            f"<tr style='background:none'>{total}</tr></table>"
-        )
+        total = f"{_ROW}{_CELL}'></td>{_CELL};font-weight:bold'>{escape(self.summary())}</td></tr>"
+        table = f"<table style='margin:0;border-left:4px solid {colour}'>{rows}{total}</table>"
         return {"text/plain": repr(self), "text/html": table, MIME: self.to_dict()}
 
 
@@ -106,9 +110,10 @@ class CheckFailed(AssertionError):
 
 def error_message(exception: BaseException) -> str:
     """Return what was raised and, when it came from a notebook's cell, the line that raised it."""
+    text = "".join(traceback.format_exception_only(exception)).strip()  # survives a __str__ that raises
     if isinstance(exception, NotImplementedError):
-        return f"not implemented yet: {exception}" if str(exception) else "not implemented yet"
-    text = "".join(traceback.format_exception_only(exception)).strip()
+        return ": ".join(["not implemented yet", *text.split(": ", 1)[1:]])[:_MAX_MESSAGE]
+    text = text if len(text) <= _MAX_MESSAGE else f"{text[:_MAX_MESSAGE]}..."
     frames = [
         (frame, line)
         for frame, line in traceback.walk_tb(exception.__traceback__)

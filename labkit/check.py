@@ -8,13 +8,15 @@ A test cell is a list of cases and a score::
         check.close(softmax(z).sum(axis=1), [1.0, 1.0])
     check.score(3)
 
-A case that fails, or whose code raises, is recorded and the next one still runs. Outside a case the same functions
-raise `Mismatch`, an AssertionError. What a case prints on stderr, a warning for example, costs nothing.
+A case that fails, or whose code raises, is recorded and the next one still runs; only an interrupt ends the cell.
+Outside a case the same functions raise `Mismatch`, an AssertionError. What a case prints on stderr, a warning for
+example, costs nothing.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -22,7 +24,9 @@ from typing import Any
 
 import numpy as np
 
+from labkit._compare import Mismatch, as_array, at, compare, expect_shape, form, real, same, sentence
 from labkit._report import Case, CheckFailed, Score, error_message
+from labkit._values import Array, describe, digits, is_tensor, items, numbers, plain
 
 __all__ = [
     "Mismatch",
@@ -41,17 +45,6 @@ __all__ = [
     "true",
     "unchanged",
 ]
-
-
-class Mismatch(AssertionError):
-    """A value is not what the check expected; `hint` says where to look."""
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
-
-    def __str__(self) -> str:
-        return f"{self.args[0]}\nlook at: {self.hint}" if self.hint else str(self.args[0])
 
 
 class _Ledger:
@@ -84,8 +77,8 @@ _ledger = _Ledger()
 def _case(title: str, hint: str, weight: float, hidden: bool) -> Iterator[None]:
     if _ledger.open:
         raise RuntimeError(f"check.case({title!r}) stands inside another case: close that one first")
-    if not weight > 0:
-        raise ValueError(f"check.case({title!r}): weight must be positive, got {weight}")
+    if not 0 < weight < math.inf:
+        raise ValueError(f"check.case({title!r}): weight must be positive and finite, got {weight}")
     _ledger.start()
     _ledger.open = True
     message, error = "", ""
@@ -95,7 +88,9 @@ def _case(title: str, hint: str, weight: float, hidden: bool) -> Iterator[None]:
             yield
     except Mismatch as mismatch:
         message, error, hint = str(mismatch.args[0]), "Mismatch", mismatch.hint or hint
-    except (Exception, SystemExit) as exception:
+    except KeyboardInterrupt:  # the person, or the grader's time limit
+        raise
+    except BaseException as exception:
         message, error = error_message(exception), type(exception).__name__
     finally:
         _ledger.open = False
@@ -116,7 +111,7 @@ def hidden_case(title: str, *, hint: str = "", weight: float = 1.0) -> contextli
 
 
 def score(points: float) -> Score:
-    """Return the credit for the cases of this cell, `points` times the weighted share that passed.
+    """Return the credit for the cases of this cell: `points` times the weighted share that passed, to two decimals.
 
     Write it as the last line: nbgrader reads the number as partial credit. Raises RuntimeError if no case ran and,
     while nbgrader validates a student's notebook, CheckFailed with one line a case (its dialog shows nothing else).
@@ -132,42 +127,49 @@ def score(points: float) -> Score:
 
 # ------------------------------------------------------------------------------------------------------- expectations
 def true(condition: object, expected: str, *, hint: str = "") -> None:
-    """Expect that condition holds; `expected` is the rest of the sentence "expected ..."."""
-    if not bool(condition):
-        raise Mismatch(f"expected {expected}", hint)
+    """Expect True, the bool itself; `expected` is the rest of the sentence "expected ..."."""
+    value = plain(numbers(condition)[()] if is_tensor(condition) else condition)
+    if value is not True:
+        raise Mismatch(f"expected {expected}" + ("" if value is False else f", got {describe(value)}"), hint)
 
 
 def equal(got: object, want: object, *, name: str = "", hint: str = "") -> None:
-    """Expect exactly this value: same kind of value, same content; arrays also the same shape."""
-    if isinstance(want, np.ndarray) or hasattr(want, "__array__"):
-        _compare(got, want, 0.0, 0.0, name, hint)
-        return
-    plain = got.item() if isinstance(got, np.generic) else got
-    if isinstance(want, bool) != isinstance(plain, bool) or not isinstance(plain, type(want)) or plain != want:
-        raise Mismatch(_sentence(name, _short(want), _short(got)), hint)
+    """Expect exactly this value: the same types, structure and content, all the way down; 1, 1.0 and True differ.
+
+    An array or tensor has the same shape and kind of numbers, and every entry is the same; NaN equals NaN.
+    """
+    same(got, want, name=name, hint=hint)
 
 
-def close(got: object, want: object, *, rtol: float = 1e-5, atol: float = 1e-8, name: str = "", hint: str = "") -> None:
+def close(
+    got: object,
+    want: object,
+    *,
+    rtol: float = 1e-5,
+    atol: float = 1e-8,
+    dtype: str = "",
+    name: str = "",
+    hint: str = "",
+) -> None:
     """Expect numbers of the same shape, finite and within atol + rtol * |want|, element by element.
 
-    got and want: a number, nested lists, a NumPy array, or a PyTorch, TensorFlow or Keras tensor.
+    got and want: a number, nested lists, a NumPy array, or a PyTorch, TensorFlow or Keras tensor; booleans count as 0
+    and 1. dtype, for example "float32", is asked for only if given. An infinity agrees with the same infinity.
     """
-    _compare(got, want, rtol, atol, name, hint)
+    compare(got, want, rtol=rtol, atol=atol, dtype=dtype, name=name, hint=hint)
 
 
 def shape(got: object, want: tuple[int, ...], *, name: str = "", hint: str = "") -> None:
     """Expect an array of this shape."""
-    found = _array(got, f"an array of shape {want}", name, hint).shape
-    if found != tuple(want):
-        raise Mismatch(_sentence(name, f"shape {tuple(want)}", str(found)), hint)
+    expect_shape(as_array(got, form(tuple(want)), name, hint), tuple(want), name, hint)
 
 
-def at_least(got: float, bound: float, *, name: str = "", hint: str = "") -> None:
+def at_least(got: object, bound: float, *, name: str = "", hint: str = "") -> None:
     """Expect a finite number not below the bound."""
     _bounded(got, bound, "at least", lambda value: value >= bound, name, hint)
 
 
-def at_most(got: float, bound: float, *, name: str = "", hint: str = "") -> None:
+def at_most(got: object, bound: float, *, name: str = "", hint: str = "") -> None:
     """Expect a finite number not above the bound."""
     _bounded(got, bound, "at most", lambda value: value <= bound, name, hint)
 
@@ -182,12 +184,12 @@ def raises(kind: type[Exception], fn: Callable[..., object], *args: object, hint
         return
     except Exception as other:
         raise Mismatch(f"expected {kind.__name__}, got {error_message(other)}", hint) from other
-    raise Mismatch(f"expected {kind.__name__}, got the value {_short(result)}", hint)
+    raise Mismatch(f"expected {kind.__name__}, got {describe(result)}", hint)
 
 
 def gradient(
-    f: Callable[[np.ndarray], float],
-    x: np.ndarray,
+    f: Callable[[Array], object],
+    x: object,
     grad: object,
     *,
     step: float = 1e-5,
@@ -201,102 +203,76 @@ def gradient(
     |grad - numeric| / max(1, |grad| + |numeric|), and must stay below tolerance in every entry.
     """
     x = np.array(x, dtype=np.float64)
-    given = _array(grad, f"a gradient of shape {x.shape}", name, hint)
+    wanted = f"a gradient of shape {x.shape}"
+    given = as_array(grad, wanted, name, hint)
     if given.shape != x.shape:
-        raise Mismatch(_sentence(name, f"a gradient of shape {x.shape}", str(given.shape)), hint)
-    numeric = np.empty_like(x)
-    for index in np.ndindex(x.shape):
-        ahead, behind = x.copy(), x.copy()
-        ahead[index] += step
-        behind[index] -= step
-        numeric[index] = (float(f(ahead)) - float(f(behind))) / (2 * step)
+        raise Mismatch(sentence(name, wanted, str(given.shape)), hint)
+    numeric = _central_differences(f, x, step, name)
     error = np.abs(given - numeric) / np.maximum(1.0, np.abs(given) + np.abs(numeric))
     error = np.where(np.isfinite(error), error, np.inf)
     if error.size and error.max() > tolerance:
         worst = np.unravel_index(int(error.argmax()), error.shape)
-        wanted, found = f"the gradient {numeric[worst]:.6g}{_at(worst)}", f"{given[worst]:.6g}"
-        raise Mismatch(f"{_sentence(name, wanted, found)} (relative error {error[worst]:.1e})", hint)
+        found = sentence(name, f"the gradient {numeric[worst]:.6g}{at(worst)}", f"{given[worst]:.6g}")
+        raise Mismatch(f"{found} (relative error {error[worst]:.1e})", hint)
 
 
-def counted(fn: Callable[..., Any]) -> Callable[..., Any]:
+class _Counted:
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        self.fn = fn
+        self.count = 0
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        self.count += 1
+        return self.fn(*args, **kwargs)
+
+
+def counted(fn: Callable[..., Any]) -> _Counted:
     """Return fn with a counter: `calls` reads how often the student's code called it."""
-
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        wrapper.count += 1  # type: ignore[attr-defined]
-        return fn(*args, **kwargs)
-
-    wrapper.count = 0  # type: ignore[attr-defined]
-    return wrapper
+    return _Counted(fn)
 
 
-def calls(fn: Callable[..., Any], exactly: int, *, name: str = "", hint: str = "") -> None:
+def calls(fn: _Counted, exactly: int, *, name: str = "", hint: str = "") -> None:
     """Expect that a `counted` function was called exactly so often."""
-    found: int = fn.count  # type: ignore[attr-defined]
-    if found != exactly:
-        raise Mismatch(_sentence(name, f"{exactly} calls", str(found)), hint)
+    if fn.count != exactly:
+        raise Mismatch(sentence(name, f"{exactly} calls", str(fn.count)), hint)
 
 
 @contextlib.contextmanager
 def unchanged(
     hint: str = "work on a copy, or use an operator that returns a new array", **arrays: Any
 ) -> Iterator[None]:
-    """Expect that the body leaves these arrays as they were: `with check.unchanged(x=x): relu(x)`."""
-    before = {name: np.array(value) for name, value in arrays.items()}
+    """Expect that the body leaves arrays, or lists of them, as they were: `with check.unchanged(x=x): relu(x)`."""
+    before = {name: _snapshot(value, name) for name, value in arrays.items()}
     yield
     for name, value in arrays.items():
-        if not np.array_equal(before[name], np.asarray(value), equal_nan=True):
-            raise Mismatch(f"expected {name} to stay as it was, but the call changed it in place", hint)
+        try:
+            same(_snapshot(value, name), before[name])
+        except Mismatch:
+            raise Mismatch(f"expected {name} to stay as it was, but the call changed it in place", hint) from None
 
 
 # ------------------------------------------------------------------------------------------------------------ helpers
-def _array(value: Any, wanted: str, name: str, hint: str) -> np.ndarray[Any, Any]:
-    """Return value as an array of numbers; tensors are detached and copied to the host."""
-    if value is None:
-        raise Mismatch(_sentence(name, wanted, "None"), "does every path of the function end in a return?")
-    if hasattr(value, "detach"):
-        value = value.detach().cpu()
-        value = value.float() if str(value.dtype) == "torch.bfloat16" else value  # NumPy has no bfloat16
-    try:
-        array = np.asarray(value)
-    except ValueError:  # a ragged list
-        array = np.empty(0, dtype=object)
-    if array.dtype.kind not in "biufc":
-        raise Mismatch(_sentence(name, wanted, f"{_short(value)} of type {type(value).__name__}"), hint)
-    return array
+def _bounded(got: object, bound: float, words: str, holds: Callable[[float], bool], name: str, hint: str) -> None:
+    wanted = f"a number {words} {bound:g}"
+    value = real(got, wanted, name, hint)
+    if not np.isfinite(value) or not holds(value):
+        raise Mismatch(sentence(name, f"{words} {bound:g}", digits(bound, value)[1]), hint)
 
 
-def _compare(got: object, want: object, rtol: float, atol: float, name: str, hint: str) -> None:
-    target = _array(want, "numbers", "the check itself", "")
-    number = "a number" if target.ndim == 0 else f"an array of shape {target.shape}"
-    found = _array(got, number, name, hint)
-    if found.shape != target.shape:
-        raise Mismatch(_sentence(name, f"shape {target.shape}", str(found.shape)), hint)
-    # Element by element: NaN agrees with nothing, infinity only with itself.
-    with np.errstate(invalid="ignore"):
-        wrong = ~((found == target) | (np.abs(found - 1.0 * target) <= atol + rtol * np.abs(target)))
-    if not wrong.any():
-        return
-    index = tuple(int(i) for i in np.argwhere(wrong)[0])
-    many = f" ({int(wrong.sum())} of {wrong.size} values differ)" if wrong.size > 1 else ""
-    exact = ".6g" if abs(float(np.abs(found[index] - 1.0 * target[index]))) > 1e-5 * abs(target[index]) else ".17g"
-    wanted, came = format(target[index].item(), exact), format(found[index].item(), exact)
-    raise Mismatch(_sentence(name, wanted + _at(index), came) + many, hint)
+def _central_differences(f: Callable[[Array], object], x: Array, step: float, name: str) -> Array:
+    numeric = np.empty_like(x)
+    for index in np.ndindex(x.shape):
+        ahead, behind = x.copy(), x.copy()
+        ahead[index] += step
+        behind[index] -= step
+        above, below = (real(f(point), "a number from the function", name, "") for point in (ahead, behind))
+        numeric[index] = (above - below) / (2 * step)
+        if not np.isfinite(numeric[index]):
+            raise Mismatch(sentence(name, f"a function that is finite around x{at(index)}", f"{above:g} and {below:g}"))
+    return numeric
 
 
-def _bounded(got: float, bound: float, words: str, holds: Callable[[float], bool], name: str, hint: str) -> None:
-    value = _array(got, f"a number {words} {bound:g}", name, hint)
-    if value.shape != () or not np.isfinite(value) or not holds(float(value)):
-        raise Mismatch(_sentence(name, f"{words} {bound:g}", _short(got)), hint)
-
-
-def _sentence(name: str, wanted: str, got: str) -> str:
-    return f"{name}: expected {wanted}, got {got}" if name else f"expected {wanted}, got {got}"
-
-
-def _at(index: tuple[Any, ...]) -> str:
-    return f" at [{', '.join(str(int(i)) for i in index)}]" if index else ""
-
-
-def _short(value: object, width: int = 80) -> str:
-    text = f"{value:.6g}" if isinstance(value, float) else " ".join(repr(value).split())
-    return text if len(text) <= width else text[: width - 3] + "..."
+def _snapshot(value: Any, name: str) -> Any:
+    if issubclass(type(value), list | tuple):
+        return [_snapshot(item, name) for item in items(value)]
+    return as_array(value, "an array", name, "").copy()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from labkit._figure import PALETTE, SIZE_IN, axes, colour_map, finish, look, luminance
+from labkit._figure import PALETTE, SIZE_IN, axes, colour_map, finish, look, luminance, tick
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,8 +51,8 @@ def curves(
         if name in bands:
             ax.fill_between(x, *bands[name], color=colour, alpha=0.18, linewidth=0)
     places = np.unique(np.concatenate([x for x, _ in lines.values()]))
-    if logx and places.size <= _MARKED:  # 2, 4, 8, 16 devices
-        ax.set_xticks(places, [_number(place, None) for place in places])
+    if logx and _side_by_side(places, names := [tick(place) for place in places]):  # 2, 4, 8, 16 devices
+        ax.set_xticks(places, names)
         ax.set_xticks([], minor=True)
     elif not logx and (places == places.round()).all():  # there is no epoch 2.5
         ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
@@ -232,6 +232,13 @@ def _points(where: str, series: Mapping[str, ArrayLike] | ArrayLike, *, logx: bo
             raise ValueError(f"{where}: {name!r} has {x.size} values of x but {y.size} of y")
         points[name] = (x, y)
     return points
+
+
+def _side_by_side(places: _Values, names: Sequence[str], width: float = 46.0) -> bool:
+    """Say whether names fit below an axis that spans the places logarithmically and is `width` characters wide."""
+    at = np.log(places) * width / (np.log(places[-1] / places[0]) or 1.0)
+    lengths = np.array([len(name) for name in names])
+    return bool((np.diff(at) > (lengths[1:] + lengths[:-1]) / 2 + 1).all())
 
 
 def _bands(points: _Points, spread: Mapping[str, ArrayLike]) -> dict[str, _Values]:

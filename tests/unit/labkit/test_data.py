@@ -148,6 +148,19 @@ def test_every_entry_of_the_catalogue_is_complete() -> None:
         assert entry.kind != "generated" or all(count % len(entry.classes) == 0 for count in entry.splits.values())
 
 
+def test_the_documentation_has_a_row_for_every_entry() -> None:
+    page = (DATASETS.parent / "docs" / "datasets.md").read_text(encoding="utf-8")
+    rows = {line.split("`")[1]: line for line in page.splitlines() if line.startswith("| `")}
+    for entry in describe():
+        row = rows.pop(entry.name)
+        assert " / ".join(f"{count:,}" for count in entry.splits.values()) in row
+        assert " x ".join(map(str, entry.shape)) in row
+        assert f"| {len(entry.classes)} |" in row
+        assert entry.licence.split(";")[0] in row
+        assert entry.kind != "download" or f"{entry.size / 1e6:.1f} MB" in row
+    assert not rows
+
+
 def test_a_damaged_bundled_file_is_an_error(catalogue: dict[str, dict[str, Any]]) -> None:
     publish(catalogue)
     (_data._datasets_dir() / "digits.npz").write_bytes(b"?")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -33,6 +34,14 @@ def draw(ax: Any) -> Any:
     """Render the figure of `ax`: some mistakes only show then."""
     ax.figure.savefig(io.BytesIO())
     return ax
+
+
+def picture(ax: Any) -> Any:
+    return ax.images[0]
+
+
+def svg(ax: Any) -> tuple[str, dict[str, str]]:
+    return _figure._svg(ax.figure)
 
 
 def texts(ax: Any) -> list[str]:
@@ -73,6 +82,30 @@ def test_curves_take_their_own_x() -> None:
     assert ticks(ax.xaxis) == ["2", "4", "8"]
 
 
+def test_ticks_of_a_logarithmic_axis_do_not_overlap() -> None:
+    steps = 10.0 ** np.arange(-13, 0)
+    ax = draw(plot.curves({"one": (steps, steps), "two": (steps, 2 * steps)}, logx=True, logy=True))
+    for axis in (ax.xaxis, ax.yaxis):
+        boxes = [label.get_window_extent() for label in axis.get_ticklabels() if label.get_text()]
+        assert len(boxes) > 4
+        assert not any(box.overlaps(other) for box, other in itertools.pairwise(boxes))
+    few = draw(plot.curves({"ring": ([1, 2, 3, 4, 5, 6, 7, 8], [1] * 8)}, logx=True))
+    assert ticks(few.xaxis) == ["1", "2", "3", "4", "5", "6", "7", "8"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1e-13, "1e\N{MINUS SIGN}13"), (1e-5, "1e\N{MINUS SIGN}5"), (0.01, "0.01"), (1024, "1,024"), (1e6, "1e6")],
+)
+def test_a_tick_is_short(value: float, text: str) -> None:
+    assert _figure.tick(value) == text
+
+
+def test_an_axis_of_two_decades_has_ticks_between_the_powers_of_ten() -> None:
+    ax = draw(plot.curves({"loss": [2.0, 0.5, 0.03]}, logy=True))
+    assert "0.3" in [label.get_text() for label in ax.yaxis.get_minorticklabels()]
+
+
 def test_curves_leave_a_gap_where_a_loss_is_not_finite() -> None:
     assert draw(plot.curves({"diverges": [1.0, 2.0, NAN, float("inf"), 3.0]})).get_ylim()[1] < 4
 
@@ -111,7 +144,7 @@ def test_a_matrix_shows_every_number_and_leaves_nan_empty() -> None:
 
 
 def test_a_confusion_matrix_is_coloured_by_its_mistakes() -> None:
-    image = plot.matrix([[900, 2], [1, 900]], off_diagonal=True).images[0]
+    image = picture(plot.matrix([[900, 2], [1, 900]], off_diagonal=True))
     assert (image.norm.vmin, image.norm.vmax) == (1, 2)
     assert image.get_array().mask.tolist() == [[True, False], [False, True]]
 
@@ -132,7 +165,7 @@ def test_numbers_in_a_matrix_contrast_with_their_cells() -> None:
 
 
 def test_images_lie_in_a_grid_a_pixel_apart() -> None:
-    sheet = plot.images(np.ones((5, 2, 3)), columns=3).images[0].get_array()
+    sheet = picture(plot.images(np.ones((5, 2, 3)), columns=3)).get_array()
     assert sheet.shape == (2 * 2 + 1, 3 * 3 + 2)
     empty = np.ma.getmaskarray(sheet)
     assert empty[2].all()
@@ -205,18 +238,16 @@ def test_what_cannot_be_drawn_is_refused_before_a_figure_is_made(call: Callable[
 
 
 def test_the_same_figure_gives_the_same_svg() -> None:
-    def svg() -> str:
-        return _figure._svg(plot.curves({"a": [1, 2], "b": [2, 1]}, spread={"a": [1, 1]}).figure)[0]
-
-    assert svg() == svg()
+    first, second = (svg(plot.curves({"a": [1, 2], "b": [2, 1]}, spread={"a": [1, 1]})) for _ in range(2))
+    assert first == second
 
 
 def test_svg_says_what_it_shows() -> None:
     ax = plot.curves({"train": [3, 2], "test": [3, 2.5]}, title="Loss & more", xlabel="epoch", ylabel="nats")
-    svg, metadata = _figure._svg(ax.figure)
+    page, metadata = svg(ax)
     words = "Loss & more; x: epoch; y: nats; series: train, test"
     assert metadata == {"alt": words}
-    title = ElementTree.fromstring(svg).find("{http://www.w3.org/2000/svg}title")
+    title = ElementTree.fromstring(page).find("{http://www.w3.org/2000/svg}title")
     assert title is not None
     assert title.text == words
 
@@ -234,5 +265,5 @@ def test_a_notebook_shows_each_figure_once_as_svg() -> None:
     shown = [
         [sorted(output.get("data", [output["output_type"]])) for output in cell.outputs] for cell in notebook.cells
     ]
-    svg, png = ["image/svg+xml", "text/plain"], ["image/png", "text/plain"]
-    assert shown == [[], [svg], [["stream"], svg], [png]]
+    as_svg, as_png = ["image/svg+xml", "text/plain"], ["image/png", "text/plain"]
+    assert shown == [[], [as_svg], [["stream"], as_svg], [as_png]]

@@ -1,0 +1,99 @@
+"""nbgrader's converters, made to work on exactly one submission and to say why when they cannot."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from nbconvert.preprocessors import ExecutePreprocessor
+from nbgrader.converters import Autograde, GenerateAssignment
+from nbgrader.converters.base import NbGraderException
+from traitlets import TraitError, import_item
+
+from autograder.course.gradebook import quiet
+from autograder.errors import CourseError
+
+__all__ = ["Complaints", "generate", "left_alone", "record"]
+
+
+class Complaints(logging.Logger):
+    """Keeps nbgrader's errors instead of printing them. It reports an exception as a traceback, and others in words."""
+
+    def __init__(self) -> None:
+        super().__init__("nbgrader", logging.ERROR)
+        self._messages: list[str] = []
+
+    def handle(self, record: logging.LogRecord) -> None:
+        self._messages.append(record.getMessage().strip())
+
+    def take(self) -> str:
+        """Return the one that says most, in one line, and forget them all."""
+        messages, self._messages = self._messages, []
+        tracebacks = [message for message in messages if "Traceback (most recent call last)" in message]
+        lines = (tracebacks or messages or [""])[0].splitlines()
+        return (lines[-1] if tracebacks else " ".join(lines)).strip()
+
+
+class _Recorder(Autograde):  # type: ignore[misc]
+    """nbgrader's autograde without the execution: it stores notebooks that were executed and scored already."""
+
+    staged: Path
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.sanitize_preprocessors: list[Any] = []
+        configured: list[Any] = self.autograde_preprocessors  # type: ignore[has-type]
+        self.autograde_preprocessors = [step for step in configured if not _executes(step)]
+
+    def init_notebooks(self) -> None:
+        # nbgrader looks for them with a glob, in which a course's or a student's name may mean something else.
+        self.assignments = {str(self.staged): [str(path) for path in sorted(self.staged.glob("*.ipynb"))]}
+
+    def _format_source(self, assignment_id: str, student_id: str, escape: bool = False) -> str:
+        if self._sanitizing:
+            base = str(self.staged.parents[1])
+            path = os.path.join(re.escape(base) if escape else base, student_id, assignment_id)  # noqa: PTH118
+        else:  # the second half of nbgrader's work, which starts from what the first half has written
+            path = str(super()._format_source(assignment_id, student_id, escape))
+        return f"(?s){path}" if escape else path  # a dot is any character of a name, a line feed too
+
+
+def _executes(preprocessor: Any) -> bool:
+    kind = import_item(preprocessor) if isinstance(preprocessor, str) else preprocessor
+    return issubclass(kind if isinstance(kind, type) else type(kind), ExecutePreprocessor)
+
+
+def record(app: Any, lab: str, student: str, staged: Path) -> None:
+    """Store the notebooks in .../student/lab, with the files beside them, as nbgrader's autograde would."""
+
+    def recorder() -> Any:
+        converter = _Recorder(coursedir=app.coursedir, parent=app, force=True)
+        converter.staged = staged
+        return converter
+
+    _convert(app, lab, student, recorder)
+
+
+def generate(app: Any, lab: str) -> None:
+    """Run nbgrader's own generate_assignment."""
+    _convert(app, lab, ".", lambda: GenerateAssignment(coursedir=app.coursedir, parent=app, force=True))
+
+
+def left_alone(app: Any, lab: str) -> Sequence[str]:
+    """Return the files of the source that do not replace a student's own (Autograde.exclude_overwriting)."""
+    return list(Autograde(coursedir=app.coursedir, parent=app).exclude_overwriting.get(lab, []))
+
+
+def _convert(app: Any, lab: str, student: str, make: Callable[[], Any]) -> None:
+    app.log.take()
+    try:
+        app.coursedir.assignment_id, app.coursedir.student_id = lab, student
+        with quiet():
+            make().start()
+    except (NbGraderException, TraitError, ImportError, SystemExit) as error:
+        what = app.log.take() or str(error)
+        raise CourseError(f"{lab}: nbgrader: {what}", hint="nbgrader itself would stop here too") from error

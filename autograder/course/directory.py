@@ -1,0 +1,250 @@
+"""Where a course keeps what, and how it is graded, as its nbgrader_config.py says."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbgrader.apps.baseapp import NbGrader
+from nbgrader.preprocessors import Execute
+from nbgrader.utils import parse_utc
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+
+from autograder.course import converters, gradebook
+from autograder.course.preprocess import save_cells
+from autograder.errors import CourseError
+from autograder.model import Limits, SourceCellRow, Stored
+
+__all__ = ["Course", "open_course"]
+
+_CONFIG = "nbgrader_config.py"
+_FOREIGN = Limits(output_kib=16 * 1024)
+"""nbgrader bounds neither the output nor the whole time: leave room for what such courses are used to."""
+_CELLS_IN_ALL = 20
+"""A submission may take so many times the time of one cell, up to an hour."""
+_AN_HOUR_S = 3600.0
+
+
+def open_course(root: Path) -> Course:
+    """Return the course in this directory; raise CourseError if it is none."""
+    root = root.resolve()
+    if not root.is_dir():
+        raise CourseError(f"{root}: no such directory", hint="give the course's directory: --course DIR")
+    if not any((root / name).exists() for name in (_CONFIG, "gradebook.db", "source")):
+        raise CourseError(
+            f"{root}: not a course: no {_CONFIG}, gradebook.db or source/ here",
+            hint="run this in the course's directory, give --course DIR, or make one: nbgrader quickstart NAME",
+        )
+    return Course(root)
+
+
+class _App(NbGrader):  # type: ignore[misc]
+    def exit(self, exit_status: int | str | None = 0) -> None:
+        """Let out the error for which traitlets would end this process."""
+        raise  # noqa: PLE0704
+
+
+class Course:
+    """An nbgrader course directory with its configuration and gradebook."""
+
+    def __init__(self, root: Path) -> None:
+        _put_environment_on_path()
+        self.app = _App(log=converters.Complaints(), raise_config_file_errors=True)
+        try:
+            with _inside(root):
+                self.app.initialize([], root=str(root))
+        except (Exception, SystemExit) as error:
+            raise CourseError(_complaint(root, error), hint="nbgrader cannot read it either") from error
+        self.directory = self.app.coursedir
+        self.root = Path(self.directory.root)
+        self.directory.db_url = _absolute(self.directory.db_url, self.root)
+        self.source_directory = self.root / self.directory.source_directory
+        self.release_directory = self.root / self.directory.release_directory
+        self.state = self.root / ".autograder"
+        """The directory of our own records; made when something is recorded."""
+
+    # ------------------------------------------------------------------------------------------------------ directories
+    def source(self, lab: str) -> Path:
+        return self._path(self.directory.source_directory, ".", lab)
+
+    def submitted(self, student: str, lab: str) -> Path:
+        return self._path(self.directory.submitted_directory, student, lab)
+
+    def autograded(self, student: str, lab: str) -> Path:
+        return self._path(self.directory.autograded_directory, student, lab)
+
+    def feedback(self, student: str, lab: str) -> Path:
+        return self._path(self.directory.feedback_directory, student, lab)
+
+    def _path(self, step: str, student: str, lab: str) -> Path:
+        return Path(self.directory.format_path(step, student, lab))
+
+    def submitters(self, lab: str) -> list[str]:
+        """Return the students who handed something in, in order; a directory with no notebook counts."""
+        return sorted(self._names(str(self.submitted("\0", lab))) - self.excluded)
+
+    def sources(self) -> list[str]:
+        """Return the labs that have a notebook in the source directory, in order."""
+        path = str(self.source("\0"))
+        return sorted(name for name in self._names(path) if any(Path(path.replace("\0", name)).glob("*.ipynb")))
+
+    def _names(self, path: str) -> set[str]:
+        """Return what stands for the NUL in the paths of the directories that exist."""
+        name = re.compile(re.escape(path).replace(re.escape("\0"), "([^/]+)", 1).replace(re.escape("\0"), r"\1"))
+        found = glob.glob(glob.escape(path).replace("\0", "*") + os.sep)  # noqa: PTH207 (Path cannot escape)
+        return {match[1] for match in (name.fullmatch(p.rstrip(os.sep)) for p in found) if match}
+
+    @property
+    def excluded(self) -> set[str]:
+        """The students whom the configuration leaves out."""
+        return set((self.directory.student_id_exclude or "").split(","))
+
+    def files(self, folder: Path) -> dict[str, Path]:
+        """Return the files beside a notebook that belong to the lab or the submission; links are left out."""
+        ignored = [*self.directory.ignore, "*.ipynb", "timestamp.txt"]
+
+        def wanted(path: Path) -> bool:
+            parts = map(Path, path.relative_to(folder).parts)
+            return not path.is_symlink() and path.is_file() and not any(p.match(i) for p in parts for i in ignored)
+
+        return {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*")) if wanted(path)}
+
+    def given_files(self, lab: str) -> dict[str, Path]:
+        """Return the instructor's files that stand beside every student's notebook, in place of the student's own."""
+        with _inside(self.root):
+            left_alone = converters.left_alone(self.app, lab)
+        return {name: path for name, path in self.files(self.source(lab)).items() if name not in left_alone}
+
+    def timestamp(self, folder: Path) -> str:
+        """Return when a submission was handed in, as nbgrader wrote it; empty if unknown or unreadable."""
+        path = folder / "timestamp.txt"
+        if not path.is_file() or path.is_symlink():
+            return ""
+        try:
+            text = path.read_text(encoding="utf-8")[:100].strip()
+            parse_utc(text)
+        except (OSError, ValueError, OverflowError, TypeError):
+            return ""
+        return text
+
+    # -------------------------------------------------------------------------------------------------------- gradebook
+    def notebooks(self, lab: str) -> dict[str, list[SourceCellRow]]:
+        """Return the notebooks of a lab and their cells; CourseError if it was not released, or is not in Python."""
+        with self._gradebook() as book:
+            rows = gradebook.lab_rows(book, lab)
+            if other := gradebook.language(book, lab):
+                raise CourseError(
+                    f"{lab}: its notebooks are in {other}", hint="only Python is graded here; use nbgrader autograde"
+                )
+        return rows
+
+    def register(self, lab: str, notebook: nbformat.NotebookNode) -> None:
+        """Tell the gradebook about a lab built from our own source; raise CourseError if submissions forbid it."""
+        with self._gradebook(create=True) as book:
+            gradebook.add_lab(book, lab)
+        try:
+            save_cells(notebook, lab, self.directory.db_url)
+        except RuntimeError as error:
+            raise CourseError(
+                f"{lab}: {error}", hint="students have handed in the old version: keep its cells, or use a new lab name"
+            ) from error
+
+    def generate(self, lab: str) -> None:
+        """Run nbgrader's own generate_assignment, for courses whose source is a notebook."""
+        with _inside(self.root):
+            converters.generate(self.app, lab)
+
+    def record(self, student: str, lab: str, staged: Path) -> None:
+        """Store executed notebooks, which stand in .../student/lab, as nbgrader's autograde would."""
+        with _inside(self.root):
+            converters.record(self.app, lab, student, staged)
+
+    def score(self, student: str, lab: str) -> Stored:
+        """Return what the gradebook holds for one submission; CourseError if there is none."""
+        with self._gradebook() as book:
+            return gradebook.submission(book, lab, student)
+
+    def scores(self, lab: str | None = None) -> list[Stored]:
+        """Return every stored submission, of one lab or of all."""
+        with self._gradebook() as book:
+            return gradebook.stored(book, lab)
+
+    def roster(self) -> list[str]:
+        """Return the students that the gradebook knows, in order, but for those left out."""
+        with self._gradebook() as book:
+            return [student for student in gradebook.roster(book) if student not in self.excluded]
+
+    def _gradebook(self, *, create: bool = False) -> Any:
+        return gradebook.open_gradebook(self.directory.db_url, self.directory.course_id, create=create)
+
+    # ---------------------------------------------------------------------------------------------------- configuration
+    @cached_property
+    def limits(self) -> Limits:
+        """Return the limits that nbgrader_config.py sets; a lab of ours has its own in lab.toml."""
+        timeout_s = Execute(parent=self.app).timeout or 0
+        cell_time_s = float(timeout_s) if timeout_s > 0 else _FOREIGN.total_time_s
+        total_time_s = min(max(_FOREIGN.total_time_s, _CELLS_IN_ALL * cell_time_s), max(cell_time_s, _AN_HOUR_S))
+        return replace(_FOREIGN, cell_time_s=cell_time_s, total_time_s=total_time_s)
+
+    @property
+    def max_files_bytes(self) -> int:
+        """How much a student may hand in beside the notebooks."""
+        return int(self.directory.max_dir_size) * 1000
+
+
+def _complaint(root: Path, error: BaseException) -> str:
+    """Say what is wrong with the configuration, and in which line."""
+    where, line = str(root / _CONFIG), 0
+    if isinstance(error, SyntaxError) and error.filename:
+        where, line = error.filename, error.lineno or 0
+    else:
+        for frame in traceback.extract_tb(error.__traceback__):
+            if frame.filename.endswith("_config.py"):
+                where, line = frame.filename, frame.lineno or 0
+    return f"{where}{f':{line}' if line else ''}: {type(error).__name__}: {error}"
+
+
+def _absolute(db_url: str, root: Path) -> str:
+    """Return the address of the gradebook; a relative path in it starts from the course's directory."""
+    try:
+        address = make_url(db_url)
+    except ArgumentError as error:
+        raise CourseError(
+            f"{db_url}: not the address of a database", hint=f"correct c.CourseDirectory.db_url in {_CONFIG}"
+        ) from error
+    file = address.database or ""
+    if address.get_backend_name() == "sqlite" and file and not file.startswith((":memory:", "file:")):
+        return address.set(database=str(root / file)).render_as_string(hide_password=False)
+    return db_url
+
+
+def _put_environment_on_path() -> None:
+    """nbgrader starts `alembic` by its bare name to make a gradebook; our environment may not be activated."""
+    here = str(Path(sys.executable).parent)
+    path = os.environ.get("PATH", os.defpath)
+    if here not in path.split(os.pathsep):
+        os.environ["PATH"] = here + os.pathsep + path
+
+
+@contextmanager
+def _inside(root: Path) -> Iterator[None]:
+    """Work as nbgrader does, from the course's directory: it looks there for its configuration and its plugins."""
+    before, path = Path.cwd(), sys.path.copy()
+    os.chdir(root)
+    sys.path.insert(0, str(root))
+    try:
+        yield
+    finally:
+        os.chdir(before)
+        sys.path[:] = path

@@ -1,0 +1,169 @@
+"""What nbgrader's gradebook holds: labs and their cells, submissions and their grades."""
+
+from __future__ import annotations
+
+import json
+import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from nbgrader.api import Gradebook, MissingEntry
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import SAWarning, SQLAlchemyError
+
+from autograder.errors import CourseError
+from autograder.model import SourceCellRow, Stored
+
+__all__ = ["add_lab", "lab_names", "lab_rows", "language", "open_gradebook", "quiet", "roster", "stored", "submission"]
+
+_HINTS = {
+    "locked": "another program is writing to it, formgrader perhaps: wait, or stop it, and run the command again",
+    "not a database": "move the file away, or correct db_url in nbgrader_config.py",
+    "readonly": "the file or its directory is read-only: change that, or work on a copy of the course",
+    "unable to open": "is its directory there, and may you write to it?",
+    "disk is full": "free some space and run the command again: what was stored is not lost",
+    "no such column": "it was made by an older nbgrader; back it up, then: nbgrader db upgrade",
+    "no such table": "it was made by an older nbgrader; back it up, then: nbgrader db upgrade",
+}
+
+
+@contextmanager
+def open_gradebook(url: str, course_id: str, *, create: bool = False) -> Iterator[Gradebook]:
+    """Open the gradebook; raise CourseError if it cannot be used, or is not there and not to be made."""
+    where = place(url)
+    if not create and isinstance(where, Path) and not where.exists():
+        raise CourseError(f"{where}: there is no gradebook yet", hint="release a lab first: autograder release LAB")
+    try:
+        with quiet(), Gradebook(url, course_id) as book:
+            yield book
+    except SQLAlchemyError as error:
+        cause = str(getattr(error, "orig", None) or error).splitlines()[0]
+        hint = next((hint for words, hint in _HINTS.items() if words in cause), "can nbgrader itself open it?")
+        raise CourseError(f"{where}: {cause}", hint=hint) from error
+
+
+def place(url: str) -> Path | str:
+    """Return the file of an SQLite gradebook, or the address of another without its password."""
+    address = make_url(url)
+    if address.get_backend_name() == "sqlite" and address.database not in (None, "", ":memory:"):
+        return Path(str(address.database))
+    return address.render_as_string(hide_password=True)
+
+
+def add_lab(book: Gradebook, lab: str) -> None:
+    """Make sure that the gradebook knows a lab of this name."""
+    book.update_or_create_assignment(lab)
+
+
+def lab_names(book: Gradebook) -> list[str]:
+    """Return the labs that the gradebook knows, in order."""
+    return sorted(assignment.name for assignment in book.assignments)
+
+
+def lab_rows(book: Gradebook, lab: str) -> dict[str, list[SourceCellRow]]:
+    """Return the notebooks of a lab and their cells; raise CourseError if there are none."""
+    try:
+        notebooks = book.find_assignment(lab).notebooks
+    except MissingEntry:
+        notebooks = []
+    if not notebooks:
+        known = ", ".join(lab_names(book)) or "none"
+        raise CourseError(
+            f"{lab}: no such lab in the gradebook (there: {known})", hint=f"release it first: autograder release {lab}"
+        )
+    return {notebook.name: [_row(notebook, cell) for cell in notebook.source_cells] for notebook in notebooks}
+
+
+def language(book: Gradebook, lab: str) -> str:
+    """Return the language of the first notebook of this lab that is not in Python; empty if there is none."""
+    for notebook in book.find_assignment(lab).notebooks:
+        named = json.loads(notebook.kernelspec or "{}").get("language") or "python"
+        if named.lower() != "python":
+            return str(named)
+    return ""
+
+
+def roster(book: Gradebook) -> list[str]:
+    """Return the students that the gradebook knows, in order."""
+    return sorted(student.id for student in book.students)
+
+
+def submission(book: Gradebook, lab: str, student: str) -> Stored:
+    """Return what the gradebook holds for one submission; CourseError if there is none."""
+    try:
+        return _stored(book.find_submission(lab, student))
+    except MissingEntry:
+        raise CourseError(
+            f"{student}: no grade for {lab} in the gradebook", hint=f"grade it first: autograder grade {lab}"
+        ) from None
+
+
+def stored(book: Gradebook, lab: str | None) -> list[Stored]:
+    """Return every stored submission, of one lab or of all, by lab and student."""
+    labs = sorted((a for a in book.assignments if lab in (None, a.name)), key=lambda a: a.name)
+    return [_stored(s) for a in labs for s in sorted(a.submissions, key=lambda s: s.student.id)]
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep off the screen what nobody here can mend: SQLAlchemy's warnings about nbgrader's autoflush, and tracebacks.
+
+    nbgrader logs a traceback for each error of the database, which is raised as well.
+    """
+    log = logging.getLogger("tornado.application")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SAWarning)
+        log.disabled, before = True, log.disabled
+        try:
+            yield
+        finally:
+            log.disabled = before
+
+
+def _row(notebook: Any, cell: Any) -> SourceCellRow:
+    grade = {c.name: c for c in notebook.grade_cells}.get(cell.name)
+    task = {c.name: c for c in notebook.task_cells}.get(cell.name)
+    worth = grade or task
+    return SourceCellRow(
+        grade_id=cell.name,
+        cell_type=cell.cell_type,
+        source=cell.source,
+        checksum=cell.checksum or "",
+        locked=bool(cell.locked),
+        grade=grade is not None,
+        solution=any(c.name == cell.name for c in notebook.solution_cells),
+        task=task is not None,
+        points=float(worth.max_score) if worth else 0.0,
+    )
+
+
+def _stored(submission: Any) -> Stored:
+    student, assignment = submission.student, submission.assignment
+    return Stored(
+        student=student.id,
+        last_name=student.last_name or "",
+        first_name=student.first_name or "",
+        email=student.email or "",
+        lab=assignment.name,
+        due=str(assignment.duedate or ""),
+        handed_in=str(submission.timestamp or ""),
+        raw_score=float(submission.score),
+        penalty=float(submission.late_submission_penalty or 0.0),
+        score=max(0.0, float(submission.score) - float(submission.late_submission_penalty or 0.0)),
+        max_score=float(submission.max_score),
+        to_grade=sum(grade.needs_manual_grade for notebook in submission.notebooks for grade in notebook.grades),
+        comments={
+            f"{notebook.name}/{comment.cell.name}": comment.comment
+            for notebook in submission.notebooks
+            for comment in notebook.comments
+            if comment.comment
+        },
+        grades={
+            f"{notebook.name}/{grade.cell.name}": float(grade.score)
+            for notebook in submission.notebooks
+            for grade in notebook.grades
+        },
+    )

@@ -1,0 +1,104 @@
+"""What one student handed in: the lab's notebooks, the files beside them, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autograder.course import Course
+from autograder.errors import SubmissionError
+from autograder.submission import read
+
+__all__ = ["Handin", "in_one_line", "read_handin"]
+
+
+@dataclass(frozen=True)
+class Handin:
+    """One student's files, read but not yet trusted with anything."""
+
+    student: str
+    notebooks: Mapping[str, bytes]
+    problems: Mapping[str, str]
+    """Why a notebook that is there cannot be read, by its name."""
+    others: tuple[str, ...] = ()
+    """Notebooks that do not belong to the lab."""
+    files: Mapping[str, Path] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    """What of the files is left out, and why."""
+    timestamp: str = ""
+    fingerprint: str = ""
+    """Hash of all this and of what it is run with: equal work is not done twice."""
+
+    @property
+    def empty(self) -> bool:
+        return not self.notebooks and not self.problems
+
+    def content(self) -> Iterator[tuple[str, bytes]]:
+        """Yield everything of it that a grade depends on, each piece under a name of its own."""
+        yield "timestamp", self.timestamp.encode()
+        for name, problem in self.problems.items():
+            yield f"problem/{name}", problem.encode()
+        for name, notebook in self.notebooks.items():
+            yield f"notebook/{name}", notebook
+        for name, path in self.files.items():
+            yield f"file/{name}", path.read_bytes()
+
+
+def read_handin(course: Course, lab: str, names: Collection[str], student: str) -> Handin:
+    """Return what this student handed in of the notebooks with these names."""
+    folder = course.submitted(student, lab)
+    notebooks: dict[str, bytes] = {}
+    problems: dict[str, str] = {}
+    for name in names:
+        path = folder / f"{name}.ipynb"
+        if path.exists() or path.is_symlink():
+            try:
+                _refuse_what_never_ends(path)
+                notebooks[name] = read(path)
+            except SubmissionError as error:
+                problems[name] = in_one_line(error)
+    others = tuple(p.name for p in sorted(folder.glob("*.ipynb")) if p.stem not in names)
+    files, notes = _files_beside(course, folder)
+    return Handin(student, notebooks, problems, others, files, notes, course.timestamp(folder))
+
+
+def _refuse_what_never_ends(path: Path) -> None:
+    """Raise SubmissionError for a pipe, a device or a folder: reading it could wait for ever."""
+    if path.exists() and not path.is_file():
+        raise SubmissionError(f"{path.name}: not a file", hint="ask for the notebook itself")
+
+
+def in_one_line(error: Exception) -> str:
+    """Return an error and its hint as one line, for a table and for the record."""
+    return "; ".join(str(error).replace("\nhint: ", "\n").splitlines())
+
+
+def _files_beside(course: Course, folder: Path) -> tuple[dict[str, Path], tuple[str, ...]]:
+    """Return the files that may go into the sandbox, and a note about each of the others."""
+    kept: dict[str, Path] = {}
+    notes: list[str] = []
+    left = course.max_files_bytes
+    try:
+        found = course.files(folder)
+    except OSError as error:
+        return {}, (f"files beside the notebook: left out: {error.strerror}",)
+    for name, path in found.items():
+        if problem := _problem(name, path, left):
+            notes.append(f"{ascii(name)[1:-1]}: left out: {problem}")
+        else:
+            kept[name] = path
+            left -= path.stat().st_size
+    return kept, tuple(notes)
+
+
+def _problem(name: str, path: Path, left: int) -> str:
+    try:
+        name.encode()
+        with path.open("rb"):
+            size = path.stat().st_size
+    except UnicodeEncodeError:
+        return "its name is not UTF-8"
+    except OSError as error:
+        return str(error.strerror)
+    return "the files beside the notebook are too large (max_dir_size)" if size > left else ""

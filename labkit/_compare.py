@@ -1,0 +1,166 @@
+"""Compares values as a check does and raises a Mismatch that says in words what was expected and what came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from labkit._values import (
+    Array,
+    NotNumbers,
+    describe,
+    digits,
+    dtype_name,
+    is_tensor,
+    numbers,
+    plain,
+    short,
+)
+
+__all__ = ["Mismatch", "as_array", "at", "compare", "expect_shape", "form", "real", "same", "sentence"]
+
+_FAMILIES = {"b": "booleans", "i": "integers", "u": "integers", "f": "floating-point numbers", "c": "complex numbers"}
+_REFERENCE = "the value to compare with"
+
+
+class Mismatch(AssertionError):
+    """A value is not what the check expected; `hint` says where to look."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.args[0]}\nlook at: {self.hint}" if self.hint else str(self.args[0])
+
+
+# -------------------------------------------------------------------------------------------------------------- numbers
+def compare(
+    got: object, want: object, *, rtol: float, atol: float, dtype: str = "", name: str = "", hint: str = ""
+) -> None:
+    """Expect numbers of one shape within atol + rtol * |want|; NaN agrees with nothing, infinity only with itself."""
+    target = as_array(want, "numbers", _REFERENCE, "")
+    found = as_array(got, form(target.shape), name, hint)
+    expect_shape(found, target.shape, name, hint)
+    if dtype and dtype_name(got) != dtype:
+        raise Mismatch(sentence(name, f"dtype {dtype}", dtype_name(got) or describe(got)), hint)
+    agree = found == target
+    if rtol or atol:  # without a tolerance, integers beyond float64 stay exact
+        wide = np.result_type(found, target, np.float64)
+        with np.errstate(all="ignore"):
+            away = np.abs(found.astype(wide) - target.astype(wide))
+            agree |= np.isfinite(target) & (away <= atol + rtol * np.abs(target.astype(wide)))
+    _expect_all(agree, found, target, name, hint)
+
+
+def as_array(value: object, wanted: str, name: str, hint: str) -> Array:
+    """Return numbers, nested lists of them, an array or a tensor as a NumPy array; Mismatch for anything else."""
+    try:
+        return numbers(value)
+    except NotNumbers as error:
+        raise Mismatch(sentence(name, wanted, str(error)), _hint(value, hint)) from None
+
+
+def real(value: object, wanted: str, name: str, hint: str) -> float:
+    """Return one real number as a float; Mismatch for anything else, a bool too."""
+    array = as_array(value, wanted, name, hint)
+    if array.shape != () or array.dtype.kind not in "iuf":
+        raise Mismatch(sentence(name, wanted, describe(array if array.shape else value)), hint)
+    return float(array)
+
+
+def expect_shape(found: Array, wanted: tuple[int, ...], name: str, hint: str) -> None:
+    """Expect an array of this shape; () is a single number."""
+    if found.shape != wanted:
+        arrays = found.shape and wanted
+        words = (f"shape {wanted}", str(found.shape)) if arrays else (form(wanted), form(found.shape))
+        raise Mismatch(sentence(name, *words), hint)
+
+
+def _expect_all(agree: Any, found: Array, target: Array, name: str, hint: str) -> None:
+    wrong = ~np.asarray(agree)
+    if not wrong.any():
+        return
+    index = tuple(int(i) for i in np.argwhere(wrong)[0])
+    if np.isnan(target[index]):
+        raise Mismatch(sentence(name, f"a number{at(index)} to compare with", "nan there"), hint)
+    many = f" ({int(wrong.sum())} of {wrong.size} values differ)" if wrong.size > 1 else ""
+    wanted, came = digits(target[index], found[index])
+    raise Mismatch(sentence(name, wanted + at(index), came) + many, hint)
+
+
+# ------------------------------------------------------------------------------------------------------ any other value
+def same(got: Any, want: Any, *, path: str = "", name: str = "", hint: str = "") -> None:
+    """Expect the same types, the same structure and the same content, all the way down; NaN is the same as NaN."""
+    where = f" at {path}" if path else ""
+
+    def refuse(wanted: str, came: str) -> None:
+        raise Mismatch(sentence(name, wanted + where, came), _hint(got, hint))
+
+    if is_tensor(want) or issubclass(type(want), np.ndarray):
+        _same_array(got, want, f"{name}{where}", hint)
+        return
+    mine, yours = plain(got), plain(want)
+    if type(mine) is not type(yours):
+        refuse(describe(yours), describe(mine))
+    if isinstance(yours, list | tuple):
+        if len(mine) != len(yours):
+            refuse(f"{len(yours)} items", f"{len(mine)}: {short(mine)}")
+        for number, pair in enumerate(zip(mine, yours, strict=True)):
+            same(*pair, path=f"{path}[{number}]", name=name, hint=hint)
+    elif isinstance(yours, dict):
+        if _token(frozenset(mine)) != _token(frozenset(yours)):
+            refuse(f"the keys {short(set(yours))}", short(set(mine)))
+        for key, value in yours.items():
+            same(mine[key], value, path=f"{path}[{short(key)}]", name=name, hint=hint)
+    elif _token(mine) != _token(yours) and not (_is_nan(mine) and _is_nan(yours)):
+        refuse(*digits(yours, mine))
+
+
+def _same_array(got: object, want: object, name: str, hint: str) -> None:
+    target = as_array(want, "numbers", _REFERENCE, "")
+    kind = _FAMILIES[target.dtype.kind]
+    if not is_tensor(got) and not issubclass(type(got), np.ndarray):
+        raise Mismatch(sentence(name, f"an array of {kind}", describe(got)), _hint(got, hint))
+    found = as_array(got, form(target.shape), name, hint)
+    expect_shape(found, target.shape, name, hint)
+    if _FAMILIES[found.dtype.kind] != kind:
+        raise Mismatch(sentence(name, f"an array of {kind}", f"dtype {dtype_name(got)}"), hint)
+    _expect_all((found == target) | (np.isnan(found) & np.isnan(target)), found, target, name, hint)
+
+
+def _token(value: Any) -> object:
+    """Return what stands for a value in a comparison: 1, 1.0 and True are three things."""
+    value = plain(value)
+    if isinstance(value, set | frozenset):
+        return type(value), frozenset(map(_token, value))
+    if isinstance(value, tuple):
+        return tuple, tuple(map(_token, value))
+    return type(value), value
+
+
+def _is_nan(value: object) -> bool:
+    return isinstance(value, float | complex) and bool(np.isnan(value))
+
+
+# ---------------------------------------------------------------------------------------------------------------- words
+def sentence(name: str, wanted: str, got: str) -> str:
+    """Return "name: expected this, got that"."""
+    return f"{name}: expected {wanted}, got {got}" if name else f"expected {wanted}, got {got}"
+
+
+def at(index: Iterable[Any]) -> str:
+    """Return where in an array, " at [1, 2]"; nothing for a single number."""
+    places = ", ".join(str(int(i)) for i in index)
+    return f" at [{places}]" if places else ""
+
+
+def form(shape: tuple[int, ...]) -> str:
+    """Return "a number" or "an array of shape (2, 3)"."""
+    return f"an array of shape {shape}" if shape else "a number"
+
+
+def _hint(value: object, hint: str) -> str:
+    return hint or ("does every path of the function end in a return?" if value is None else "")

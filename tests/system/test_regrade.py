@@ -1,0 +1,203 @@
+"""Grading again: what has not changed is not run again, what was cut off is, and nothing half-written is believed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.course import open_course
+from autograder.grade import Outcome
+from autograder.model import Status
+from autograder.publish import release_labs
+from tests.system.courses import ADD, DOUBLE, FULL, TINY, answered, autograder, copied, grade, hand_in, points
+
+pytestmark = pytest.mark.slow
+
+_KILLED_WHILE_STORING = """
+import os
+from pathlib import Path
+from autograder.course import converters
+from autograder.cli import main
+
+def die(self, *_):
+    next(Path("autograded").glob("b/*/*.ipynb")).write_text("half")
+    os.kill(os.getpid(), 9)
+
+converters._Recorder.set_permissions = die
+main(["grade", "01_tiny", "--student", "b", "--force"])
+"""
+
+
+@pytest.fixture(scope="module")
+def graded_template(tiny_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    course = copied(tiny_template, tmp_path_factory.mktemp("graded"))
+    hand_in(course, "a", answered(course, **FULL))
+    hand_in(course, "b", answered(course, add=ADD))
+    grade(course)
+    return course
+
+
+@pytest.fixture
+def graded(graded_template: Path, tmp_path: Path) -> Path:
+    """A course of its own in which a and b were graded."""
+    return copied(graded_template, tmp_path / "graded")
+
+
+def _again(outcomes: dict[str, Outcome]) -> list[str]:
+    return [student for student, outcome in outcomes.items() if not outcome.unchanged]
+
+
+def _executed(course: Path, student: str) -> str:
+    """Return something that differs between two runs: the time of a file that grading writes anew."""
+    return str((course / "autograded" / student / TINY / f"{TINY}.ipynb").stat().st_mtime_ns)
+
+
+def test_what_has_not_changed_is_not_run_again(graded: Path) -> None:
+    before = [_executed(graded, student) for student in "ab"]
+    outcomes = grade(graded)
+    assert _again(outcomes) == []
+    assert [_executed(graded, student) for student in "ab"] == before
+    assert (outcomes["a"].result.score, outcomes["a"].to_grade) == (5, 1)
+
+
+def test_a_changed_submission_is_run_again_and_the_others_are_not(graded: Path) -> None:
+    hand_in(graded, "b", answered(graded, add=ADD, double=DOUBLE))
+    outcomes = grade(graded)
+    assert _again(outcomes) == ["b"]
+    assert outcomes["b"].result.score == 5
+
+
+@pytest.mark.parametrize("name", ["data.csv", "timestamp.txt"])
+def test_a_file_beside_the_notebook_counts_as_a_change(graded: Path, name: str) -> None:
+    hand_in(graded, "b", b"2030-01-01 00:00:00 UTC", name)
+    assert _again(grade(graded)) == ["b"]
+
+
+def test_a_file_of_the_instructors_counts_as_a_change_for_everybody(graded: Path) -> None:
+    (graded / "source" / TINY / "data.csv").write_text("1,2")
+    assert _again(grade(graded)) == ["a", "b"]
+
+
+def test_changed_tests_are_run_on_everybody_and_manual_scores_stay(graded: Path) -> None:
+    _grade_by_hand(graded, "a", 2.5)
+    source = graded / "source" / TINY / f"{TINY}.py"
+    source.write_text(source.read_text().replace("check.equal(double(3), 6)", "check.equal(double(3), 7)"))
+    list(release_labs(graded, (TINY,)))
+    outcomes = grade(graded)
+    assert sorted(_again(outcomes)) == ["a", "b"]
+    assert points(outcomes["a"]) == {"add-check": 2, "double-check": 2, "why": None}
+    assert outcomes["a"].result.score == 2 + 2 + 2.5
+    assert outcomes["a"].result.status == Status.GRADED, "students are not to blame for a test that was mended"
+
+
+def _grade_by_hand(course: Path, student: str, points: float) -> None:
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "tiny") as book:
+        grade = book.find_grade("why", TINY, TINY, student)
+        grade.manual_score, grade.needs_manual_grade = points, False
+        book.db.commit()
+
+
+def test_force_runs_everything_again(graded: Path) -> None:
+    before = _executed(graded, "a")
+    assert sorted(_again(grade(graded, force=True))) == ["a", "b"]
+    assert _executed(graded, "a") != before
+
+
+def test_one_student_is_graded_and_the_others_are_left_alone(graded: Path) -> None:
+    before = _executed(graded, "b")
+    assert list(grade(graded, ["a"], force=True)) == ["a"]
+    assert _executed(graded, "b") == before
+
+
+def test_dry_run_says_what_would_be_done_and_does_nothing(graded: Path) -> None:
+    hand_in(graded, "b", answered(graded, add=ADD, double=DOUBLE))
+    hand_in(graded, "c", answered(graded, **FULL))
+    hand_in(graded, "d", b"nothing", "notes.txt")
+    before = {path: path.stat().st_mtime_ns for path in graded.rglob("*")}
+    result = autograder("grade", TINY, "--course", graded, "--dry-run")
+    assert result.exit_code == 0
+    assert [line.split("\t")[:2] for line in result.stdout.splitlines()] == [
+        ["a", "unchanged"],
+        ["b", "would be graded again: it, the tests or the packages changed, or the run was stopped"],
+        ["c", "would be graded: new"],
+        ["d", "nothing handed in"],
+    ]
+    assert {path: path.stat().st_mtime_ns for path in graded.rglob("*")} == before
+
+
+def test_two_workers_and_one_give_the_same_results(graded: Path) -> None:
+    hand_in(graded, "c", b"{}")
+    hand_in(graded, "d", answered(graded, add="import os; os._exit(1)"))
+
+    def results(workers: int) -> dict[str, object]:
+        found = {s: o.result.to_dict() for s, o in grade(graded, workers=workers, force=True).items()}
+        return {s: {**r, "seconds": 0, "graded_at": ""} for s, r in found.items()}
+
+    assert results(1) == results(2)
+
+
+# ---------------------------------------------------------------------------------------------------- cut off half-way
+def test_half_a_line_in_the_log_counts_as_not_there(graded: Path) -> None:
+    log = graded / ".autograder" / f"{TINY}.jsonl"
+    whole = log.read_bytes()
+    log.write_bytes(whole[:-100])
+    cut = json.loads(whole.splitlines()[-1])["student"]
+    assert _again(grade(graded)) == [cut]
+    lines = log.read_text().splitlines()
+    assert json.loads(lines[-1])["student"] == cut
+    assert _again(grade(graded)) == []
+
+
+def test_a_run_killed_while_it_stored_is_not_taken_for_whole(graded: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", _KILLED_WHILE_STORING], cwd=graded, capture_output=True, check=False)
+    assert done.returncode == -9, done.stderr
+    half = graded / "autograded/b" / TINY / f"{TINY}.ipynb"
+    assert half.read_text() == "half"
+    assert [p.name for p in (graded / ".autograder" / f"{TINY}.staging").iterdir()] == ["b"]
+    assert "the run was stopped" in autograder("grade", TINY, "--course", graded, "--dry-run").stdout
+    assert _again(grade(graded)) == ["b"]
+    nbformat.read(half, as_version=4)
+    assert not list((graded / ".autograder").glob("*.staging"))
+    assert _again(grade(graded)) == []
+
+
+def test_a_lost_autograded_notebook_is_made_again(graded: Path) -> None:
+    shutil.rmtree(graded / "autograded" / "a")
+    assert _again(grade(graded)) == ["a"]
+
+
+def test_a_lost_gradebook_is_filled_again(graded: Path) -> None:
+    (graded / "gradebook.db").unlink()
+    list(release_labs(graded, (TINY,)))
+    assert sorted(_again(grade(graded))) == ["a", "b"]
+    assert [stored.score for stored in open_course(graded).scores()] == [5, 2]
+
+
+def test_a_submission_taken_back_keeps_its_grade_and_says_so(graded: Path) -> None:
+    shutil.rmtree(graded / "submitted" / "a")
+    result = grade(graded)["a"].result
+    assert result.status == Status.MISSING
+    assert result.messages == ("no 01_tiny.ipynb any more; the gradebook keeps 5 of 8 from before",)
+    assert {s.student: s.score for s in open_course(graded).scores()} == {"a": 5, "b": 2}
+
+
+def test_two_runs_at_once_do_not_get_in_each_others_way(graded: Path) -> None:
+    holder = subprocess.Popen(["flock", str(graded / ".autograder/lock"), "sh", "-c", "echo held; read x"],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # fmt: skip
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        result = autograder("grade", TINY, "--course", graded)
+    finally:
+        holder.communicate()
+    assert result.exit_code == 1
+    assert "another autograder is grading in this course\nhint: wait for it, or stop it" in result.stderr
+    assert _again(grade(graded)) == []

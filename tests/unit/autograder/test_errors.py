@@ -1,0 +1,26 @@
+"""Errors say where and what, then the fix, and their tree is the one in the docstring."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from autograder import errors
+from autograder.errors import AutograderError, SourceError
+
+
+def test_an_error_is_a_sentence_and_a_hint() -> None:
+    assert str(SourceError("a.py:3 (f): what", hint="the fix")) == "a.py:3 (f): what\nhint: the fix"
+    assert str(SourceError("a.py:3 (f): what")) == "a.py:3 (f): what"
+
+
+def test_the_tree_in_the_docstring_is_the_tree() -> None:
+    drawn = re.findall(r"^[├└]── (\w+)", errors.__doc__ or "", re.MULTILINE)
+    assert sorted(["AutograderError", *drawn]) == errors.__all__
+    assert {kind.__name__ for kind in AutograderError.__subclasses__()} == set(drawn)
+
+
+@pytest.mark.parametrize("name", errors.__all__)
+def test_every_error_says_what_it_means(name: str) -> None:
+    assert (getattr(errors, name).__doc__ or "").strip()

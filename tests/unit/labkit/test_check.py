@@ -1,0 +1,365 @@
+"""Cases, credit and expectations as test cells use them."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from labkit import check
+from labkit._report import CheckFailed, Score
+
+
+@pytest.fixture(autouse=True)
+def empty_ledger() -> Iterator[None]:
+    """No case of one test reaches the next."""
+    yield
+    with contextlib.suppress(RuntimeError):
+        check.score(1)
+
+
+def one_case(body: Callable[[], object], **options: Any) -> Any:
+    """Run body in a case and return what is recorded of it."""
+    with check.case("title", **options):
+        body()
+    return check.score(1).cases[0]
+
+
+def fail(message: str = "", error: type[BaseException] = ValueError) -> Callable[[], None]:
+    def body() -> None:
+        raise error(message)
+
+    return body
+
+
+def message(function: Callable[..., object], *args: Any, **kwargs: Any) -> str:
+    with pytest.raises(check.Mismatch) as caught:
+        function(*args, **kwargs)
+    return str(caught.value)
+
+
+# ---------------------------------------------------------------------------------------------------- cases and score
+def test_public_names_are_sorted_and_there() -> None:
+    assert check.__all__ == sorted(check.__all__)
+    for name in check.__all__:
+        assert getattr(check, name).__doc__
+
+
+def test_a_failing_case_never_stops_the_next() -> None:
+    for error in (
+        ValueError,
+        check.Mismatch,
+        NotImplementedError,
+        SystemExit,
+        GeneratorExit,
+        StopIteration,
+        BaseException,
+    ):
+        with check.case(error.__name__):
+            raise error("no")
+    with check.case("the last one"):
+        pass
+    score = check.score(8)
+    assert [case.passed for case in score.cases] == [False] * 7 + [True]
+    assert [case.error for case in score.cases[:3]] == ["ValueError", "Mismatch", "NotImplementedError"]
+    assert score.points == 1.0
+
+
+def test_an_interrupt_ends_the_cell_and_leaves_no_case_open() -> None:
+    with pytest.raises(KeyboardInterrupt), check.case("stopped"):
+        raise KeyboardInterrupt
+    assert one_case(lambda: None).passed
+
+
+def test_what_is_not_implemented_is_said_so() -> None:
+    assert one_case(fail("Task 2: softmax", NotImplementedError)).message == "not implemented yet: Task 2: softmax"
+    assert one_case(fail("", NotImplementedError)).message == "not implemented yet"
+
+
+def test_a_case_without_the_student_s_mistake_shows_no_hint() -> None:
+    assert one_case(lambda: None, hint="look here").hint == ""
+    assert one_case(fail(), hint="look here").hint == "look here"
+
+
+def test_a_hint_of_the_expectation_goes_before_that_of_the_case() -> None:
+    assert one_case(lambda: check.equal(1, 2, hint="inner"), hint="outer").hint == "inner"
+    assert one_case(lambda: check.equal(1, 2), hint="outer").hint == "outer"
+    assert (
+        one_case(lambda: check.equal(None, 2), hint="outer").hint == "does every path of the function end in a return?"
+    )
+
+
+def test_stderr_inside_a_case_goes_to_stdout(capsys: pytest.CaptureFixture[str]) -> None:
+    def noisy() -> None:
+        print("careful", file=sys.stderr)
+        logging.StreamHandler().emit(logging.makeLogRecord({"msg": "logged"}))
+
+    assert one_case(noisy).passed
+    assert capsys.readouterr() == ("careful\nlogged\n", "")
+    print("after", file=sys.stderr)
+    assert capsys.readouterr().err == "after\n"
+
+
+def test_a_case_inside_a_case_fails_the_outer_one() -> None:
+    with check.case("outer"), check.case("inner"):
+        pass
+    (case,) = check.score(1).cases
+    assert (case.title, case.passed) == ("outer", False)
+    assert "check.case('inner') stands inside another case" in case.message
+
+
+@pytest.mark.parametrize("weight", [0, -1, math.inf, math.nan])
+def test_a_weight_is_positive_and_finite(weight: float) -> None:
+    with pytest.raises(ValueError, match="weight must be positive"), check.case("title", weight=weight):
+        pass
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(1, 9)), min_size=1, max_size=9), st.integers(1, 400))
+def test_the_score_is_the_points_times_the_weighted_share(cases: list[tuple[bool, int]], quarters: int) -> None:
+    points = quarters / 4
+    for passes, weight in cases:
+        with check.case("title", weight=weight):
+            check.true(passes, "it to hold")
+    score = check.score(points)
+    share = sum(weight for passes, weight in cases if passes) / sum(weight for _, weight in cases)
+    assert float(score) == round(points * share, 2)
+    assert 0 <= float(score) <= points
+    assert (float(score) == points) == all(passes for passes, _ in cases) or share > 1 - 0.01 / points
+    assert repr(score) == repr(float(score))
+
+
+def test_full_marks_are_the_points_whatever_their_decimals() -> None:
+    with check.case("title"):
+        pass
+    assert float(check.score(0.125)) == 0.125
+
+
+def test_a_cell_without_a_case_has_no_score() -> None:
+    with pytest.raises(RuntimeError, match="no case has run"):
+        check.score(1)
+
+
+def test_cases_of_a_cell_that_never_reached_its_score_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Shell:
+        execution_count = 1
+
+    class IPython:
+        get_ipython = staticmethod(lambda: Shell)
+
+    monkeypatch.setitem(sys.modules, "IPython", IPython)
+    with check.case("of the first cell"):
+        pass
+    Shell.execution_count = 2
+    with check.case("of the second"):
+        pass
+    assert [case.title for case in check.score(1).cases] == ["of the second"]
+    with check.case("of the second, later"):
+        pass
+    Shell.execution_count = 3
+    with pytest.raises(RuntimeError):
+        check.score(1)
+
+
+def test_validate_shows_one_line_a_case_instead_of_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NBGRADER_EXECUTION", "validate")
+    with check.case("good"):
+        pass
+    assert isinstance(check.score(1), Score)
+    with check.case("bad", hint="here"):
+        check.equal(1, 2)
+    with pytest.raises(CheckFailed) as caught:
+        check.score(1)
+    lines = ["FAIL  bad", "      expected 2, got 1", "      look at: here", "0 of 1 points, 0 of 1 cases"]
+    assert caught.value._render_traceback_() == lines
+
+
+# ------------------------------------------------------------------------------------------------------- expectations
+@pytest.mark.parametrize("value", [True, np.True_, np.ones(2).all()])
+def test_true_takes_the_bool_itself(value: object) -> None:
+    check.true(value, "it to hold")
+
+
+class Truthy:
+    def __bool__(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (False, "expected other logits"),
+        (np.False_, "expected other logits"),
+        (1, "expected other logits, got the int 1"),
+        (None, "expected other logits, got None"),
+        (np.ones(2), "expected other logits, got an array of shape (2,) and dtype float64"),
+        (Truthy(), "expected other logits, got a value of type Truthy"),
+    ],
+)
+def test_true_takes_nothing_that_only_counts_as_true(value: object, text: str) -> None:
+    assert message(check.true, value, "other logits") == text
+
+
+@pytest.mark.frameworks
+def test_true_takes_a_tensor_of_one_bool() -> None:
+    import torch
+
+    check.true((torch.ones(2) == 1).all(), "ones")
+    assert message(check.true, torch.tensor(False), "ones") == "expected ones"
+    assert message(check.true, torch.ones(2) == 1, "ones") == "expected ones, got an array of shape (2,) and dtype bool"
+
+
+@pytest.mark.parametrize("got", [np.ones((2, 3)), [[1, 1, 1], [1, 1, 1]]])
+def test_shape_takes_arrays_and_nested_lists(got: object) -> None:
+    check.shape(got, (2, 3))
+    assert message(check.shape, got, (3, 2), name="f", hint="h") == "f: expected shape (3, 2), got (2, 3)\nlook at: h"
+
+
+@pytest.mark.parametrize(
+    ("got", "text"),
+    [
+        (None, "expected an array of shape (2,), got None\nlook at: does every path of the function end in a return?"),
+        (3.0, "expected an array of shape (2,), got a number"),
+        (["a", "b"], "expected an array of shape (2,), got the list ['a', 'b']"),
+    ],
+)
+def test_shape_says_what_came_instead_of_an_array(got: object, text: str) -> None:
+    assert message(check.shape, got, (2,)) == text
+
+
+@pytest.mark.parametrize(
+    ("got", "text"),
+    [
+        (0.5, "accuracy: expected at least 0.96, got 0.5"),
+        (0.9599999, "accuracy: expected at least 0.96, got 0.9599999"),
+        (math.nan, "accuracy: expected at least 0.96, got nan"),
+        (math.inf, "accuracy: expected at least 0.96, got inf"),
+        (True, "accuracy: expected a number at least 0.96, got the bool True"),
+        ([0.97], "accuracy: expected a number at least 0.96, got an array of shape (1,) and dtype float64"),
+        ("0.97", "accuracy: expected a number at least 0.96, got the str '0.97'"),
+        (1j, "accuracy: expected a number at least 0.96, got the complex 1j"),
+    ],
+)
+def test_at_least_takes_one_finite_number(got: object, text: str) -> None:
+    assert message(check.at_least, got, 0.96, name="accuracy") == text
+
+
+@given(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6))
+def test_a_number_is_at_least_or_at_most_a_bound(value: float, bound: float) -> None:
+    if value >= bound:
+        check.at_least(value, bound)
+    if value <= bound:
+        check.at_most(value, bound)
+    if value > bound:
+        assert "at most" in message(check.at_most, value, bound)
+
+
+def test_raises_takes_the_kind_that_is_asked_for() -> None:
+    check.raises(ValueError, int, "x")
+    check.raises(LookupError, dict[str, int]().__getitem__, "x")
+    assert message(check.raises, ValueError, int, "3") == "expected ValueError, got the int 3"
+    assert message(check.raises, ValueError, lambda: 1 / 0).startswith("expected ValueError, got ZeroDivisionError")
+
+
+@pytest.mark.parametrize("kind", [ValueError, RuntimeError, NotImplementedError, Exception])
+def test_an_unfinished_task_is_no_error_that_was_asked_for(kind: type[Exception]) -> None:
+    with pytest.raises(NotImplementedError):
+        check.raises(kind, fail("Task 1: f", NotImplementedError))
+
+
+@given(st.lists(st.floats(-3, 3), min_size=1, max_size=4))
+def test_the_right_gradient_agrees(entries: list[float]) -> None:
+    x = np.array(entries)
+    check.gradient(lambda v: float((v**3).sum()), x, 3 * x**2)
+
+
+def test_a_wrong_gradient_is_named_by_its_worst_entry() -> None:
+    x = np.array([[1.0, 2.0], [3.0, 4.0]])
+    text = message(check.gradient, lambda v: (v**2).sum(), x, np.array([[2, 4.1], [6, 7]]), hint="2 x")
+    assert text == "expected the gradient 8 at [1, 1], got 7 (relative error 6.7e-02)\nlook at: 2 x"
+
+
+@pytest.mark.parametrize(
+    ("grad", "text"),
+    [
+        (None, "expected a gradient of shape (1,), got None"),
+        ([[2.0]], "expected a gradient of shape (1,), got (1, 1)"),
+        ([math.nan], "expected the gradient 2 at [0], got nan (relative error inf)"),
+    ],
+)
+def test_a_gradient_that_is_none(grad: object, text: str) -> None:
+    assert message(check.gradient, lambda v: (v**2).sum(), [1.0], grad).startswith(text)
+
+
+def test_a_function_that_returns_no_number_has_no_gradient() -> None:
+    assert "a number from the function, got None" in message(check.gradient, lambda v: None, [1.0], [2.0])
+    assert "a number from the function, got an array" in message(check.gradient, lambda v: (v, v), [1.0], [2.0])
+    text = message(check.gradient, lambda v: math.nan, [1.0], [2.0])
+    assert text == "expected a function that is finite around x at [0], got nan and nan"
+
+
+def test_the_gradient_of_integers_is_taken_in_float64() -> None:
+    check.gradient(lambda v: float((v**2).sum()), [1, 2], [2, 4])
+
+
+def test_calls_are_counted() -> None:
+    square = check.counted(lambda x, power=2: x**power)
+    assert (square(3), square(2, power=3)) == (9, 8)
+    check.calls(square, 2)
+    assert message(check.calls, square, 3, name="f", hint="once an entry") == (
+        "f: expected 3 calls, got 2\nlook at: once an entry"
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "change"),
+    [
+        (np.array([1.0, math.nan]), lambda x: x.__setitem__(0, 2.0)),
+        ([np.ones(2), np.ones(3)], lambda x: x[1].fill(0)),
+        ([1.0, 2.0], lambda x: x.append(3.0)),
+    ],
+)
+def test_an_argument_that_was_changed_in_place_is_named(value: Any, change: Callable[[Any], object]) -> None:
+    with check.unchanged(weights=value):
+        pass
+
+    def body() -> None:
+        with check.unchanged(weights=value):
+            change(value)
+
+    assert message(body) == (
+        "expected weights to stay as it was, but the call changed it in place\n"
+        "look at: work on a copy, or use an operator that returns a new array"
+    )
+
+
+@pytest.mark.frameworks
+def test_a_tensor_that_was_changed_in_place_is_named() -> None:
+    import torch
+
+    weights = torch.ones(2, requires_grad=True)
+    with check.unchanged(w=weights):
+        weights * 2
+
+    def body() -> None:
+        with check.unchanged(w=weights), torch.no_grad():
+            weights.mul_(2)
+
+    assert message(body).startswith("expected w to stay as it was")
+
+
+def test_an_error_inside_unchanged_is_the_error_that_is_reported() -> None:
+    with pytest.raises(ZeroDivisionError), check.unchanged(x=np.ones(2)):
+        1 / 0  # noqa: B018
+
+
+def test_outside_a_case_an_expectation_raises_an_assertion_error() -> None:
+    with pytest.raises(AssertionError, match="expected 2, got 1"):
+        check.close(1, 2)
