@@ -20,7 +20,12 @@ _COURSE = click.option(
     "root",
     type=click.Path(path_type=Path),
     default=Path(),
+    metavar="DIR",
     help="Course directory; the current one if not given.",
+)
+_LAB = click.argument("lab", callback=lambda _context, _parameter, name: name.rstrip("/"))  # as the shell completes it
+_STUDENTS = click.option(
+    "--student", "students", multiple=True, metavar="S", help="Only this student; may be repeated."
 )
 
 _STORED = "what was stored is not lost; run the command again"
@@ -61,15 +66,17 @@ def _fail(message: str) -> None:
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="dl-scale-practicum")
+@click.version_option(package_name="dl-scale-practicum", prog_name="autograder")
 def main() -> None:
     """Release labs, grade submissions in a sandbox, write feedback, export grades.
 
-    Example: autograder grade 01_numpy_mlp --workers 2
+    \b
+    Example:
+      autograder grade 01_numpy_mlp --workers 2
     """
 
 
-@main.command()
+@main.command(short_help="Make the students' notebooks from the instructor's sources.")
 @click.argument("labs", nargs=-1, metavar="[LAB]...")
 @click.option(
     "--check", is_flag=True, help="Change nothing; print a diff and exit 1 if labs/ is not what solutions/ says."
@@ -82,7 +89,10 @@ def release(labs: tuple[str, ...], check: bool, root: Path) -> None:
     Refuses to publish a lab whose solutions or hidden tests would leak. In a course whose source is a notebook it runs
     nbgrader's own generate_assignment.
 
-    Example: autograder release 01_numpy_mlp
+    \b
+    Examples:
+      autograder release
+      autograder release 01_numpy_mlp --check
     """
     from autograder.publish import check_labs, release_labs
 
@@ -95,12 +105,17 @@ def release(labs: tuple[str, ...], check: bool, root: Path) -> None:
         click.echo(line)
 
 
-@main.command()
-@click.argument("lab")
+@main.command(short_help="Grade the submissions of a lab, each in a sandbox.")
+@_LAB
 @_COURSE
-@click.option("--student", "students", multiple=True, metavar="S", help="Only this student; may be repeated.")
+@_STUDENTS
 @click.option(
-    "--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Submissions run side by side."
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Submissions run side by side.",
 )
 @click.option("--force", is_flag=True, help="Grade again what has not changed since it was graded.")
 @click.option("--dry-run", is_flag=True, help="Say what would be graded, and why; grade nothing.")
@@ -114,7 +129,11 @@ def grade(
     A student's trouble (an unreadable file, a time-out, a deleted cell) is a recorded status and not an error: the exit
     code is 0 if every submission has a status that is not "failed".
 
-    Example: autograder grade 01_numpy_mlp --workers 2 --json
+    \b
+    Examples:
+      autograder grade 01_numpy_mlp --workers 2
+      autograder grade 01_numpy_mlp --student ann --force
+      autograder grade ps1 --course ~/my-course --json
     """
     from autograder.session import grade_lab, plan_lab
 
@@ -130,15 +149,17 @@ def grade(
         )
 
 
-@main.command()
-@click.argument("lab")
+@main.command(short_help="Write a page for each student.")
+@_LAB
 @_COURSE
-@click.option("--student", "students", multiple=True, metavar="S", help="Only this student; may be repeated.")
+@_STUDENTS
 @_command
 def feedback(lab: str, root: Path, students: tuple[str, ...]) -> None:
     """Write one HTML page a submission, feedback/<student>/LAB/, with the gradebook's scores and comments.
 
-    Example: autograder feedback 01_numpy_mlp
+    \b
+    Example:
+      autograder feedback 01_numpy_mlp
     """
     from autograder.session import feedback_lab
 
@@ -146,29 +167,49 @@ def feedback(lab: str, root: Path, students: tuple[str, ...]) -> None:
         click.echo(str(path))
 
 
-@main.command()
+@main.command(short_help="Write the grades as CSV.")
 @_COURSE
 @click.option(
-    "--to", "target", required=True, type=click.Path(dir_okay=False, path_type=Path), help="CSV file to write."
+    "--to",
+    "target",
+    required=True,
+    type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
+    help="CSV file to write; - prints it.",
 )
-@click.option("--lab", default=None, help="Only this lab.")
+@click.option("--lab", default=None, metavar="LAB", help="Only this lab.")
 @_command
 def export(root: Path, target: Path, lab: str | None) -> None:
     """Write the gradebook's scores as CSV, one row a student and lab, in nbgrader's columns.
 
     An existing file is replaced only if it is an earlier export.
 
-    Example: autograder export --to grades.csv
+    \b
+    Examples:
+      autograder export --to grades.csv
+      autograder export --lab 01_numpy_mlp --to -
     """
     from autograder.session import export_grades
 
-    click.echo(f"{export_grades(root, target, lab)} rows in {target}", err=True)
+    printed = str(target) == "-"
+    rows = export_grades(root, None if printed else target, lab)
+    click.echo(f"{rows} rows{'' if printed else f' in {target}'}", err=True)
 
 
-@main.command()
-@_COURSE
+@main.command(short_help="Grade eight sample submissions of lab 01.")
 @click.option(
-    "--workers", type=click.IntRange(1, 64), default=lambda: min(2, os.cpu_count() or 1), help="Side by side."
+    "--course",
+    "root",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    metavar="DIR",
+    help="Checkout of the kit; the current directory if not given.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=lambda: min(2, os.cpu_count() or 1),
+    metavar="N",
+    help="Submissions run side by side; as many as there are cores, up to 2, if not given.",
 )
 @_command
 def demo(root: Path, workers: int) -> None:
@@ -176,7 +217,9 @@ def demo(root: Path, workers: int) -> None:
 
     Everything is made in build/demo and made anew each time.
 
-    Example: autograder demo
+    \b
+    Example:
+      autograder demo
     """
     from autograder.demo import run_demo
 

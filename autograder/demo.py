@@ -49,7 +49,7 @@ def run_demo(root: Path, *, workers: int) -> None:
 Next:
   read one feedback page      {shown}/feedback/half_done/{LAB}/{LAB}.html
   see what students receive   make lab
-  grade by hand               cd {shown} && ../../.venv/bin/nbgrader formgrader
+  grade by hand               cd {shown} && ../../.venv/bin/jupyter lab   # menu Nbgrader, Formgrader
   export the grades           .venv/bin/autograder export --course {shown} --to grades.csv
   write a lab of your own     docs/instructors.md"""
     )

@@ -23,7 +23,10 @@ from autograder.model import Limits
 from autograder.sandbox.room import Room
 from autograder.score import NOT_RUN
 
-__all__ = ["Execution", "Executor", "mark_not_run"]
+__all__ = ["KERNEL_ENDED", "Execution", "Executor", "mark_not_run"]
+
+_TIMED_OUT, _DIED, _BROKEN = KERNEL_ENDED = ("CellTimeoutError", "KernelDied", "KernelBroken")
+"""The error names that are left in a cell during which something ended."""
 
 _STARTUP_S = 60
 _GRACE_S = 2.0
@@ -201,15 +204,15 @@ class _Run:
             await self.client.async_execute_cell(cell, number, store_history=True)
         except CellTimeoutError:
             self.timed_out = True
-            _append_error(cell, "TimeoutError", f"stopped after {self.client.timeout} s")
+            _append_error(cell, _TIMED_OUT, f"stopped after {self.client.timeout} s")
             self.problems.append(f"{name} was stopped after {self.client.timeout} s")
             return "" if await self._interrupted() else "an earlier cell could not be stopped"
         except DeadKernelError:
-            _append_error(cell, "KernelDied", "the Python process died in this cell")
+            _append_error(cell, _DIED, "the Python process died in this cell")
             self.problems.append(f"the Python process died in {name}: out of memory, a crash, or it ended itself")
             return "the Python process died in an earlier cell"
         except Exception as error:  # what comes from the kernel may be anything, and nbclient trusts its form
-            _append_error(cell, "KernelBroken", "what the Python process sent was not a notebook's output")
+            _append_error(cell, _BROKEN, "what the Python process sent was not a notebook's output")
             self.problems.append(f"what the Python process sent in {name} cannot be read ({type(error).__name__})")
             return "what the Python process sent in an earlier cell could not be read"
         return self._arrived(name, cell)

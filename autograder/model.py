@@ -62,7 +62,8 @@ def _check_keys(path: Path, table: Any, kind: type, *, optional: set[str]) -> No
         raise SourceError(f"{path}: limits is no table", hint="write [limits] above its keys")
     for key in [*known, *table]:
         if key not in known:
-            raise SourceError(f"{path}: unknown key {key!r}", hint=f"known: {', '.join(known)}")
+            names = ", ".join(name for name in kind.__annotations__ if name != "name")
+            raise SourceError(f"{path}: unknown key {key!r}", hint=f"known: {names}")
         if key not in table and key not in optional:
             raise SourceError(f"{path}: {key} is missing", hint=f"write {key} = ...")
         fits, words = _FITS[known[key]]

@@ -18,8 +18,11 @@ from autograder.stub import BEGIN_HIDDEN, BEGIN_SOLUTION, END_HIDDEN, END_SOLUTI
 
 __all__ = ["MARKER", "Block", "LabSource", "SourceCell", "read_source"]
 
-MARKER = re.compile(r"#\s*(?:(?:BEGIN|END)\b|(?i:(?:BEGIN|END)[ _]*(?:SOLUTION|HIDDEN|TEST)))")
-"""What looks like a marker, anywhere in a line: nbgrader publishes what a misspelled one should hide."""
+MARKER = re.compile(
+    r"#\s*(?:(?:BEGIN|END)\b|(?i:(?:BEGIN|END)[ _]*(?:SOLUTION|HIDDEN|TEST)))"
+    r"|(?:BEGIN|END) (?:SOLUTION|HIDDEN TESTS|MARK SCHEME)"
+)
+"""What nbgrader takes for a marker, anywhere in a line, and what only looks like one: that it would publish."""
 
 _MISSPELLED = re.compile(r"###\s*(BEGIN|END)\b", re.IGNORECASE)  # in code only: a heading may well say End
 _MARKERS = {

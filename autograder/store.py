@@ -68,18 +68,16 @@ def fingerprint(
 
 @cache
 def environment() -> Mapping[str, str]:
-    """Return Python's version, every installed distribution's, and a hash of our own code, which changes in between."""
+    """Return Python's version, every installed distribution's, and a hash of labkit, which a course may edit."""
     found = {d.metadata["Name"].lower(): d.version for d in distributions() if d.metadata["Name"]}
-    return (
-        dict(sorted(found.items())) | {"python": platform.python_version()} | dict(map(_code, ("autograder", "labkit")))
-    )
+    return {**dict(sorted(found.items())), "python": platform.python_version(), "labkit": _code("labkit")}
 
 
-def _code(package: str) -> tuple[str, str]:
-    """Return a package's name and the hash of its modules, which are read and not imported."""
+def _code(package: str) -> str:
+    """Return the hash of a package's modules, which are read and not imported."""
     spec = find_spec(package)
     content = hashlib.sha256()
     for folder in (spec and spec.submodule_search_locations) or ():
         for path in sorted(Path(folder).rglob("*.py")):
             content.update(path.read_bytes())
-    return package, content.hexdigest()
+    return content.hexdigest()

@@ -89,28 +89,26 @@ def repair(notebook: nbformat.NotebookNode, rows: Sequence[SourceCellRow]) -> Re
     """Return the notebook with the instructor's cells restored; nothing in the student's metadata is believed."""
     known = {row.grade_id: row for row in rows}
     last = {_grade_id(cell): number for number, cell in enumerate(notebook.cells)}
-    tampered: list[str] = []
-    notes: list[str] = []
+    copies = Counter(map(_grade_id, notebook.cells))
+    complaints: list[tuple[SourceCellRow, str]] = []
     cells: list[nbformat.NotebookNode] = []
     for number, cell in enumerate(notebook.cells):
         row = known.get(_grade_id(cell))
-        if row is None or number != last[row.grade_id]:
+        if row is None or number != last[row.grade_id]:  # like nbgrader, the last copy is the one that counts
             cells.append(_new(cell.cell_type, cell.source, cell.get("id"), {}, cell.get("attachments")))
         else:
             cells.append(_restored(cell, row))
-            (tampered if row.locked else notes).extend(_changes(cell, row))
-    copies = Counter(map(_grade_id, notebook.cells))
+            complaints += [(row, change) for change in _changes(cell, row)]
     for row in rows:
-        if copies[row.grade_id] > 1:  # like nbgrader, the last copy is the one that counts
-            (tampered if row.locked else notes).append(
-                f"cell {row.grade_id!r} is there more than once: the last counts"
-            )
+        if copies[row.grade_id] > 1:
+            complaints.append((row, f"cell {row.grade_id!r} is there more than once: the last counts"))
         elif row.grade_id not in copies:
-            (tampered if row.locked else notes).append(f"cell {row.grade_id!r} was deleted: put back")
+            complaints.append((row, f"cell {row.grade_id!r} was deleted: put back"))
+    notes = [words for row, words in complaints if not row.locked]
     if strangers := sum(number for grade_id, number in copies.items() if grade_id and grade_id not in known):
         notes.append(f"{strangers} graded cells are not part of this lab: run as ordinary cells")
     _insert_missing(cells, rows)
-    return Repaired(_notebook(cells), tuple(tampered), tuple(notes))
+    return Repaired(_notebook(cells), tuple(words for row, words in complaints if row.locked), tuple(notes))
 
 
 # ------------------------------------------------------------------------------------------------------------- reading
@@ -176,12 +174,12 @@ def _restored(cell: nbformat.NotebookNode, row: SourceCellRow) -> nbformat.Noteb
 
 
 def _changes(cell: nbformat.NotebookNode, row: SourceCellRow) -> list[str]:
-    changes = []
+    """Return what a student did to a known cell and should not have done, in words."""
     if cell.cell_type != row.cell_type:
-        changes.append(f"cell {row.grade_id!r} was made a {cell.cell_type} cell: restored")
-    elif row.locked and _was_changed(cell, row):
-        changes.append(f"locked cell {row.grade_id!r} was changed: restored")
-    return changes
+        return [f"cell {row.grade_id!r} was made a {cell.cell_type} cell: restored"]
+    if row.locked and _was_changed(cell, row):
+        return [f"locked cell {row.grade_id!r} was changed: restored"]
+    return []
 
 
 def _was_changed(cell: nbformat.NotebookNode, row: SourceCellRow) -> bool:

@@ -12,8 +12,10 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
+from autograder.execute import KERNEL_ENDED
 from autograder.grade import Outcome
 from autograder.model import CellScore, Result, Status
+from autograder.score import NOT_RUN
 
 __all__ = ["messages", "plain", "show_table", "summary"]
 
@@ -21,19 +23,21 @@ _COLOURS = {Status.GRADED: "green", Status.FAILED: "bold red", Status.MISSING: "
 _HEADER = ("student", "points", "status", "where to look")
 _GAP = "  "
 _MAX_NAMED = 3
-_NARROWEST = 60
+_MAX_LINES = 3
+_WIDEST_NAME = 32
+_NARROWEST = 72
+_UNBOUNDED = 10_000
 
 
 def show_table(outcomes: Sequence[Outcome]) -> None:
-    """Print one line a student, in their order, on stdout; on a terminal, cut to its width."""
+    """Print the students in their order on stdout, on a terminal within its width and in colour."""
     outcomes = sorted(outcomes, key=lambda outcome: outcome.result.student)
     rows = [_row(outcome.result) for outcome in outcomes]
     widths = [max(cell_len(row[column]) for row in [_HEADER, *rows]) for column in range(3)]
     console = Console(highlight=False, soft_wrap=True)
-    width = _width()
-    console.print(_line(_HEADER, widths, width, "bold", "bold"))
+    _print(console, _HEADER, widths, "bold", "bold")
     for row, outcome in zip(rows, outcomes, strict=True):
-        console.print(_line(row, widths, width, _COLOURS.get(outcome.result.status, "yellow"), ""))
+        _print(console, row, widths, _COLOURS.get(outcome.result.status, "yellow"), "")
 
 
 def summary(outcomes: Sequence[Outcome]) -> Iterator[str]:
@@ -41,14 +45,14 @@ def summary(outcomes: Sequence[Outcome]) -> Iterator[str]:
     statuses = Counter(str(outcome.result.status) for outcome in outcomes)
     counts = ", ".join(f"{statuses[s]} {s}" for s in Status if statuses[s])
     again = sum(outcome.unchanged for outcome in outcomes)
-    yield f"{len(outcomes)} students: {counts}" + (f"; {again} of them unchanged, not run again" if again else "")
+    yield f"{_number(len(outcomes), 'student')}: {counts}" + (f"; {again} unchanged, not run again" if again else "")
     if to_grade := sum(outcome.to_grade for outcome in outcomes):
-        yield f"{_written(to_grade)} to grade by hand: nbgrader formgrader"
+        yield f"{_number(to_grade, 'written answer')} to grade by hand: jupyter lab, menu Nbgrader, Formgrader"
 
 
 def messages(outcome: Outcome) -> list[str]:
     """Return what is to be said about one submission, each message on one line."""
-    written = [f"{_written(outcome.to_grade)} to grade by hand"] if outcome.to_grade else []
+    written = [f"{_number(outcome.to_grade, 'written answer')} to grade by hand"] if outcome.to_grade else []
     return [*outcome.result.messages, *written]
 
 
@@ -58,32 +62,38 @@ def plain(text: str) -> str:
 
 
 def _row(result: Result) -> tuple[str, str, str, str]:
-    points = f"{result.score:g}/{result.max_score:g}"
-    return plain(result.student), points, str(result.status), plain("; ".join(_look(result)))
+    student = plain(result.student)
+    if cell_len(student) > _WIDEST_NAME:
+        student = set_cell_size(student, _WIDEST_NAME - 1) + "…"
+    return student, f"{result.score:g}/{result.max_score:g}", str(result.status), plain("; ".join(_look(result)))
 
 
-def _line(row: Sequence[str], widths: Sequence[int], width: int | None, status_style: str, style: str) -> Text:
+def _print(console: Console, row: Sequence[str], widths: Sequence[int], status_style: str, style: str) -> None:
     student, points, status, look = row
     left = f"{set_cell_size(student, widths[0])}{_GAP}{points:>{widths[1]}}{_GAP}"
-    status = set_cell_size(status, widths[2])
-    if width is not None:
-        look = _cut(look, max(width, _NARROWEST) - cell_len(left + status + _GAP))
+    indent = cell_len(left) + widths[2] + len(_GAP)
+    first, *rest = _wrapped(look, max(_width(), _NARROWEST) - indent, console)
     line = Text(left, style=style)
-    line.append(status, status_style)
-    line.append(f"{_GAP}{look}", style)
+    line.append(set_cell_size(status, widths[2]), status_style)
+    line.append(f"{_GAP}{first}", style)
     line.rstrip()
-    return line
+    console.print(line)
+    for text in rest:
+        console.print(" " * indent + text, markup=False)
 
 
-def _cut(text: str, width: int) -> str:
-    return text if cell_len(text) <= width else set_cell_size(text, max(width - 1, 0)).rstrip() + "…"
+def _wrapped(text: str, width: int, console: Console) -> list[str]:
+    lines = [line.plain.rstrip() for line in Text(text).wrap(console, width)] or [""]
+    if len(lines) > _MAX_LINES:
+        lines = [*lines[: _MAX_LINES - 1], set_cell_size(lines[_MAX_LINES - 1], width - 1).rstrip() + "…"]
+    return lines
 
 
-def _width() -> int | None:
-    """Return the width of the terminal; None where the table goes to a file or another program, uncut."""
+def _width() -> int:
+    """Return the width of the terminal; where the table goes to a file or another program, lines are not broken."""
     if sys.stdout.isatty() or "COLUMNS" in os.environ:
         return shutil.get_terminal_size().columns
-    return None
+    return _UNBOUNDED
 
 
 def _look(result: Result) -> Iterator[str]:
@@ -92,19 +102,26 @@ def _look(result: Result) -> Iterator[str]:
     if result.status == Status.UNREADABLE:
         return
     checks = [cell for cell in result.cells if cell.points is not None]
-    lost = [cell for cell in checks if (cell.points or 0) < cell.max_points]
+    lost = [cell for cell in checks if (cell.points or 0) < cell.max_points and not _said(cell)]
     blank = [cell for cell in lost if _not_implemented(cell)]
-    if blank:
-        yield f"{_how_many(blank, checks)} not implemented"
-    wrong = [cell for cell in lost if cell not in blank]
+    not_run = [cell for cell in lost if cell.message.startswith(NOT_RUN)]
+    wrong = [cell for cell in lost if cell not in blank and cell not in not_run]
+    for some, words in ((blank, "not implemented"), (not_run, "not run")):
+        if some:
+            yield f"{_which(some, checks)} {words}"
     for cell in wrong[:_MAX_NAMED]:
         yield f"{cell.grade_id} {cell.points:g}/{cell.max_points:g}{_why(cell)}"
     if len(wrong) > _MAX_NAMED:
         yield f"{len(wrong) - _MAX_NAMED} more lost points"
 
 
-def _how_many(some: Sequence[CellScore], checks: Sequence[CellScore]) -> str:
-    if len(some) <= _MAX_NAMED < len(checks):
+def _said(cell: CellScore) -> bool:
+    """Whether a message of the executor names this cell already."""
+    return cell.message.startswith(KERNEL_ENDED)
+
+
+def _which(some: Sequence[CellScore], checks: Sequence[CellScore]) -> str:
+    if len(some) <= _MAX_NAMED and len(some) < len(checks):
         return ", ".join(cell.grade_id.removesuffix("-check") for cell in some)
     return f"{len(some)} of {len(checks)} tasks"
 
@@ -121,5 +138,5 @@ def _why(cell: CellScore) -> str:
     return f": {text.splitlines()[0]}"
 
 
-def _written(number: int) -> str:
-    return f"{number} written answer{'' if number == 1 else 's'}"
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"

@@ -59,7 +59,10 @@ def read_variant(path: Path, *, wrong: bool) -> Variant:
 
 
 def put_answers(notebook: nbformat.NotebookNode, variant: Variant) -> nbformat.NotebookNode:
-    """Replace each function or class that the answer file defines, in place; helpers go above the next one."""
+    """Replace each function or class that the answer file defines, in place; helpers go above the next one.
+
+    A class that lacks some of the task's methods is a patch: it replaces those that it has.
+    """
     lines = variant.code.split("\n")
     pending: list[str] = []
     placed = False
@@ -67,7 +70,7 @@ def put_answers(notebook: nbformat.NotebookNode, variant: Variant) -> nbformat.N
         pending.append("\n".join(lines[_first_line(node) - 1 : node.end_lineno]))
         cell = _defining(notebook, node.name) if isinstance(node, _Definition) else None
         if cell is not None and isinstance(node, _Definition):
-            cell.source = _replaced(cell.source, node.name, "\n\n\n".join(pending))
+            cell.source = _put(cell.source, node, pending, lines)
             pending, placed = [], True
     if pending or not placed:
         raise SourceError(
@@ -86,6 +89,21 @@ def blank_out(notebook: nbformat.NotebookNode, released: nbformat.NotebookNode, 
             cell.source = stubs[cell.id]
 
 
+def _put(source: str, node: _Definition, pieces: list[str], lines: list[str]) -> str:
+    """Return a task cell with a definition in place of its own; the last of the pieces is that definition."""
+    if isinstance(node, ast.ClassDef):
+        task = next(n for n in ast.parse(source).body if isinstance(n, ast.ClassDef) and n.name == node.name)
+        methods = {n.name: n for n in node.body if isinstance(n, ast.FunctionDef)}
+        if methods and methods.keys() < {n.name for n in task.body if isinstance(n, ast.FunctionDef)}:
+            for name, method in methods.items():
+                source = _replaced(
+                    source, name, "\n".join(lines[_first_line(method) - 1 : method.end_lineno]), node.name
+                )
+            pieces = pieces[:-1]
+            return "\n\n\n".join([*pieces, source]) if pieces else source
+    return _replaced(source, node.name, "\n\n\n".join(pieces))
+
+
 def _first_line(node: ast.stmt) -> int:
     decorators = getattr(node, "decorator_list", [])
     return int(min([node.lineno, *(d.lineno for d in decorators)]))
@@ -100,9 +118,13 @@ def _defining(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNo
     return None
 
 
-def _replaced(source: str, name: str, piece: str) -> str:
+def _replaced(source: str, name: str, piece: str, owner: str = "") -> str:
+    """Return the source with a function or class, or a method of its owner, replaced."""
     lines = source.split("\n")
-    node = next(n for n in ast.parse(source).body if isinstance(n, _Definition) and n.name == name)
+    body: list[ast.stmt] = ast.parse(source).body
+    if owner:
+        body = next(n for n in body if isinstance(n, ast.ClassDef) and n.name == owner).body
+    node = next(n for n in body if isinstance(n, _Definition) and n.name == name)
     end = node.end_lineno or node.lineno
     if lines[end : end + 1] and lines[end].strip() == END_SOLUTION:  # a comment, which is no part of the function
         end += 1

@@ -45,16 +45,16 @@ plot.images(
 # ## How a task works
 #
 # A task asks for one function or class.
-# Its cell raises `NotImplementedError`; you replace that line with your code.
-# Three cells follow.
+# Its cell raises `NotImplementedError`; you replace that line with your code and keep the name and the arguments.
+# Two cells follow.
 # A *look* cell, which begins with `# explore`, shows what your function does; change it as you like.
 # A *check* cell, which is locked, lists its cases.
 # Each passed case earns its share of the points, even if others fail.
 #
 # When your work is graded, the look cells are not run, the check cells are restored,
 # and further cases run that you do not see here.
-# They test what the text promises, with other numbers.
-# So write for the text, not for the check.
+# They test what the text promises, with other numbers: write for the text, not for the check.
+# A helper or an import that a task needs belongs in the task's cell.
 
 # %% [markdown]
 # ### Task 1. The middle and the spread (2 points)
@@ -107,10 +107,13 @@ from labkit import check
 
 with check.case(
     "the worked example",
-    hint="np.percentile(samples, [25, 50, 75]) gives all three numbers",
+    hint="return both; np.percentile(samples, [25, 50, 75]) gives the three numbers you need",
 ):
     check.close(median_and_iqr([1, 2, 3, 4, 100]), [3.0, 2.0])
-with check.case("an even number of samples", hint="the median lies between the two in the middle"):
+with check.case(
+    "an even number of samples",
+    hint="the median lies between the two in the middle; the quartiles, too, are interpolated",
+):
     check.close(median_and_iqr([1.0, 2.0, 4.0, 10.0]), [3.0, 3.75])
 with check.case("no samples raise ValueError", hint="if len(samples) == 0: raise ValueError(...)"):
     check.raises(ValueError, median_and_iqr, [])
@@ -145,16 +148,17 @@ check.score(1)
 #
 # Every lab asks you to write a number down before you measure it.
 # A guess that turns out wrong is worth more than a measurement without one: it shows what you believed.
-# How much longer does a matrix product take in float64 than in float32? Write your guess into the next cell.
+# How many times as long does a product of two 512 x 512 matrices take in float64 as in float32?
+# Write your guess into the next cell, then run it.
 
 # %% explore=true
 my_guess = 1.0
 rng = np.random.default_rng(0)
 double = rng.normal(size=(512, 512))
 single = double.astype(np.float32)
-timings = compare({"float64": lambda: double @ double, "float32": lambda: single @ single})
+timings = compare({"float32": lambda: single @ single, "float64": lambda: double @ double})
 low, ratio, high = timings.ratio("float64", "float32")
-print(f"guessed {my_guess:.1f} x, measured {ratio:.1f} x (middle half {low:.1f} to {high:.1f})")
+print(f"you guessed {my_guess:.1f}; measured {ratio:.1f} (middle half {low:.1f} to {high:.1f})")
 timings
 
 # %% [markdown]
@@ -177,14 +181,16 @@ result_card(
 # %% [markdown]
 # ### In your words (1 point)
 #
-# Run the cell of Task 1 three times.
-# Which of the two numbers, median or interquartile range, changes more from one time to the next, and why?
+# Run the look cell of Task 1 three times.
+# Relative to its size, which changes more from one time to the next:
+# the median or the interquartile range? Why?
 # What would you write down so that somebody with another machine can compare? Two or three sentences.
 
 # %% [markdown] nbgrader={"grade_id": "reproducible", "grade": true, "solution": true, "points": 1}
 # ### BEGIN SOLUTION
 # **Model answer.**
-# The median hardly moves; the spread changes more, because it depends on what else the machine does in these moments.
+# The median hardly moves, because half of the runs would have to change to move it.
+# The spread changes more: it depends on what else the machine does in these moments.
 # To be compared, a number needs the machine, the number of runs, the spread, and the versions of the software.
 #
 # **Rubric.**
@@ -197,8 +203,9 @@ result_card(
 # ## How to hand in
 #
 # 1. *Kernel, Restart Kernel and Run All Cells*: what you hand in must run from top to bottom.
-#    Unfinished tasks stop it; that is fine while you work.
-# 2. *Validate*, in the notebook's toolbar, runs the checks that you can see as the grader will.
+#    An unfinished task stops it; that is fine while you work.
+# 2. *Validate*, in the notebook's toolbar, saves, runs everything afresh and lists the checks that fail.
+#    It takes as long as running all cells, and shows nothing until it is done.
 # 3. Save, and hand in the way your course says: the assignment list of JupyterLab, or an upload of this `.ipynb` file.
 #
 # Do not rename the file, and do not delete or copy cells: the grader puts them back, and tells your instructor.

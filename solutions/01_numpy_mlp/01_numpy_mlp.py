@@ -139,14 +139,15 @@ with check.case(
     check.close(slope, [[0, 0, 0], [1, 1, 1]], name="slope")
 # Float64 rounds at 1e-16. Float32, at 1e-7, would spoil the gradient checks of Task 6.
 with check.case(
-    "tanh and its derivative", hint="the slope is 1 - f**2, with f = np.tanh(x), all in float64"
+    "tanh and its derivative",
+    hint="return both: f = np.tanh(x), and the slope 1 - f**2, in float64",
 ):
     value, slope = activate("tanh", points)
     check.close(value, np.tanh(points), rtol=1e-12, name="value")
     check.close(slope, np.cosh(points) ** -2, rtol=1e-12, name="slope")
 with check.case(
     "sigmoid and its derivative",
-    hint="f = 1 / (1 + exp(-x)), with the minus sign; the slope is f * (1 - f)",
+    hint="return both: f = 1 / (1 + exp(-x)), and the slope f * (1 - f), in float64",
 ):
     value, slope = activate("sigmoid", points)
     check.close(value, (1 + np.tanh(points / 2)) / 2, rtol=1e-12, name="value")
@@ -184,8 +185,9 @@ check.score(1)
 # and the loss is the mean of $-\log p_{i,y_i}$ over the $n$ rows, where $y_i$ is the right class.
 #
 # In float64 $e^{710}$ is infinite, and a $p$ that underflows to 0 has no logarithm.
-# With $m_i$ the largest logit of row $i$, both are avoided by
-# $\log p_{ij} = z_{ij} - m_i - \log \sum_k e^{z_{ik} - m_i}$.
+# Both are avoided by subtracting $m_i$, the largest logit of the row:
+#
+# $$\log p_{ij} = z_{ij} - m_i - \log \sum_k e^{z_{ik} - m_i}.$$
 #
 # The gradient is short; derive it once on paper: $\partial L/\partial z_{ij} = (p_{ij} - [j = y_i])/n$.
 #
@@ -221,16 +223,15 @@ plot.curves(
 )
 
 # %% [markdown]
-# Confidence in a wrong answer is expensive, but not without bound:
-# far to the left the loss grows by 1 for each unit of margin, so its gradient is never larger than 1.
+# Confidence in a wrong answer is expensive: far to the left the loss grows by 1 for each unit of margin.
+# It does not grow faster, so the gradient never exceeds 1, and one hopeless image cannot throw the weights away.
 # Far to the right an image that is read correctly and confidently costs next to nothing and stops pulling.
-# Training is therefore driven by the images that are still wrong or in doubt.
+# Training is driven by the images that are still wrong or in doubt.
 
 # %% nbgrader={"grade_id": "softmax-cross-entropy-check", "grade": true, "points": 2}
 import numpy as np
 
 from labkit import check
-
 
 scores = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, -1.0], [2.0, 2.0, 0.0], [0.0, 0.0, 3.0]])
 right = np.array([2, 0, 1, 1])
@@ -240,7 +241,7 @@ with check.case("the worked example", hint="return both, the loss first: return 
     check.close(gradient, [[-0.5, 0.5]], name="gradient")
 with check.case(
     "each row of the gradient sums to 0",
-    hint="softmax normalises each row by itself: max and sum over axis=1, with keepdims=True",
+    hint="softmax normalises row by row, axis=1 with keepdims=True; one entry a row loses 1",
 ):
     loss, gradient = softmax_cross_entropy(scores, right)
     check.close(np.sum(gradient, axis=1), np.zeros(4), atol=1e-12)
@@ -786,8 +787,8 @@ with check.hidden_case(
     draw.normal(size=5 * 8 + 8 * 3)  # the weights
     hidden = 1 / (1 + np.exp(-(points @ np.array(first.w) + np.array(first.b))))
     for _ in range(2):
-        mask = (draw.random((6, 8)) >= 0.5) * 2.0
-        expected = (hidden * mask) @ np.array(last.w) + np.array(last.b)
+        dropped, _ = dropout(hidden, 0.5, draw)
+        expected = np.array(dropped) @ np.array(last.w) + np.array(last.b)
         check.close(model.forward(points, True), expected)
 with check.hidden_case("biases are not penalised", hint="add the L2 gradient to dw only"):
     strict, free = MLP((5, 4, 3), l2=0.5, seed=8), MLP((5, 4, 3), seed=8)
@@ -971,8 +972,9 @@ check.score(2)
 # For `n = 10` and `batch_size = 4` their lengths are 4, 4 and 2.
 #
 # `fit` creates `np.random.default_rng(seed)` once and draws new mini-batches from it each epoch.
-# For each batch it calls `model.loss_and_gradients`, then `update` with the number of the step,
-# which starts at 1 and goes on counting across epochs.
+# For each batch it calls `model.loss_and_gradients`, then `update`
+# with the number of the step, which starts at 1 and goes on counting across epochs,
+# and with one `state`, which starts as `{}` and is kept.
 # It returns `{"loss": [...], "validation": [...]}`: for each epoch the mean of its batches' losses,
 # and after it the accuracy on `validation`, a pair `(x, labels)`; without one that list stays empty.
 # `update` and `accuracy` are given. About 2 and 12 lines.
@@ -1068,16 +1070,16 @@ with check.case("the order is the generator's", hint="rng.permutation(n), once")
     check.close(order, np.random.default_rng(3).permutation(50), rtol=0, atol=0)
 with check.case(
     "history has an entry an epoch, and the loss falls",
-    hint="return the dictionary; after an epoch's last batch append the mean of its losses",
+    hint="return the dictionary; append the mean of the losses after an epoch's last batch",
 ):
     student = MLP((64, 32, 10), seed=1)
     history = fit(
         student, images, digit, epochs=5, lr=2e-3, validation=(images_held_out, digit_held_out)
     )
     check.equal([len(history["loss"]), len(history["validation"])], [5, 5])
-    # Twenty seeds start between 2.0 and 2.3 and come down to 0.7 or less.
-    check.at_most(history["loss"][0], 3.0, name="mean loss of the first epoch")
-    check.at_most(history["loss"][4], 1.0, name="mean loss of the fifth epoch")
+    before, after = history["loss"][0], history["loss"][4]
+    check.at_least(before, 0.0, name="mean loss of the first epoch")
+    check.at_most(after, 0.5 * before, name="mean loss of the fifth epoch")  # seeds: 0.2 to 0.35
     now = (np.array(student.forward(images_held_out)).argmax(axis=1) == digit_held_out).mean()
     check.close(history["validation"][4], now, name="validation accuracy after the fifth epoch")
 # Twenty seeds give 96.4 to 98.3 %; 95 % leaves room for another order of sums.
@@ -1292,7 +1294,7 @@ print(f"you predicted {predictions()['ten times the rate']:.1%}")
 # A rate too small wastes epochs; a rate too large destroys the network in its first steps.
 # The jumps push nearly every hidden unit so far that its relu outputs 0 for all images.
 # Its slope is then 0 for all of them too: no gradient ever brings it back.
-# The handful that survive cannot tell ten digits apart.
+# The few that survive cannot tell ten digits apart.
 # Large rates come back in lab 12, where big batches need a warm-up.
 
 # %% [markdown]
@@ -1320,11 +1322,11 @@ regularisers = {"none": {}, "L2 0.01": {"l2": 0.01}, "dropout 0.7": {"p": 0.7}}
 table = np.zeros((3, 3, 2))
 for row, activation in enumerate(activations):
     for column, options in enumerate(regularisers.values()):
-        each_seed = [noisy_run(seed, activation=activation, **options) for seed in range(3)]
+        each_seed = [noisy_run(seed, activation=activation, **options) for seed in range(2)]
         table[row, column] = np.mean(each_seed, axis=0)
 
 # %% explore=true
-titles = ("Validation accuracy, three seeds", "Wrong labels learnt by heart")
+titles = ("Validation accuracy, two seeds", "Wrong labels learnt by heart")
 for number, (title, axes) in enumerate(zip(titles, plot.panels(2), strict=True)):
     plot.matrix(
         table[:, :, number], activations, list(regularisers), fmt=".0%", title=title, ax=axes
@@ -1338,12 +1340,12 @@ print(f"you predicted {predictions()['wrong labels']:.1%}")
 # Dropout and the penalty make memorising expensive; what is left is what the images have in common.
 #
 # Sigmoid goes the other way: it passes on at most a quarter of a gradient,
-# learns slowly, and has memorised few of them after 60 epochs.
+# learns slowly, and after 60 epochs knows few of the wrong labels.
 # It needs no brake, and the same penalty makes it worse.
 #
 # Try `noise=0.0`: on clean labels relu's three columns differ by less than their spread over seeds.
 # A regulariser is not a charm that makes networks better.
-# It pays when the training set holds something that should not be learned;
+# It pays when the training set holds something that should not be learnt;
 # how strong it must be is decided on the validation set.
 
 # %% [markdown]

@@ -7,10 +7,6 @@ class Linear:
         self.b = np.zeros(n_out)
         self.dw, self.db = np.zeros_like(self.w), np.zeros_like(self.b)
 
-    def forward(self, x):
-        self.x = x
-        return x @ self.w + self.b
-
     def backward(self, dy):
         self.dw = self.dw + self.x.T @ dy
         self.db = self.db + dy.sum(axis=0)

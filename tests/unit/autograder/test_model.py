@@ -54,7 +54,7 @@ def test_a_lab_says_what_it_needs(tmp_path: Path) -> None:
         (GOOD.replace("20", "inf"), "lab.toml: points = inf"),
         (GOOD + 'datasets = "digits"', "lab.toml: datasets = 'digits'\nhint: datasets is a list of texts"),
         (GOOD + "frameworks = [1]", "lab.toml: frameworks = [1]"),
-        (GOOD + 'titel = "x"', "lab.toml: unknown key 'titel'\nhint: known: title, question, hours, points, datasets"),
+        (GOOD + 'titel = "x"', "lab.toml: unknown key 'titel'\nhint: known: title, question, hours, points, limits"),
         (GOOD + 'name = "x"', "lab.toml: unknown key 'name'"),
         (GOOD + "limits = 3", "lab.toml: limits is no table\nhint: write [limits] above its keys"),
         (

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import nbformat
@@ -14,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autograder.course import open_course
+from autograder import release as release_module
 from autograder.errors import CourseError, SourceError
 from autograder.release import EXPLORE, build, drift, find_labs, publish, to_notebook
 from autograder.source import read_source
@@ -196,55 +198,63 @@ def test_a_figure_that_is_not_there_not_described_or_not_used_is_an_error(
 
 
 # ---------------------------------------------------------------------------------------------------- labs as published
-def course(folder: Path) -> Path:
+def course(folder: Path, register: Callable[..., None] = lambda *args: None) -> Any:
+    """Return what stands for the course of this lab; its gradebook registers everything."""
     root = folder.parent.parent
-    lines = (
-        "c = get_config()",
-        'c.CourseDirectory.source_directory = "solutions"',
-        'c.CourseDirectory.release_directory = "labs"',
-    )
-    (root / "nbgrader_config.py").write_text("\n".join(lines))
-    return root
+    return SimpleNamespace(source_directory=folder.parent, release_directory=root / "labs", register=register)
 
 
-@pytest.mark.slow
 def test_publishing_writes_what_changed_and_removes_what_is_gone(lab: WriteLab, small: str) -> None:
     folder = lab(FIGURE + small, chain="<svg/>")
-    root = course(folder)
-    labs = root / "labs" / "01_small"
+    there = course(folder)
+    labs = there.release_directory / "01_small"
     release = build(folder)
-    changed = publish(release, open_course(root))
-    assert [path.relative_to(labs).as_posix() for path in changed] == [NAME, "figures/chain.svg"]
+    assert drift(release, there.release_directory).count("\n+++ ") == 2
+    assert [path.relative_to(labs).as_posix() for path in publish(release, there)] == [NAME, "figures/chain.svg"]
     assert (folder / NAME).read_bytes() == release.source_notebook
-    assert publish(release, open_course(root)) == []
-    assert drift(release, root / "labs") == ""
+    assert publish(release, there) == []
+    assert drift(release, there.release_directory) == ""
 
-    (labs / "stray.txt").write_text("left over")
+    (labs / "figures" / "old.svg").write_text("<svg>left over</svg>")
+    (labs / "mine.txt").write_text("a student's own")
     (labs / ".ipynb_checkpoints").mkdir()
     (labs / ".ipynb_checkpoints" / NAME).write_text("Jupyter's own")
     (labs / "figures" / "chain.svg").write_text("<svg>edited</svg>")
-    difference = drift(release, root / "labs")
-    assert "-left over" in difference
+    difference = drift(release, there.release_directory)
+    assert "-<svg>left over</svg>" in difference
     assert "-<svg>edited</svg>" in difference
-    assert "Jupyter's own" not in difference
-    assert sorted(p.name for p in publish(release, open_course(root))) == ["chain.svg", "stray.txt"]
-    assert not (labs / "stray.txt").exists()
-    assert drift(release, root / "labs") == ""
+    assert "'s own" not in difference
+    assert sorted(p.name for p in publish(release, there)) == ["chain.svg", "old.svg"]
+    assert not (labs / "figures" / "old.svg").exists()
+    assert (labs / "mine.txt").read_text() == "a student's own"
+    assert drift(release, there.release_directory) == ""
 
 
-@pytest.mark.slow
-def test_nothing_is_written_if_the_gradebook_refuses(lab: WriteLab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_gradebook_learns_of_the_instructor_s_notebook(lab: WriteLab) -> None:
+    told: list[Any] = []
     folder = lab()
-    opened: Any = open_course(course(folder))
+    publish(build(folder), course(folder, lambda *args: told.append(args)))
+    ((name, notebook),) = told
+    assert name == "01_small"
+    assert "overflow" in next(cell.source for cell in notebook.cells if cell.id == "softmax-check")
+
+
+def test_nothing_is_written_if_the_gradebook_refuses(lab: WriteLab) -> None:
+    folder = lab()
 
     def refuse(*args: object) -> None:
         raise CourseError("students have handed in the old version")
 
-    monkeypatch.setattr(opened, "register", refuse)
     with pytest.raises(CourseError):
-        publish(build(folder), opened)
+        publish(build(folder), course(folder, refuse))
     assert not (folder.parent.parent / "labs").exists()
     assert not (folder / NAME).exists()
+
+
+def test_a_marker_that_was_not_removed_is_not_published(lab: WriteLab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(release_module, "release_version", lambda notebook: notebook)
+    monkeypatch.setattr(release_module, "_SIGNIFICANT", 1000)
+    assert refused(lab()) == "01_small.py: a marker is left in the students' notebook: '# BEGIN'"
 
 
 def test_labs_are_found_by_their_number(tmp_path: Path) -> None:
@@ -263,9 +273,15 @@ def test_nbgrader_s_own_generate_assignment_makes_the_same_bytes(tmp_path: Path)
     shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
     release = build(folder)
     (folder / f"{name}.ipynb").write_bytes(release.source_notebook)
-    nbgrader = Path(sys.executable).parent / "nbgrader"
-    command = [str(nbgrader), "generate_assignment", name, "--force"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    programs = Path(sys.executable).parent  # nbgrader starts alembic by its bare name
+    done = subprocess.run(
+        [str(programs / "nbgrader"), "generate_assignment", name, "--force"],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     made = tmp_path / "labs" / name
     assert (made / f"{name}.ipynb").read_bytes() == release.files[f"{name}.ipynb"]

@@ -43,7 +43,7 @@ def test_a_lab_becomes_cells_with_their_lines(lab: WriteLab, small: str) -> None
 @pytest.mark.parametrize(
     "marker",
     [
-        "### BEGIN HIDEN TESTS",
+        "### BEGIN HDDEN TESTS",
         "### BEGIN HIDDEN TEST",
         "### BEGIN SOLUTIONS",
         "###BEGIN SOLUTION",
@@ -61,7 +61,8 @@ def test_a_lab_becomes_cells_with_their_lines(lab: WriteLab, small: str) -> None
         "# begin hidden tests",
         "x = 1  ### BEGIN HIDDEN TESTS",
         "x = 1  # BEGIN HIDDEN TESTS",
-        "### begin hiden",
+        'print("BEGIN SOLUTION")',
+        "### begin something",
     ],
 )
 def test_a_misspelled_marker_is_an_error(lab: WriteLab, marker: str) -> None:

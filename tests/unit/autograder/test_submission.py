@@ -250,12 +250,20 @@ def test_a_written_answer_keeps_its_pasted_images_and_nothing_else(handed: Hande
         (lambda cell: cell.update(source=""), "locked cell 'softmax-check' was changed: restored"),
         (lambda cell: cell.update(cell_type="markdown"), "cell 'softmax-check' was made a markdown cell: restored"),
         (lambda cell: cell.update(cell_type="raw", source="x"), "cell 'softmax-check' was made a raw cell: restored"),
+        (
+            lambda cell: [cell.update(source="x"), cell["metadata"]["nbgrader"].update(points=10**400)],
+            "locked cell 'softmax-check' was changed: restored",
+        ),
+        (
+            lambda cell: [cell.update(source="x"), cell["metadata"]["nbgrader"].pop("points")],
+            "locked cell 'softmax-check' was changed: restored",
+        ),
         (lambda cell: cell["metadata"].clear(), "cell 'softmax-check' was deleted: put back"),
         (lambda cell: cell["metadata"]["nbgrader"].update(grade_id=7), "cell 'softmax-check' was deleted: put back"),
     ],
 )
 def test_a_locked_cell_that_was_changed_is_restored_and_named(
-    handed: Handed, change: Callable[[dict[str, Any]], None], word: str
+    handed: Handed, change: Callable[[dict[str, Any]], object], word: str
 ) -> None:
     repaired = handed.changed(lambda nb: change(handed.cell(nb, "softmax-check")))
     handed.check_whole(repaired)

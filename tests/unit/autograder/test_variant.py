@@ -6,6 +6,7 @@ import ast
 import copy
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -97,6 +98,15 @@ def test_an_answer_file_that_is_none_is_an_error(answer: WrongFile, text: str, e
     assert refused(answer(text)).startswith(error)
 
 
+def test_an_answer_that_is_no_text_file_is_an_error(answer: WrongFile) -> None:
+    path = answer("")
+    path.write_bytes(b"\xff")
+    assert refused(path).startswith("answer.py: cannot be read: 'utf-8' codec can't decode byte 0xff")
+    path.unlink()
+    path.mkdir()
+    assert refused(path).startswith("answer.py: cannot be read: [Errno 21] Is a directory")
+
+
 def test_a_right_answer_without_a_sentence_is_an_error(answer: WrongFile) -> None:
     assert refused(answer("x = 1\n"), wrong=False).startswith("answer.py:1: no docstring\nhint: say in one sentence")
 
@@ -129,6 +139,26 @@ def test_decorators_are_replaced_too_and_neighbours_stay(solved: nbformat.Notebo
     )
     assert "functools.cache" not in result
     assert "forward" not in result
+
+
+def test_a_class_with_some_of_the_methods_replaces_only_those(lab: Callable[..., Path], small: str) -> None:
+    more = """
+# %% nbgrader={"grade_id": "more", "solution": true}
+class Net:
+    def __init__(self):
+        self.w = 1
+
+    def forward(self, x):
+        ### BEGIN SOLUTION
+        return self.w * x
+        ### END SOLUTION
+"""
+    notebook = nbformat.reads(build(lab(small + more)).source_notebook.decode(), as_version=4)
+    patch = "SIGN = -1\n\n\nclass Net:\n    def forward(self, x):\n        return SIGN * x\n"
+    put_answers(notebook, Variant(Path("a.py"), patch, ""))
+    names: dict[str, Any] = {}
+    exec(source(notebook, "more"), names)
+    assert (names["Net"]().w, names["Net"]().forward(2)) == (1, -2)
 
 
 def test_an_async_function_may_take_the_place_of_a_function(solved: nbformat.NotebookNode) -> None:

@@ -73,6 +73,16 @@ def test_a_failing_case_never_stops_the_next() -> None:
     assert score.points == 1.0
 
 
+def test_a_hidden_case_counts_like_any_other_and_says_that_it_is_hidden() -> None:
+    with check.hidden_case("large scores", hint="shift", weight=3):
+        check.equal(1, 2)
+    with check.case("small scores"):
+        pass
+    score = check.score(4)
+    assert float(score) == 1.0
+    assert [(case.hidden, case.hint) for case in score.cases] == [(True, "shift"), (False, "")]
+
+
 def test_an_interrupt_ends_the_cell_and_leaves_no_case_open() -> None:
     with pytest.raises(KeyboardInterrupt), check.case("stopped"):
         raise KeyboardInterrupt

@@ -1,0 +1,12 @@
+"""Fails mlp-check: draws masks outside training too, so that looking at the validation set changes the training."""
+
+
+class MLP:
+    def forward(self, x, training=False):
+        self.slopes, self.masks = [], []
+        for layer in self.layers[:-1]:
+            x, slope = activate(self.activation, layer.forward(x))
+            x, mask = dropout(x, self.p if training else 0.0, self.rng)
+            self.slopes.append(slope)
+            self.masks.append(mask)
+        return self.layers[-1].forward(x)

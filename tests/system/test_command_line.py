@@ -1,0 +1,203 @@
+"""The commands as scripts and people at terminals use them, from release to a CSV file."""
+
+from __future__ import annotations
+
+import csv
+import fcntl
+import json
+import os
+import pty
+import re
+import struct
+import termios
+from pathlib import Path
+
+import pytest
+
+from autograder import session
+from autograder.sandbox import choose
+from tests.system.courses import ADD, BIN, DOUBLE, FULL, TINY, answered, autograder, copied, grade, hand_in, process
+
+pytestmark = pytest.mark.slow
+
+KEYS = {"student", "lab", "status", "score", "max_score", "seconds", "messages", "to_grade", "unchanged", "sandbox",
+        "isolated"}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def graded_template(tiny_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    course = copied(tiny_template, tmp_path_factory.mktemp("graded"))
+    hand_in(course, "ann", answered(course, **FULL))
+    hand_in(course, "bob", answered(course, add=ADD, double=DOUBLE.replace("2 *", "3 *")))
+    hand_in(course, "[red]", b"{")
+    grade(course)
+    return course
+
+
+@pytest.fixture
+def course(graded_template: Path, tmp_path: Path) -> Path:
+    """A course of its own in which three were graded."""
+    return copied(graded_template, tmp_path / "graded")
+
+
+def test_json_is_one_object_a_student_and_nothing_else_on_stdout(course: Path) -> None:
+    done = process("autograder", "grade", TINY, "--json", "--workers", "2", "--force", cwd=course)
+    assert done.returncode == 0, done.stderr
+    lines = {line["student"]: line for line in map(json.loads, done.stdout.splitlines())}
+    assert sorted(lines) == ["[red]", "ann", "bob"]
+    assert all(set(line) == KEYS for line in lines.values())
+    ann = lines["ann"]
+    assert (ann["lab"], ann["status"], ann["score"], ann["max_score"]) == (TINY, "graded", 5, 8)
+    assert ann["messages"] == ["1 written answer to grade by hand"]
+    assert (ann["to_grade"], ann["unchanged"]) == (1, False)
+    assert ann["seconds"] > 0
+    assert (ann["sandbox"], ann["isolated"]) == (choose().name, choose().isolated)
+    assert lines["[red]"]["messages"] == ["01_tiny.ipynb: not JSON; ask for the .ipynb file that JupyterLab saves"]
+    assert re.search(r"^01_tiny 3/3 \S+: (graded|unreadable)$", done.stderr, re.MULTILINE)
+    assert "3 students: 2 graded, 1 unreadable\n" in done.stderr
+
+
+def test_the_table_is_on_stdout_and_progress_is_not(course: Path) -> None:
+    done = process("autograder", "grade", f"{TINY}/", cwd=course)
+    assert done.stdout.splitlines() == [
+        "student  points  status      where to look",
+        "[red]       0/8  unreadable  01_tiny.ipynb: not JSON; ask for the .ipynb file that JupyterLab saves",
+        "ann         5/8  graded",
+        "bob         2/8  graded      double-check 0/3: two is doubled; why 0/3: no answer",
+    ]
+    assert "3 unchanged, not run again" in done.stderr
+
+
+def _on_a_terminal(course: Path, columns: int, **environment: str) -> str:
+    """Return everything that grading writes to a terminal of this width."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(course)
+        kept = {key: value for key, value in os.environ.items() if key not in {"NO_COLOR", "COLUMNS", "LINES"}}
+        command = str(BIN / "autograder")
+        os.execve(command, [command, "grade", TINY, "--force"], {**kept, "TERM": "xterm-256color", **environment})
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    chunks = []
+    try:
+        while chunk := os.read(terminal, 65536):
+            chunks.append(chunk)
+    except OSError:  # how Linux says that the other side is closed
+        pass
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    return b"".join(chunks).decode()
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_terminal_gets_a_bar_colours_and_lines_that_fit(course: Path) -> None:
+    written = _on_a_terminal(course, 80)
+    assert "3/3" in written
+    assert "\x1b[32mgraded" in written
+    plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", written)
+    assert max(len(line) for line in re.split(r"[\r\n]+", plain)) <= 80
+    assert "\n    " in plain.replace("\r", ""), "long lines go on below"
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_no_color_is_respected(course: Path) -> None:
+    colours = re.findall(r"\x1b\[(?!1m|0m)[0-9;]+m", _on_a_terminal(course, 120, NO_COLOR="1"))
+    assert colours == []
+
+
+def test_without_a_sandbox_one_line_says_so_and_the_results_are_marked(
+    course: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "choose", lambda: choose("limits"))
+    result = autograder("grade", TINY, "--course", course, "--json", "--student", "ann")
+    assert result.exit_code == 0
+    assert result.stderr.startswith("no sandbox: limits was asked for by name\n")
+    line = json.loads(result.stdout)
+    assert (line["sandbox"], line["isolated"], line["unchanged"]) == ("limits", False, False)
+    page = course / "feedback/ann" / TINY / f"{TINY}.html"
+    assert autograder("feedback", TINY, "--course", course, "--student", "ann").stdout == f"{page}\n"
+    assert "without a sandbox" in page.read_text()
+
+
+def test_feedback_prints_the_pages_it_wrote(course: Path) -> None:
+    done = process("autograder", "feedback", TINY, cwd=course)
+    assert done.returncode == 0
+    pages = [Path(line) for line in done.stdout.splitlines()]
+    assert sorted(page.parts[-3] for page in pages) == ["[red]", "ann", "bob"]
+    assert all(page.is_file() for page in pages)
+
+
+def test_feedback_for_one_goes_on_where_another_one_fails(course: Path) -> None:
+    (course / "autograded/ann" / TINY / f"{TINY}.ipynb").unlink()
+    result = autograder("feedback", TINY, "--course", course)
+    assert result.exit_code == 1
+    assert "hint: grade it again: autograder grade 01_tiny --force" in result.stderr
+    assert sorted(path.parts[-3] for path in course.glob("feedback/*/*/*.html")) == ["[red]", "bob"]
+
+
+# --------------------------------------------------------------------------------------------------------------- export
+def test_export_writes_a_file_and_an_earlier_export_is_replaced(course: Path) -> None:
+    target = course / "grades.csv"
+    for _ in range(2):
+        result = autograder("export", "--course", course, "--to", target)
+        assert (result.exit_code, result.stdout, result.stderr) == (0, "", f"3 rows in {target}\n")
+    rows = {row["student_id"]: row for row in csv.DictReader(target.read_text().splitlines())}
+    assert (rows["ann"]["assignment"], rows["ann"]["score"], rows["ann"]["max_score"]) == (TINY, "5", "8")
+
+
+def test_export_to_a_dash_prints_it(course: Path) -> None:
+    result = autograder("export", "--course", course, "--lab", TINY, "--to", "-")
+    assert result.exit_code == 0
+    assert len(result.stdout.splitlines()) == 4
+    assert result.stderr == "3 rows\n"
+
+
+def test_export_replaces_nothing_that_is_not_an_export(course: Path) -> None:
+    notes = course / "notes.csv"
+    notes.write_text("mine\n")
+    os.mkfifo(course / "pipe")
+    (course / "empty").write_text("")
+    for name, said in (("notes.csv", "not an export"), ("pipe", "not an export"), ("none/x.csv", "no such directory")):
+        result = autograder("export", "--course", course, "--to", course / name)
+        assert result.exit_code == 1
+        assert said in result.stderr
+        assert "\nhint: " in result.stderr
+    assert notes.read_text() == "mine\n"
+    assert autograder("export", "--course", course, "--to", course).exit_code == 2
+
+
+# -------------------------------------------------------------------------------------------------------------- release
+def test_release_of_what_has_not_changed_says_so_and_check_finds_drift(course: Path) -> None:
+    assert autograder("release", "--course", course).stdout == f"{TINY}: unchanged\n"
+    assert autograder("release", "--course", course, "--check").exit_code == 0
+    handout = course / "release" / TINY / f"{TINY}.ipynb"
+    handout.write_text(handout.read_text().replace("# Tiny", "# Tinier"))
+    drift = autograder("release", "--course", course, "--check")
+    assert drift.exit_code == 1
+    assert '-    "# Tinier' in drift.stdout
+    assert "labs/ is not what solutions/ says\nhint: autograder release" in drift.stderr
+    assert "# Tinier" in handout.read_text()
+    assert autograder("release", TINY, "--course", course).stdout == f"{TINY}: 1 files written\n"
+
+
+def test_release_refuses_a_course_in_which_nbgrader_would_hand_out_solutions(course: Path) -> None:
+    (course / "nbgrader_config.py").write_text("c = get_config()\n")
+    result = autograder("release", "--course", course)
+    assert result.exit_code == 1
+    assert f"nbgrader would copy {TINY}/{TINY}.py beside every student's notebook" in result.stderr
+    assert "hint: write into nbgrader_config.py: c.CourseDirectory.ignore = [" in result.stderr
+
+
+def test_release_in_a_foreign_course_runs_nbgraders_own(tmp_path: Path, tiny_template: Path) -> None:
+    root = tmp_path / "foreign"
+    (root / "source/ps1").mkdir(parents=True)
+    notebook = tiny_template / "source" / TINY / f"{TINY}.ipynb"
+    (root / "source/ps1/ps1.ipynb").write_bytes(notebook.read_bytes())
+    result = autograder("release", "ps1", "--course", root)
+    assert (result.exit_code, result.stdout) == (0, "ps1: generated by nbgrader\n"), result.stderr
+    assert (root / "release/ps1/ps1.ipynb").is_file()
+    (root / "source/ps1/ps1.ipynb").write_text("{")
+    failed = autograder("release", "ps1", "--course", root)
+    assert failed.exit_code == 1
+    assert failed.stderr.startswith("error: ps1: nbgrader: ")
+    assert "JSON" in failed.stderr
+    assert "Traceback" not in failed.stderr
