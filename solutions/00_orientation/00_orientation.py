@@ -150,13 +150,17 @@ check.score(1)
 # A guess that turns out wrong is worth more than a measurement without one: it shows what you believed.
 # How many times as long does a product of two 512 x 512 matrices take in float64 as in float32?
 # Write your guess into the next cell, then run it.
+# It computes on one thread: of several, the slowest decides, and your browser has a say in that.
 
 # %% explore=true
+from threadpoolctl import threadpool_limits
+
 my_guess = 1.0
 rng = np.random.default_rng(0)
 double = rng.normal(size=(512, 512))
 single = double.astype(np.float32)
-timings = compare({"float32": lambda: single @ single, "float64": lambda: double @ double})
+with threadpool_limits(1):
+    timings = compare({"float32": lambda: single @ single, "float64": lambda: double @ double})
 low, ratio, high = timings.ratio("float64", "float32")
 print(f"you guessed {my_guess:.1f}; measured {ratio:.1f} (middle half {low:.1f} to {high:.1f})")
 timings
@@ -165,7 +169,8 @@ timings
 # Half the bytes, and twice as many numbers in one vector instruction: about twice as fast.
 # Lab 03 asks how far down that goes, and lab 07 what it costs.
 #
-# A *result card* keeps a measurement with its spread, the machine and the date.
+# A *result card* keeps a measurement with its spread, the machine and the date,
+# here and as a file in the folder `cards` beside this notebook.
 # Lab 16 will read the cards of your whole term and ask whether you would believe them.
 
 # %% explore=true
@@ -206,7 +211,8 @@ result_card(
 #    An unfinished task stops it; that is fine while you work.
 # 2. *Validate*, in the notebook's toolbar, saves, runs everything afresh and lists the checks that fail.
 #    It takes as long as running all cells, and shows nothing until it is done.
-# 3. Save, and hand in the way your course says: the assignment list of JupyterLab, or an upload of this `.ipynb` file.
+# 3. Save, and hand in the way your course says: an upload of this `.ipynb` file,
+#    or *Nbgrader, Assignment List* in the menu, if your course has set that up.
 #
 # Do not rename the file, and do not delete or copy cells: the grader puts them back, and tells your instructor.
 # You may hand in an unfinished notebook. Finished tasks count.

@@ -166,7 +166,8 @@ def process(*arguments: str | Path, cwd: Path, **more: Any) -> subprocess.Comple
     """Run a command of the environment, such as autograder or nbgrader, as a process of its own."""
     command = [str(BIN / arguments[0]), *map(str, arguments[1:])]
     path = f"{BIN}{os.pathsep}{os.environ['PATH']}"  # nbgrader starts alembic by its bare name
-    environment = {**os.environ, "NO_COLOR": "1", "PATH": path, **more.pop("env", {})}
+    outer = {key: value for key, value in os.environ.items() if key not in {"COLUMNS", "LINES"}}
+    environment = {**outer, "NO_COLOR": "1", "PATH": path, **more.pop("env", {})}
     return subprocess.run(
         command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=120, check=False, **more
     )
