@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types lab labs clean
+.PHONY: help setup demo test lint types lab labs docs clean
 
 # One line that moves instead of pip's hundreds; errors and warnings in full.
 define PROGRESS
@@ -33,7 +33,7 @@ demo: $(READY) ## build lab 01, grade eight sample submissions in a sandbox, pri
 test: $(READY) lint types ## run every check and every test
 	@$(BIN)/autograder release --check
 	@$(BIN)/python benchmarks/claims.py --check
-	@$(BIN)/pytest -n 2
+	@$(BIN)/pytest -n 2 --dist loadscope
 
 lint: $(READY) ## ruff and codespell
 	@$(BIN)/ruff check .
@@ -48,6 +48,10 @@ lab: $(READY) ## open JupyterLab on the labs
 
 labs: $(READY) ## generate labs/ from solutions/
 	@$(BIN)/autograder release
+
+docs: $(READY) ## generate docs/cli.md and docs/claims.md
+	@$(BIN)/python docs/make_cli.py
+	@$(BIN)/python benchmarks/claims.py
 
 clean: ## remove what the other targets made, the environment too
 	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis

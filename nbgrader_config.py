@@ -1,7 +1,8 @@
 """The repository as an nbgrader course: solutions/ is the source, labs/ the release."""
 
-from autograder.course import AFTER_SAVING, BEFORE_SAVING
 from nbgrader.preprocessors import SaveCells
+
+from autograder.course import AFTER_SAVING, BEFORE_SAVING
 
 c = get_config()  # noqa: F821 (nbgrader defines it)
 
