@@ -25,6 +25,7 @@ __all__ = [
 BEGIN_SOLUTION, END_SOLUTION = "### BEGIN SOLUTION", "### END SOLUTION"
 BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 TASK = re.compile(r"^### (Task \d+)\. ", re.MULTILINE)
+_HEADING = re.compile(r"^#{1,3} .*$", re.MULTILINE)
 _WRITTEN = "_Write your answer here._"
 _RAISE = "raise NotImplementedError"
 
@@ -33,8 +34,8 @@ def clear_solutions(notebook: NotebookNode) -> NotebookNode:
     """Replace every solution block of the notebook, in place; raise SourceError if one stands outside a function."""
     task = ""
     for cell in notebook.cells:
-        if cell.cell_type == "markdown" and (headings := TASK.findall(cell.source)):
-            task = headings[-1]
+        if cell.cell_type == "markdown" and (headings := _HEADING.findall(cell.source)):
+            task = next(iter(TASK.findall(headings[-1])), "")
         nbgrader = cell.metadata.get("nbgrader", {})
         if nbgrader.get("solution") and cell.cell_type == "code":
             cell.source = clear(cell.source, task, partial("cell {!r}, line {}".format, nbgrader["grade_id"]))

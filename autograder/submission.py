@@ -46,6 +46,8 @@ def read(path: Path) -> bytes:
     """Return the bytes of a submitted notebook; raise SubmissionError if there is no regular file of sane size."""
     if path.is_symlink():
         raise SubmissionError(f"{path.name}: a link, not a file", hint="ask for the notebook itself")
+    if path.exists() and not path.is_file():  # reading a pipe or a device could wait for ever
+        raise SubmissionError(f"{path.name}: not a file", hint="ask for the notebook itself")
     try:
         if path.stat().st_size > MAX_BYTES:
             raise SubmissionError(

@@ -45,7 +45,9 @@ def main() -> None:
 
     accuracies = [reader_accuracy(ns, data, seed) for seed in SEEDS]
     print(f"test accuracy, ten seeds: {np.sort(accuracies)}")
-    print(f"  lowest {min(accuracies):.4f}, median {np.median(accuracies):.4f}; the check asks for 0.96")
+    print(f"  lowest {min(accuracies):.4f}, median {np.median(accuracies):.4f}; the hidden check asks for 0.96")
+    found = [reader_accuracy(ns, data, seed, "validation") for seed in SEEDS]
+    print(f"validation accuracy, ten seeds: {median_and_range(found)}; the visible check asks for 0.95")
     error = gradient_error(ns, data)
     print(f"gradient error against central differences: {error:.1e}; the check allows 1e-6")
     ratios = step_ratio(ns, data)
@@ -64,10 +66,10 @@ def median_and_range(found: list[float]) -> str:
     return f"median {np.median(found):.3f} ({min(found):.3f} to {max(found):.3f})"
 
 
-def reader_accuracy(ns: dict[str, Any], data: dict[str, Any], seed: int) -> float:
+def reader_accuracy(ns: dict[str, Any], data: dict[str, Any], seed: int, split: str = "test") -> float:
     model = ns["MLP"]((64, 128, 10), p=0.2, seed=seed)
     ns["fit"](model, *data["train"], epochs=40, lr=2e-3, seed=seed)
-    return float(ns["accuracy"](model, *data["test"]))
+    return float(ns["accuracy"](model, *data[split]))
 
 
 def gradient_error(ns: dict[str, Any], data: dict[str, Any]) -> float:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
-__all__ = ["MIME", "Case", "CheckFailed", "Score", "error_message"]
+__all__ = ["MIME", "Case", "CheckFailed", "Score", "advice", "error_message"]
 
 MIME = "application/vnd.labkit.check+json"
 """The media type under which a score travels with a cell's output; graders read the cases from it."""
@@ -78,7 +78,8 @@ class Score:
     def summary(self) -> str:
         """Return the last line: points and cases."""
         passed = sum(case.passed for case in self.cases)
-        return f"{self.points:g} of {self.max_points:g} points, {passed} of {len(self.cases)} cases"
+        points = "point" if self.max_points == 1 else "points"
+        return f"{self.points:g} of {self.max_points:g} {points}, {passed} of {len(self.cases)} cases"
 
     def to_dict(self) -> dict[str, Any]:
         """Return what graders read, as JSON knows it."""
@@ -106,6 +107,23 @@ class CheckFailed(AssertionError):
 
     def _render_traceback_(self) -> list[str]:
         return str(self.score).splitlines()
+
+
+def advice(exception: BaseException, hint: str) -> str:
+    """Return where to look: the case's own hint, unless the exception itself says better what to do next."""
+    if isinstance(exception, NotImplementedError):
+        return ""  # the work has not begun
+    if isinstance(exception, NameError):
+        name = f"`{exception.name}`" if exception.name else "the name"
+        return (
+            f"is {name} spelled exactly so, and has the task's cell that defines it been run?"
+            " explore cells are not run when your work is graded"
+        )
+    if isinstance(exception, TypeError) and "argument" in str(exception):
+        return "keep the name and the arguments that the stub has"
+    if isinstance(exception, TypeError) and "NoneType" in str(exception):
+        return f"does every path of the function end in a return? {hint}".strip()
+    return hint
 
 
 def error_message(exception: BaseException) -> str:

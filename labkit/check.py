@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from labkit._compare import Mismatch, as_array, at, compare, expect_shape, form, real, same, sentence
-from labkit._report import Case, CheckFailed, Score, error_message
+from labkit._report import Case, CheckFailed, Score, advice, error_message
 from labkit._values import Array, describe, digits, is_tensor, items, numbers, plain
 
 __all__ = [
@@ -91,7 +91,7 @@ def _case(title: str, hint: str, weight: float, hidden: bool) -> Iterator[None]:
     except KeyboardInterrupt:  # the person, or the grader's time limit
         raise
     except BaseException as exception:
-        message, error = error_message(exception), type(exception).__name__
+        message, error, hint = error_message(exception), type(exception).__name__, advice(exception, hint)
     finally:
         _ledger.open = False
     _ledger.cases.append(Case(title, not error, message, hint if error else "", hidden, weight, error))

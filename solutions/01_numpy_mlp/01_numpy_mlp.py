@@ -1479,8 +1479,8 @@ else:
 # %% [markdown]
 # ## Optional: wrong gradients that learn
 #
-# No points here, but the best story of this lab.
-# Below, your network's way back is given a fault on purpose. Which faults will the accuracy betray? Guess first.
+# No points here. Below, your network's way back is given a fault on purpose.
+# Which faults will the accuracy betray? Guess first.
 #
 # * *not divided by n*: the loss is a mean, the gradient forgets it
 # * *only the sign*: every weight gradient is replaced by its sign, $\pm 1$
@@ -1523,7 +1523,8 @@ for fault in ("none", "not divided by n", "only the sign", "a random matrix", "f
 # Even a frozen layer of random features reads most digits, and signs alone are what lab 14 will send over a network.
 # So a falling loss proves nothing about a gradient. Your `numeric_gradient` convicts each of them in a second: try it.
 #
-# Then hunt the other way: can you plant a fault which costs momentum less than one point of accuracy?
+# Then hunt the other way: the look cell of Task 6 compares `layers[0].dw` only.
+# Plant a fault that neither it nor the accuracy sees. What would a better referee look at?
 
 # %% [markdown]
 # ## Your result card

@@ -1,34 +1,31 @@
-"""Plain Python where NumPy has a word for it: loops, lists, a generator turned into a list, numbers of other types."""
+"""Plain Python where NumPy has a word for it: loops, lists, a generator turned into a list; a slope of booleans."""
 
 
 def activate(name, x):
     x = np.asarray(x, dtype=np.float64)
-    y = np.empty_like(x)
-    slope = np.empty_like(x)
-    for index in np.ndindex(x.shape):
-        value = float(x[index])
-        if name == "relu":
-            y[index], slope[index] = max(value, 0), value > 0
-        elif name == "tanh":
-            y[index] = np.tanh(value)
-            slope[index] = 1 - y[index] ** 2
-        elif name == "sigmoid":
-            small = np.exp(-abs(value))
-            y[index] = 1 / (1 + small) if value >= 0 else small / (1 + small)
-            slope[index] = y[index] * (1 - y[index])
-        else:
-            raise ValueError(f"no activation is called {name}")
-    return y, slope
+    if name == "relu":
+        y = x.copy()
+        y[y < 0] = 0
+        return y, y > 0
+    if name == "tanh":
+        y = np.tanh(x)
+        return y, (1 - y) * (1 + y)
+    if name == "sigmoid":
+        small = np.exp(-np.abs(x))
+        y = np.where(x >= 0, 1, small) / (1 + small)
+        return y, small / (1 + small) ** 2
+    raise ValueError(f"no activation is called {name}")
 
 
 def softmax_cross_entropy(logits, labels):
-    total, dlogits = 0.0, np.zeros(logits.shape)
-    for i, row in enumerate(logits):
-        weights = [np.exp(z - max(row)) for z in row]
-        total += max(row) + np.log(sum(weights)) - row[labels[i]]
-        for j, weight in enumerate(weights):
-            dlogits[i, j] = (weight / sum(weights) - (j == labels[i])) / len(logits)
-    return total / len(logits), dlogits
+    total, dlogits = 0.0, []
+    for row, label in zip(logits, labels):
+        weights = np.exp(row - max(row))
+        total += max(row) + np.log(sum(weights)) - row[label]
+        gradient = weights / sum(weights)
+        gradient[label] -= 1
+        dlogits.append(gradient / len(labels))
+    return total / len(labels), np.array(dlogits)
 
 
 def l2_penalty(weights, strength):

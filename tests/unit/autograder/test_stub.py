@@ -152,12 +152,14 @@ def test_the_task_is_that_of_the_heading_above() -> None:
             ("markdown", "", "### Task 1. One (2 points)"),
             ("code", "b", code),
             ("markdown", "", "### Something else\n\n### Task 2. Two\n\ntext"),
-            ("markdown", "", "### Not a Task 9. heading"),
+            ("markdown", "", "#### A part of it"),
             ("code", "c", code),
+            ("markdown", "", "### Not a Task 9. heading"),
+            ("code", "d", code),
         )
     )
     stubs = [cell.source.split('"')[1] for cell in result.cells if cell.cell_type == "code"]
-    assert stubs == ["f", "Task 1: f", "Task 2: f"]
+    assert stubs == ["f", "Task 1: f", "Task 2: f", "f"]
 
 
 def test_only_solution_cells_are_cleared() -> None:

@@ -187,8 +187,27 @@ def test_validate_shows_one_line_a_case_instead_of_a_number(monkeypatch: pytest.
         check.equal(1, 2)
     with pytest.raises(CheckFailed) as caught:
         check.score(1)
-    lines = ["FAIL  bad", "      expected 2, got 1", "      look at: here", "0 of 1 points, 0 of 1 cases"]
+    lines = ["FAIL  bad", "      expected 2, got 1", "      look at: here", "0 of 1 point, 0 of 1 cases"]
     assert caught.value._render_traceback_() == lines
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("softmaxx(1)", "is `softmaxx` spelled exactly so"),
+        ("(lambda a: a)()", "keep the name and the arguments that the stub has"),
+        ("a, b = None", "does every path of the function end in a return? over axis=1"),
+        ("1 / 0", "over axis=1"),
+    ],
+)
+def test_an_error_that_says_what_to_do_next_replaces_the_hint(code: str, says: str) -> None:
+    with check.case("a case", hint="over axis=1"):
+        exec(code, {})
+    with check.case("not begun", hint="over axis=1"):
+        raise NotImplementedError("Task 1: f")
+    failed, blank = check.score(1).cases
+    assert failed.hint.startswith(says)
+    assert blank.hint == ""
 
 
 # ------------------------------------------------------------------------------------------------------- expectations
