@@ -33,7 +33,9 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _run(command: str, where: Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "100"}
+    of_make = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS"}  # these tests are run by `make test`
+    environment = {key: value for key, value in os.environ.items() if key not in of_make}
+    environment |= {"NO_COLOR": "1", "COLUMNS": "100"}
     return subprocess.run(
         ["bash", "-c", command], cwd=where, env=environment, capture_output=True, text=True, timeout=300, check=False
     )

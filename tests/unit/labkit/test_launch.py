@@ -372,7 +372,8 @@ def test_ranks_find_each_other_in_a_sandbox_without_a_network(tmp_path: Path) ->
         pytest.skip("bubblewrap is not installed")
     if subprocess.run([*sandbox, "true"], check=False, capture_output=True).returncode:
         pytest.skip("bubblewrap cannot create namespaces here")
-    command = [*sandbox, "--tmpfs", "/tmp", "--chdir", "/", sys.executable, "-c", SCRIPT, "plain"]
+    scratch = ["--bind", str(tmp_path), str(tmp_path), "--setenv", "TMPDIR", str(tmp_path), "--chdir", "/"]
+    command = [*sandbox, *scratch, sys.executable, "-c", SCRIPT, "plain"]
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
     assert (done.stdout, done.stderr) == ("[3.0, 3.0, 3.0]\n", "")
 
