@@ -103,7 +103,7 @@ def test_a_link_a_directory_and_a_huge_file_are_not_read(tmp_path: Path, monkeyp
     monkeypatch.setattr(submission, "MAX_BYTES", 2 * 2**20)
     for path, text in (
         (link, "link.ipynb: a link, not a file\nhint: ask for the notebook itself"),
-        (folder, "dir.ipynb: Is a directory"),
+        (folder, "dir.ipynb: not a file\nhint: ask for the notebook itself"),
         (huge, "huge.ipynb: 3 MiB, more than 2 MiB\nhint: clear the outputs and hand it in again"),
         (tmp_path / "none.ipynb", "none.ipynb: No such file or directory"),
     ):
