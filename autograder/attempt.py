@@ -12,9 +12,9 @@ from pathlib import Path
 import nbformat
 
 from autograder.course import Course
-from autograder.errors import AutograderError, CourseError, SubmissionError
+from autograder.errors import AutograderError, CourseError, SubmissionError, in_one_line
 from autograder.execute import Executor, mark_not_run
-from autograder.handin import Handin, in_one_line
+from autograder.handin import Handin
 from autograder.model import CellScore, Lab, Limits, SourceCellRow, Status
 from autograder.release import EXPLORE
 from autograder.score import score_notebook

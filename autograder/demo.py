@@ -11,7 +11,7 @@ import nbformat
 from rich.console import Console
 
 from autograder.errors import CourseError
-from autograder.publish import release_labs
+from autograder.publish import IGNORE, release_labs
 from autograder.release import build
 from autograder.session import feedback_lab, grade_lab
 from autograder.variant import blank_out, find_variants, put_answers
@@ -22,9 +22,9 @@ LAB = "01_numpy_mlp"
 _MISTAKES = {"mistake_no_mean": "softmax_sum_not_mean", "mistake_transposed": "linear_dx_not_transposed"}
 _HALF = frozenset({"activate", "softmax-cross-entropy", "numeric-gradient", "linear"})
 _ANSWER = "All hidden units start equal and get equal gradients, so they stay equal: the network acts as one unit."
-_CONFIG = """c = get_config()
+_CONFIG = f"""c = get_config()
 c.CourseDirectory.course_id = "demo"
-c.CourseDirectory.ignore = [".ipynb_checkpoints", "__pycache__", "*.py", "*.pyc", "*.toml", "cards", "right", "wrong"]
+c.CourseDirectory.ignore = {IGNORE}
 """
 
 

@@ -9,7 +9,7 @@ AutograderError             where: what, then a hint
 
 from __future__ import annotations
 
-__all__ = ["AutograderError", "CourseError", "SandboxError", "SourceError", "SubmissionError"]
+__all__ = ["AutograderError", "CourseError", "SandboxError", "SourceError", "SubmissionError", "in_one_line"]
 
 
 class AutograderError(Exception):
@@ -38,3 +38,8 @@ class SubmissionError(AutograderError):
 
 class SandboxError(AutograderError):
     """The sandbox could not be set up; nothing was executed."""
+
+
+def in_one_line(error: Exception) -> str:
+    """Return an error and its hint as one line, for a table and for the record."""
+    return "; ".join(str(error).replace("\nhint: ", "\n").splitlines())

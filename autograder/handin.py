@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.course import Course
-from autograder.errors import SubmissionError
+from autograder.errors import SubmissionError, in_one_line
 from autograder.submission import read
 
-__all__ = ["Handin", "in_one_line", "read_handin"]
+__all__ = ["Handin", "read_handin"]
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,6 @@ def read_handin(course: Course, lab: str, names: Collection[str], student: str) 
     others = tuple(p.name for p in sorted(folder.glob("*.ipynb")) if p.stem not in names)
     files, notes = _files_beside(course, folder)
     return Handin(student, notebooks, problems, others, files, notes, course.timestamp(folder))
-
-
-def in_one_line(error: Exception) -> str:
-    """Return an error and its hint as one line, for a table and for the record."""
-    return "; ".join(str(error).replace("\nhint: ", "\n").splitlines())
 
 
 def _files_beside(course: Course, folder: Path) -> tuple[dict[str, Path], tuple[str, ...]]:

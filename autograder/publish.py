@@ -9,9 +9,10 @@ from autograder.course import Course, open_course
 from autograder.errors import CourseError
 from autograder.release import build, drift, find_labs, publish
 
-__all__ = ["check_labs", "release_labs"]
+__all__ = ["IGNORE", "check_labs", "release_labs"]
 
-_IGNORE = '[".ipynb_checkpoints", "__pycache__", "*.py", "*.toml", "cards", "feedback", "right", "wrong"]'
+IGNORE = '[".ipynb_checkpoints", "__pycache__", "*.py", "*.toml", "cards", "feedback", "right", "wrong"]'
+"""What c.CourseDirectory.ignore has to be where labs are written as ours are."""
 
 
 def release_labs(root: Path, names: Sequence[str]) -> Iterator[str]:
@@ -44,7 +45,7 @@ def _check_ignored(course: Course, folder: Path) -> None:
     if secret:
         raise CourseError(
             f"{course.root}: nbgrader would copy {folder.name}/{secret[0]} beside every student's notebook",
-            hint=f"write into nbgrader_config.py: c.CourseDirectory.ignore = {_IGNORE}",
+            hint=f"write into nbgrader_config.py: c.CourseDirectory.ignore = {IGNORE}",
         )
 
 

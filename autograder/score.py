@@ -47,17 +47,10 @@ def _score_cell(name: str, cell: nbformat.NotebookNode | None, row: SourceCellRo
         if output.output_type == "stream":
             output.name = "stdout"  # nbgrader gives nothing for a cell that wrote to stderr
     points, message, cases = _read(cell, row)
-    if not _nbgrader_agrees(cell, points):
+    if nbgrader_points(cell) != points:
         others = [output for output in cell.outputs if output.output_type != "execute_result"]
         cell.outputs = [*others, *_shown(message), _result(cell, points)]
     return CellScore(name, row.grade_id, points, row.points, cases=tuple(cases), message=message)
-
-
-def _nbgrader_agrees(cell: nbformat.NotebookNode, points: float) -> bool:
-    try:
-        return nbgrader_points(cell) == points
-    except (KeyError, TypeError):  # a result without text, or whose text is none
-        return False
 
 
 def _read(cell: nbformat.NotebookNode, row: SourceCellRow) -> tuple[float, str, list[dict[str, Any]]]:

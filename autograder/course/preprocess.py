@@ -59,10 +59,10 @@ def checksum(cell: nbformat.NotebookNode) -> str:
 
 
 def nbgrader_points(cell: nbformat.NotebookNode) -> float | None:
-    """Return what nbgrader itself would give for the outputs of this cell; None if a person grades it."""
+    """Return what nbgrader itself would give for the outputs of this cell; None if a person grades it, or it cannot."""
     try:
         points, _ = determine_grade(cell)
-    except ValueError:
+    except (KeyError, TypeError, ValueError):  # a result without text, whose text is none, or above the points
         return None
     return None if points is None else float(points)
 

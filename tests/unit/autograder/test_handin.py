@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from autograder.course import Course, open_course
-from autograder.errors import SubmissionError
-from autograder.handin import Handin, in_one_line, read_handin
+from autograder.errors import SubmissionError, in_one_line
+from autograder.handin import Handin, read_handin
 
 NOTEBOOK = b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
 
