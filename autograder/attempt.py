@@ -16,6 +16,7 @@ from autograder.errors import AutograderError, CourseError, SubmissionError, in_
 from autograder.execute import Executor, mark_not_run
 from autograder.handin import Handin
 from autograder.model import CellScore, Lab, Limits, SourceCellRow, Status
+from autograder.modes import Modes, find_modes
 from autograder.release import EXPLORE
 from autograder.score import score_notebook
 from autograder.store import fingerprint
@@ -36,6 +37,8 @@ class Setup:
     """Ids of cells that are not run, known from the instructor's notebooks and never from a student's."""
     given: Mapping[str, Path]
     """The instructor's files that stand beside every notebook."""
+    modes: Modes
+    """Where the test cells of each notebook run."""
 
     @property
     def max_score(self) -> float:
@@ -48,7 +51,8 @@ class Setup:
     def fingerprint(self, handin: Handin) -> str:
         """Return a hash of everything that the grade of this submission depends on."""
         skipped = ("explore", " ".join(sorted(self.explore)).encode())
-        content = [*handin.content(), *self._given_content, skipped]
+        isolated = ("isolated", repr({name: sorted(c.isolated) for name, c in self.modes.checks.items()}).encode())
+        content = [*handin.content(), *self._given_content, skipped, isolated]
         return fingerprint(content, dict(self.rows), self.limits, self.executor.sandbox.name)
 
 
@@ -64,6 +68,8 @@ class Attempt:
     complete: bool = True
     tampered: bool = False
     seconds: float = 0.0
+    sandbox: str = ""
+    isolated: bool = False
     failure: str = ""
     """Why the grader could not do it."""
 
@@ -81,18 +87,22 @@ def prepare(course: Course, lab: str, executor: Executor) -> Setup:
     folder = course.source(lab)
     rows = course.notebooks(lab)
     ours = (folder / "lab.toml").exists()
+    limits = Lab.read(folder).limits if ours else course.limits
+    given = course.given_files(lab)
     return Setup(
         executor=executor,
         rows=rows,
-        limits=Lab.read(folder).limits if ours else course.limits,
+        limits=limits,
         explore=frozenset(_explore_ids(folder / f"{name}.ipynb" for name in rows)),
-        given=course.given_files(lab),
+        given=given,
+        modes=find_modes(course, lab, executor, limits, given),
     )
 
 
 def attempt(setup: Setup, handin: Handin) -> Attempt:
     """Run the notebooks in the sandbox and score them."""
-    result = Attempt(handin, messages=list(handin.notes))
+    box = setup.executor.sandbox
+    result = Attempt(handin, messages=list(handin.notes), sandbox=box.name, isolated=box.isolated)
     started = time.monotonic()
     try:
         for name, rows in setup.rows.items():
@@ -131,8 +141,11 @@ def _run(setup: Setup, result: Attempt, name: str) -> nbformat.NotebookNode:
     result.messages += [*notes, *repaired.notes, *repaired.tampered]
     skipped = setup.explore | {cell.id for cell in repaired.notebook.cells if cell.source.startswith(EXPLORE)}
     files = {**handin.files, **setup.given}
-    execution = setup.executor.run(repaired.notebook, limits=setup.limits, files=files, explore=skipped)
-    result.messages += execution.problems
+    execution = setup.executor.run(
+        repaired.notebook, limits=setup.limits, files=files, explore=skipped, checks=setup.modes.checks[name]
+    )
+    result.messages += [*execution.forged, *execution.problems]
+    result.tampered = result.tampered or bool(execution.forged)
     result.complete = result.complete and execution.complete
     return execution.notebook
 

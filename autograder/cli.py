@@ -2,73 +2,22 @@
 
 from __future__ import annotations
 
-import errno
 import os
-from collections.abc import Callable
-from functools import wraps
 from pathlib import Path
-from typing import Any
 
 import click
 
+from autograder.command import COURSE, LAB, STUDENTS, command
 from autograder.errors import AutograderError
+from autograder.records_cli import collect, export, report, verify
 
 __all__ = ["main"]
-
-_COURSE = click.option(
-    "--course",
-    "root",
-    type=click.Path(path_type=Path),
-    default=Path(),
-    metavar="DIR",
-    help="Course directory; the current one if not given.",
-)
-_LAB = click.argument("lab", callback=lambda _context, _parameter, name: name.rstrip("/"))  # as the shell completes it
-_STUDENTS = click.option(
-    "--student", "students", multiple=True, metavar="S", help="Only this student; may be repeated."
-)
-
-_STORED = "what was stored is not lost; run the command again"
-_HINTS = {
-    errno.ENOSPC: f"free some space; {_STORED}",
-    errno.EDQUOT: f"the quota is used up: free some space; {_STORED}",
-    errno.EROFS: f"the file system is read-only: work on a copy of the course, or remount it; {_STORED}",
-    errno.EACCES: f"you may not read or write this: change its permissions, or ask its owner; {_STORED}",
-    errno.EPERM: f"you may not do this here: change the permissions, or ask the owner; {_STORED}",
-}
-
-
-def _command(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Turn expected errors into a message and an exit code."""
-
-    @wraps(function)
-    def run(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return function(*args, **kwargs)
-        except AutograderError as error:
-            _fail(str(error))
-        except BrokenPipeError:
-            raise  # nobody reads on, which click knows to be no error
-        except OSError as error:
-            where = f"{error.filename}: " if error.filename else ""
-            hint = _HINTS.get(error.errno or 0, "what was stored is not lost; mend this and run the command again")
-            _fail(f"{where}{error.strerror or error}\nhint: {hint}")
-        except KeyboardInterrupt:
-            click.echo("stopped: what was finished is stored; the same command goes on from there", err=True)
-            raise SystemExit(130) from None
-
-    return run
-
-
-def _fail(message: str) -> None:
-    click.echo(f"error: {message}", err=True)
-    raise SystemExit(1)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="dl-scale-practicum", prog_name="autograder")
 def main() -> None:
-    """Release labs, grade submissions in a sandbox, write feedback, export grades.
+    """Release labs, collect and grade submissions, write feedback, export grades, check the records.
 
     \b
     Example:
@@ -81,8 +30,8 @@ def main() -> None:
 @click.option(
     "--check", is_flag=True, help="Change nothing; print a diff and exit 1 if labs/ is not what solutions/ says."
 )
-@_COURSE
-@_command
+@COURSE
+@command
 def release(labs: tuple[str, ...], check: bool, root: Path) -> None:
     """Make the students' notebooks from the instructor's sources, all labs or those named.
 
@@ -106,9 +55,9 @@ def release(labs: tuple[str, ...], check: bool, root: Path) -> None:
 
 
 @main.command(short_help="Grade the submissions of a lab, each in a sandbox.")
-@_LAB
-@_COURSE
-@_STUDENTS
+@LAB
+@COURSE
+@STUDENTS
 @click.option(
     "--workers",
     type=click.IntRange(1, 64),
@@ -120,7 +69,7 @@ def release(labs: tuple[str, ...], check: bool, root: Path) -> None:
 @click.option("--force", is_flag=True, help="Grade again what has not changed since it was graded.")
 @click.option("--dry-run", is_flag=True, help="Say what would be graded, and why; grade nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a student instead of a table.")
-@_command
+@command
 def grade(
     lab: str, root: Path, students: tuple[str, ...], workers: int, force: bool, dry_run: bool, as_json: bool
 ) -> None:
@@ -150,10 +99,10 @@ def grade(
 
 
 @main.command(short_help="Write a page for each student.")
-@_LAB
-@_COURSE
-@_STUDENTS
-@_command
+@LAB
+@COURSE
+@STUDENTS
+@command
 def feedback(lab: str, root: Path, students: tuple[str, ...]) -> None:
     """Write one HTML page a submission, feedback/<student>/LAB/, with the gradebook's scores and comments.
 
@@ -165,34 +114,6 @@ def feedback(lab: str, root: Path, students: tuple[str, ...]) -> None:
 
     for path in feedback_lab(root, lab, students):
         click.echo(str(path))
-
-
-@main.command(short_help="Write the grades as CSV.")
-@_COURSE
-@click.option(
-    "--to",
-    "target",
-    required=True,
-    type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
-    help="CSV file to write; - prints it.",
-)
-@click.option("--lab", default=None, metavar="LAB", help="Only this lab.")
-@_command
-def export(root: Path, target: Path, lab: str | None) -> None:
-    """Write the gradebook's scores as CSV, one row a student and lab, in nbgrader's columns.
-
-    An existing file is replaced only if it is an earlier export.
-
-    \b
-    Examples:
-      autograder export --to grades.csv
-      autograder export --lab 01_numpy_mlp --to -
-    """
-    from autograder.session import export_grades
-
-    printed = str(target) == "-"
-    rows = export_grades(root, None if printed else target, lab)
-    click.echo(f"{rows} rows{'' if printed else f' in {target}'}", err=True)
 
 
 @main.command(short_help="Grade eight sample submissions of lab 01.")
@@ -211,7 +132,7 @@ def export(root: Path, target: Path, lab: str | None) -> None:
     metavar="N",
     help="Submissions run side by side; as many as there are cores, up to 2, if not given.",
 )
-@_command
+@command
 def demo(root: Path, workers: int) -> None:
     """Build lab 01, hand in eight sample submissions, grade them in a sandbox and show the grades.
 
@@ -224,3 +145,7 @@ def demo(root: Path, workers: int) -> None:
     from autograder.demo import run_demo
 
     run_demo(root, workers=workers)
+
+
+for member in (collect, export, report, verify):
+    main.add_command(member)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import fcntl
+import math
 import shutil
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -13,13 +14,14 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.attempt import Attempt, attempt, explain, prepare
+from autograder.attempt import Attempt, explain, prepare
 from autograder.course import Course
 from autograder.errors import AutograderError, CourseError
 from autograder.execute import Executor
 from autograder.handin import Handin, read_handin
 from autograder.model import Result, Status, Stored
-from autograder.store import Log
+from autograder.runner import Runner, Threads, result_of
+from autograder.store import Log, hashes
 
 __all__ = ["Grading", "Outcome"]
 
@@ -31,6 +33,8 @@ class Outcome:
     result: Result
     unchanged: bool = False
     to_grade: int = 0
+    was: float | None = None
+    """The score that the gradebook held before, where it was another one."""
 
 
 class Grading:
@@ -60,22 +64,25 @@ class Grading:
             )
         return sorted(set(only)) or everybody
 
-    def run(self, students: Sequence[str], *, workers: int = 1, force: bool = False) -> Generator[Outcome]:
-        """Yield an outcome for each student as it is stored; workers execute, only this thread writes.
+    def run(
+        self, students: Sequence[str], *, workers: int = 1, force: bool = False, runner: Runner | None = None
+    ) -> Generator[Outcome]:
+        """Yield an outcome for each student as it is stored; a runner executes, only this thread writes.
 
-        Close the iterator to stop: kernels are killed, what was yielded is stored.
+        workers: how many submissions are run side by side on this machine, if no runner is given. Close the iterator to
+        stop: kernels are killed, what was yielded is stored.
         """
         self.course.state.mkdir(exist_ok=True)
         with _only_run(self.course.state / "lock"):
             self._look_up(force=force)
-            pool = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="grade")
+            runner = runner or Threads(self.setup, workers)
             try:
-                yield from self._run(students, workers, pool)
+                yield from self._run(students, runner)
             except BaseException:
-                self.executor.stop()
+                runner.stop()
                 raise
             finally:
-                pool.shutdown(cancel_futures=True)
+                runner.close()
 
     def plan(self, students: Sequence[str], *, force: bool = False) -> Iterator[tuple[str, str]]:
         """Yield each student and what `run` would do with them."""
@@ -97,27 +104,28 @@ class Grading:
         self._done = {} if force else self.log.latest()
         self._stored = {stored.student: stored for stored in self.course.scores(self.lab)}
 
-    def _run(self, students: Sequence[str], workers: int, pool: ThreadPoolExecutor) -> Iterator[Outcome]:
+    def _run(self, students: Sequence[str], runner: Runner) -> Iterator[Outcome]:
         waiting = list(reversed(students))
-        pending: set[Future[Attempt]] = set()
+        pending: dict[Future[Attempt], Handin] = {}
         while waiting or pending:
-            while waiting and len(pending) < workers:
-                started = self._start(waiting.pop(), pool)
+            while waiting and len(pending) < runner.at_once:
+                started = self._start(waiting.pop())
                 if isinstance(started, Outcome):
                     yield started
                 else:
-                    pending.add(started)
-            finished, pending = wait(pending, return_when=FIRST_COMPLETED)
-            for future in finished:
-                yield self._store(future.result())
+                    pending[runner.submit(started)] = started
+            for future in wait(pending, return_when=FIRST_COMPLETED).done:
+                handin, done = pending.pop(future), result_of(future)
+                yield self._store(handin, done if isinstance(done, Attempt) else Attempt(handin, failure=explain(done)))
 
-    def _start(self, student: str, pool: ThreadPoolExecutor) -> Outcome | Future[Attempt]:
+    def _start(self, student: str) -> Outcome | Handin:
+        """Return what is to be run, or the outcome if nothing is."""
         try:
             student.encode()
             handin = self._read(student)
             if handin.empty:
                 return self._missing(handin)
-            return self._earlier(handin) or pool.submit(attempt, self.setup, handin)
+            return self._earlier(handin) or handin
         except UnicodeEncodeError:
             shown = student.encode("utf-8", "backslashreplace").decode()
             return self._failed(shown, "the name of this folder is not UTF-8; rename it")
@@ -170,12 +178,11 @@ class Grading:
         )
 
     # ---------------------------------------------------------------------------------------------------------- store
-    def _store(self, done: Attempt) -> Outcome:
-        handin = done.handin
+    def _store(self, handin: Handin, done: Attempt) -> Outcome:
         if done.failure:
             return self._failed(handin.student, "; ".join([*done.messages, done.failure]))
         try:
-            self._stage(done)
+            self._stage(handin, done)
             self.course.record(handin.student, self.lab, self._staged(handin.student))
             stored = self.course.score(handin.student, self.lab)
         except Exception as error:  # whatever one submission makes nbgrader or nbformat stumble over
@@ -186,8 +193,11 @@ class Grading:
             seconds=round(done.seconds, 2),
             cells=tuple(done.cells),
             fingerprint=handin.fingerprint,
+            sandbox=done.sandbox,
+            isolated=done.isolated,
+            notebooks=hashes(self.course.autograded(handin.student, self.lab), done.notebooks),
         )
-        outcome = _outcome(result, stored)
+        outcome = _outcome(result, stored, before=self._stored.get(handin.student))
         self.log.append(outcome.result)
         self._unstage(handin.student)
         return outcome
@@ -195,19 +205,19 @@ class Grading:
     def _staged(self, student: str) -> Path:
         return self.course.state / f"{self.lab}.staging" / student / self.lab
 
-    def _stage(self, done: Attempt) -> None:
+    def _stage(self, handin: Handin, done: Attempt) -> None:
         """Lay out the executed notebooks as a submission for nbgrader to take over."""
-        self._unstage(done.handin.student)
-        folder = self._staged(done.handin.student)
+        self._unstage(handin.student)
+        folder = self._staged(handin.student)
         folder.mkdir(parents=True)
         for name, notebook in done.notebooks.items():
             nbformat.write(notebook, folder / f"{name}.ipynb")
-        for name, path in done.handin.files.items():
+        for name, path in handin.files.items():
             target = folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)
-        if done.handin.timestamp:
-            (folder / "timestamp.txt").write_text(done.handin.timestamp, encoding="utf-8")
+        if handin.timestamp:
+            (folder / "timestamp.txt").write_text(handin.timestamp, encoding="utf-8")
 
     def _unstage(self, student: str) -> None:
         folder = self._staged(student)
@@ -217,9 +227,10 @@ class Grading:
                 parent.rmdir()
 
 
-def _outcome(result: Result, stored: Stored, *, unchanged: bool = False) -> Outcome:
-    result = replace(result, score=stored.score, max_score=stored.max_score)
-    return Outcome(result, unchanged=unchanged, to_grade=stored.to_grade)
+def _outcome(result: Result, stored: Stored, *, unchanged: bool = False, before: Stored | None = None) -> Outcome:
+    result = replace(result, score=stored.score, max_score=stored.max_score, penalty=stored.penalty)
+    was = before.score if before and not math.isclose(before.score, stored.score, abs_tol=1e-9) else None
+    return Outcome(result, unchanged=unchanged, to_grade=stored.to_grade, was=was)
 
 
 @contextmanager

@@ -68,7 +68,7 @@ def _files_beside(course: Course, folder: Path) -> tuple[dict[str, Path], tuple[
     notes: list[str] = []
     left = course.max_files_bytes
     try:
-        found = course.files(folder)
+        found = course.handed_in(folder)
     except OSError as error:
         return {}, (f"files beside the notebook: left out: {error.strerror}",)
     for name, path in found.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,8 @@ class Lab:
     limits: Limits
     datasets: tuple[str, ...] = ()
     frameworks: tuple[str, ...] = ()
+    tests: str = "isolated"
+    """Where its test cells run: isolated (a process of their own) or compat (the student's kernel, watched)."""
 
     @classmethod
     def read(cls, folder: Path) -> Lab:
@@ -49,10 +51,15 @@ class Lab:
         except (OSError, ValueError) as error:  # not TOML, not UTF-8
             raise SourceError(f"{path}: {error}") from error
         limits = table.pop("limits", {})
-        _check_keys(path, table, cls, optional={"datasets", "frameworks"})
+        _check_keys(path, table, cls, optional={"datasets", "frameworks", "tests"})
+        if table.get("tests", "isolated") not in _MODES:
+            raise SourceError(f"{path}: tests = {table['tests']!r}", hint=f"one of: {', '.join(_MODES)}")
         _check_keys(path, limits, Limits, optional=set(Limits.__annotations__))
         lists: dict[str, Any] = {key: tuple(table.pop(key, ())) for key in ("datasets", "frameworks")}
         return cls(name=folder.name, limits=Limits(**limits), **table, **lists)
+
+
+_MODES = ("isolated", "compat")
 
 
 def _check_keys(path: Path, table: Any, kind: type, *, optional: set[str]) -> None:
@@ -125,6 +132,10 @@ class Result:
     fingerprint: str = ""
     """Hash of the submission, the tests and the environment: equal work is not done twice."""
     graded_at: str = ""
+    penalty: float | None = None
+    """Taken off for being late; None in the record of an older version."""
+    notebooks: dict[str, str] = field(default_factory=dict)
+    """SHA-256 of each notebook in autograded/, as it was stored."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON knows it."""
@@ -159,6 +170,9 @@ class Stored:
     comments: dict[str, str]
     """By notebook/grade_id."""
     grades: dict[str, float]
+    pending: frozenset[str] = frozenset()
+    """The cells, by notebook/grade_id, to which a person has still to give points. A regrade asks for another look at
+    those that have some, which nbgrader counts in `to_grade`."""
 
 
 @dataclass(frozen=True)

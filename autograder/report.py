@@ -1,11 +1,8 @@
-"""The students' feedback: one self-contained HTML page a submission, and the class's grades as CSV."""
+"""The students' feedback: one self-contained HTML page a submission."""
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,13 +18,12 @@ from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.model import CellScore, Result, Status, Stored
 
-__all__ = ["export_csv", "feedback_page", "write_feedback"]
+__all__ = ["feedback_page", "headings", "write_feedback"]
 
 _TEMPLATE = Path(__file__).with_name("feedback.html")
-_COLUMNS = ("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email")
-_NUMBERS = ("raw_score", "late_submission_penalty", "score", "max_score")
-_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last four are full-width
 _MAX_ANSWER = 20_000
+_NBGRADERS = "No response."
+"""What nbgrader itself remarks on a stub; the failed cases say it already."""
 _HEADING = re.compile(r"^(#{1,3}) +(.+?)(?: *\([^()]*points?\))? *#*$", re.MULTILINE)
 
 
@@ -58,14 +54,14 @@ def feedback_page(result: Result, stored: Stored, name: str, notebook: nbformat.
     Student text is escaped, hidden cases show what the instructor chose, and hidden tests' source is never there.
     """
     cells = {_grade_id(cell): cell for cell in notebook.cells}
-    titles = _titles(notebook)
+    titles = headings(notebook)
     answers = _answers(notebook)
-    tasks = [
-        _task(score, stored, cells.get(score.grade_id)) | {"code": answers.get(score.grade_id, [])}
-        for score in result.cells
-        if score.notebook == name
-    ]
+    tasks = [_task(score, stored, cells.get(score.grade_id)) for score in result.cells if score.notebook == name]
     for task in tasks:
+        own = answers.get(task["grade_id"], [])
+        task["code"] = [_coloured(cell) for cell in own]
+        said = [stored.comments.get(f"{name}/{_grade_id(cell)}", "") for cell in own]
+        task["comments"] = [comment for comment in said if comment not in {"", _NBGRADERS}] + task["comments"]
         task["title"] = titles.get(task["grade_id"]) or task["grade_id"].removesuffix("-check").replace("-", " ")
     return _template().render(
         result=result,
@@ -94,17 +90,17 @@ def _task(score: CellScore, stored: Stored, cell: nbformat.NotebookNode | None) 
         "grade_id": score.grade_id,
         "points": points or 0.0,
         "max_points": score.max_points,
-        "pending": score.points is None and not points and stored.to_grade > 0,
+        "pending": key in stored.pending,
         "failed": [{**case, "message": "" if case["hidden"] else case["message"]} for case in failed],
         "passed": [case for case in score.cases if case["passed"]],
         "blank": bool(failed) and {case["error"] for case in failed} == {"NotImplementedError"},
         "message": score.message,
-        "comment": stored.comments.get(key, ""),
+        "comments": [stored.comments[key]] if key in stored.comments else [],
         "written": cell.source[:_MAX_ANSWER] if cell is not None and cell.cell_type == "markdown" else "",
     }
 
 
-def _titles(notebook: nbformat.NotebookNode) -> dict[str, str]:
+def headings(notebook: nbformat.NotebookNode) -> dict[str, str]:
     """Return the heading above each graded cell by its grade_id, and the notebook's own title by the empty one."""
     titles: dict[str, str] = {}
     heading = ""
@@ -119,17 +115,28 @@ def _titles(notebook: nbformat.NotebookNode) -> dict[str, str]:
     return titles
 
 
-def _answers(notebook: nbformat.NotebookNode) -> dict[str, list[str]]:
-    """Return, for each checked task, the solution cells that stand between the check before it and its own, as HTML."""
-    answers: dict[str, list[str]] = {}
-    code: list[str] = []
+def _answers(notebook: nbformat.NotebookNode) -> dict[str, list[nbformat.NotebookNode]]:
+    """Return, for each checked task, the solution cells that stand between the check before it and its own.
+
+    What comes after the last check belongs to it, too: a person may have commented on it.
+    """
+    answers: dict[str, list[nbformat.NotebookNode]] = {}
+    code: list[nbformat.NotebookNode] = []
+    last = ""
     for cell in notebook.cells:
         nbgrader = cell.metadata.get("nbgrader", {})
         if cell.cell_type == "code" and nbgrader.get("solution"):
-            code.append(highlight(cell.source[:_MAX_ANSWER], PythonLexer(), HtmlFormatter(nowrap=True)))
-        elif cell.cell_type == "code" and nbgrader.get("grade"):
-            answers[_grade_id(cell)], code = code, []
+            code.append(cell)
+        if cell.cell_type == "code" and nbgrader.get("grade"):
+            last = _grade_id(cell)
+            answers[last], code = code, []
+    if last:
+        answers[last] = answers[last] + code
     return answers
+
+
+def _coloured(cell: nbformat.NotebookNode) -> str:
+    return str(highlight(cell.source[:_MAX_ANSWER], PythonLexer(), HtmlFormatter(nowrap=True)))
 
 
 def _grade_id(cell: nbformat.NotebookNode) -> str:
@@ -139,21 +146,3 @@ def _grade_id(cell: nbformat.NotebookNode) -> str:
 def _style(name: str) -> str:
     formatter: Any = HtmlFormatter(style=name, nobackground=True)
     return str(formatter.get_style_defs(".code"))
-
-
-# ----------------------------------------------------------------------------------------------------------- the table
-def export_csv(rows: Iterable[Stored]) -> str:
-    """Return nbgrader's columns as CSV, quoted; text that a spreadsheet would run as a formula is defused."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*_COLUMNS, *_NUMBERS])
-    for row in rows:
-        words = (row.lab, row.due, row.handed_in, row.student, row.last_name, row.first_name, row.email)
-        numbers = (row.raw_score, row.penalty, row.score, row.max_score)
-        writer.writerow([*map(_defused, words), *(f"{number:.10g}" for number in numbers)])
-    return text.getvalue()
-
-
-def _defused(text: str) -> str:
-    line = "".join(c if c.isprintable() else " " for c in text)
-    return f"'{line}" if line.lstrip().startswith(_FORMULA) else line

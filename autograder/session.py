@@ -1,9 +1,9 @@
-"""What a person at a terminal gets while grading: the sandbox chosen, progress, a table, pages, a CSV file."""
+"""What a person at a terminal gets while grading: the sandbox chosen, progress, a table, pages."""
 
 from __future__ import annotations
 
 import json
-import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -15,14 +15,13 @@ from rich.table import Column
 from autograder.course import open_course
 from autograder.errors import AutograderError, CourseError
 from autograder.execute import Executor
-from autograder.files import write_whole
 from autograder.grade import Grading, Outcome
-from autograder.report import export_csv, write_feedback
+from autograder.report import write_feedback
 from autograder.sandbox import choose
 from autograder.store import Log
 from autograder.table import messages, plain, show_table, summary
 
-__all__ = ["export_grades", "feedback_lab", "grade_lab", "plan_lab"]
+__all__ = ["feedback_lab", "grade_lab", "plan_lab"]
 
 
 def grade_lab(
@@ -44,7 +43,7 @@ def grade_lab(
                 print(json.dumps(_public(outcome)), flush=True)
     if not as_json:
         show_table(outcomes)
-    for line in summary(outcomes):
+    for line in [*summary(outcomes), f"log head {grading.log.head or 'none'}"]:
         _stderr().print(line, soft_wrap=True, markup=False)
     return outcomes
 
@@ -74,36 +73,6 @@ def feedback_lab(root: Path, lab: str, students: Sequence[str]) -> Iterator[Path
         raise failures[0]
 
 
-def export_grades(root: Path, target: Path | None, lab: str | None) -> int:
-    """Write the CSV file, or print it if there is no target; return its number of rows.
-
-    A file that is not an earlier export is left alone: CourseError.
-    """
-    course = open_course(root)
-    if lab is not None:
-        course.notebooks(lab)
-    rows = course.scores(lab)
-    text = export_csv(rows)
-    if target is None:
-        sys.stdout.write(text)
-        return len(rows)
-    if not target.parent.is_dir():
-        raise CourseError(f"{target.parent}: no such directory", hint="make it, or write somewhere else")
-    if target.exists() and not _is_export(target, text.split("\n", 1)[0]):
-        raise CourseError(
-            f"{target}: is there already and is not an export", hint="choose another name, or move it away"
-        )
-    write_whole(target, text.encode())
-    return len(rows)
-
-
-def _is_export(path: Path, header: str) -> bool:
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(len(header) + 1).decode(errors="replace").rstrip("\r\n") == header
-
-
 def _grading(root: Path, lab: str) -> Grading:
     course = open_course(root)
     sandbox = choose()
@@ -126,13 +95,17 @@ def _with_progress(outcomes: Iterator[Outcome], total: int, lab: str) -> Iterato
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
+        TextColumn("{task.fields[rate]}"),
         TextColumn("{task.fields[last]}", markup=False, table_column=rest),
     )
     with Progress(*columns, console=console, transient=True, expand=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(lab, total=total, last="")
+        task = progress.add_task(lab, total=total, last="", rate="")
+        started, ran = time.monotonic(), 0
         for number, outcome in enumerate(outcomes, 1):
             line = f"{plain(outcome.result.student)}: {outcome.result.status}"
-            progress.update(task, advance=1, last=line)
+            ran += not outcome.unchanged
+            rate = f"{60 * ran / max(time.monotonic() - started, 0.1):.0f}/min" if ran else ""
+            progress.update(task, advance=1, last=line, rate=rate)
             if not console.is_terminal:
                 console.print(f"{lab} {number}/{total} {line}", soft_wrap=True, markup=False)
             yield outcome
@@ -142,4 +115,5 @@ def _public(outcome: Outcome) -> dict[str, object]:
     result = outcome.result.to_dict()
     keys = ("student", "lab", "status", "score", "max_score", "seconds", "messages", "sandbox", "isolated")
     shown = {key: result[key] for key in keys} | {"messages": messages(outcome)}
-    return shown | {"to_grade": outcome.to_grade, "unchanged": outcome.unchanged}
+    shown |= {key: round(result[key], 9) for key in ("score", "max_score")}  # 14.7 and not 14.700000000000001
+    return shown | {"to_grade": outcome.to_grade, "unchanged": outcome.unchanged, "was": outcome.was}

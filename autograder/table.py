@@ -14,7 +14,7 @@ from rich.text import Text
 
 from autograder.execute import KERNEL_ENDED
 from autograder.grade import Outcome
-from autograder.model import CellScore, Result, Status
+from autograder.model import CellScore, Status
 from autograder.score import NOT_RUN
 
 __all__ = ["messages", "plain", "show_table", "summary"]
@@ -32,7 +32,7 @@ _UNBOUNDED = 10_000
 def show_table(outcomes: Sequence[Outcome]) -> None:
     """Print the students in their order on stdout, on a terminal within its width and in colour."""
     outcomes = sorted(outcomes, key=lambda outcome: outcome.result.student)
-    rows = [_row(outcome.result) for outcome in outcomes]
+    rows = [_row(outcome) for outcome in outcomes]
     widths = [max(cell_len(row[column]) for row in [_HEADER, *rows]) for column in range(3)]
     console = Console(highlight=False, soft_wrap=True)
     _print(console, _HEADER, widths, "bold", "bold")
@@ -46,6 +46,8 @@ def summary(outcomes: Sequence[Outcome]) -> Iterator[str]:
     counts = ", ".join(f"{statuses[s]} {s}" for s in Status if statuses[s])
     again = sum(outcome.unchanged for outcome in outcomes)
     yield f"{_number(len(outcomes), 'student')}: {counts}" + (f"; {again} unchanged, not run again" if again else "")
+    if changed := sum(outcome.was is not None for outcome in outcomes):
+        yield f"{_number(changed, 'score')} changed"
     if to_grade := sum(outcome.to_grade for outcome in outcomes):
         yield f"{_number(to_grade, 'written answer')} to grade by hand: jupyter lab, menu Nbgrader, Formgrader"
 
@@ -61,11 +63,12 @@ def plain(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text)
 
 
-def _row(result: Result) -> tuple[str, str, str, str]:
+def _row(outcome: Outcome) -> tuple[str, str, str, str]:
+    result = outcome.result
     student = plain(result.student)
     if cell_len(student) > _WIDEST_NAME:
         student = set_cell_size(student, _WIDEST_NAME - 1) + "…"
-    return student, f"{result.score:g}/{result.max_score:g}", str(result.status), plain("; ".join(_look(result)))
+    return student, f"{result.score:g}/{result.max_score:g}", str(result.status), plain("; ".join(_look(outcome)))
 
 
 def _print(console: Console, row: Sequence[str], widths: Sequence[int], status_style: str, style: str) -> None:
@@ -96,8 +99,11 @@ def _width() -> int:
     return _UNBOUNDED
 
 
-def _look(result: Result) -> Iterator[str]:
+def _look(outcome: Outcome) -> Iterator[str]:
     """Yield what a person has to know, and where points were lost: checks by name, with the first case that failed."""
+    result = outcome.result
+    if outcome.was is not None:
+        yield f"was {outcome.was:g}"
     yield from result.messages
     if result.status == Status.UNREADABLE:
         return

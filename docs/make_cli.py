@@ -36,6 +36,7 @@ Colours are left out where there is no terminal, and where `NO_COLOR` is set.
 | `seconds` | wall-clock time of the run; 0 if nothing was run |
 | `messages` | list of texts, one line each: what a person has to know |
 | `to_grade` | number of written answers that wait for a person |
+| `was` | the score before, if the gradebook held another one; else null |
 | `unchanged` | true if nothing has changed since it was graded, and it was not run again |
 | `sandbox`, `isolated` | where it ran, and whether student code was kept from this machine's files and network |
 """

@@ -14,6 +14,7 @@ from labkit._values import (
     digits,
     dtype_name,
     is_tensor,
+    local,
     numbers,
     plain,
     short,
@@ -41,6 +42,7 @@ def compare(
     got: object, want: object, *, rtol: float, atol: float, dtype: str = "", name: str = "", hint: str = ""
 ) -> None:
     """Expect numbers of one shape within atol + rtol * |want|; NaN agrees with nothing, infinity only with itself."""
+    got = local(got)
     target = as_array(want, "numbers", _REFERENCE, "")
     found = as_array(got, form(target.shape), name, hint)
     expect_shape(found, target.shape, name, hint)
@@ -94,6 +96,7 @@ def _expect_all(agree: Any, found: Array, target: Array, name: str, hint: str) -
 # ------------------------------------------------------------------------------------------------------ any other value
 def same(got: Any, want: Any, *, path: str = "", name: str = "", hint: str = "") -> None:
     """Expect the same types, the same structure and the same content, all the way down; NaN is the same as NaN."""
+    got, want = local(got), local(want)
     where = f" at {path}" if path else ""
 
     def refuse(wanted: str, came: str) -> None:

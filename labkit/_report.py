@@ -132,6 +132,8 @@ def error_message(exception: BaseException) -> str:
     if isinstance(exception, NotImplementedError):
         return ": ".join(["not implemented yet", *text.split(": ", 1)[1:]])[:_MAX_MESSAGE]
     text = text if len(text) <= _MAX_MESSAGE else f"{text[:_MAX_MESSAGE]}..."
+    if line := getattr(exception, "notebook_line", ""):  # raised in another process, which has the notebook
+        return f"{text}\n{line}"
     frames = [
         (frame, line)
         for frame, line in traceback.walk_tb(exception.__traceback__)

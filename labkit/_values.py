@@ -1,6 +1,7 @@
 """Reads what a student's function returned, by the built-in types' own methods, and puts it into words.
 
-A class of the student's may define `__eq__`, `__array__`, `__float__` or `__repr__`; none of them is asked.
+A class of the student's may define `__eq__`, `__array__`, `__float__` or `__repr__`; none of them is asked. Where a
+grader keeps the student's objects in another process, it says how to read them (`adopt`).
 """
 
 from __future__ import annotations
@@ -8,11 +9,26 @@ from __future__ import annotations
 import reprlib
 import sys
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-__all__ = ["Array", "NotNumbers", "describe", "digits", "dtype_name", "is_tensor", "items", "numbers", "plain", "short"]
+__all__ = [
+    "Array",
+    "NotNumbers",
+    "Remote",
+    "adopt",
+    "describe",
+    "digits",
+    "dtype_name",
+    "is_tensor",
+    "items",
+    "local",
+    "numbers",
+    "plain",
+    "remotes",
+    "short",
+]
 
 Array = np.ndarray[Any, Any]
 
@@ -30,9 +46,46 @@ class NotNumbers(TypeError):
     """A value is no number and holds none; the message says what it is."""
 
 
+class Remote(Protocol):
+    """A grader that keeps the student's objects in another process; in a notebook there is none."""
+
+    def is_remote(self, value: Any) -> bool:
+        """Whether this stands for an object of the student's."""
+
+    def value(self, value: Any) -> Any:
+        """Return what the object holds, as a plain value, array or tensor; itself if it holds none."""
+
+    def type_name(self, value: Any) -> str:
+        """Return the name of its class."""
+
+    def share(self, value: Any) -> None:
+        """Let in-place changes of this argument in the student's process reach the test's own."""
+
+    def forget_changes(self, value: Any) -> None:
+        """Begin to watch an argument."""
+
+    def was_changed(self, value: Any) -> bool:
+        """Whether the student's code has changed it since."""
+
+
+remotes: list[Remote] = []
+"""The grader that this process tests for, if any."""
+
+
+def adopt(remote: Remote) -> None:
+    """Read the student's objects by this grader from now on."""
+    remotes[:] = [remote]
+
+
 # --------------------------------------------------------------------------------------------------------------- values
+def local(value: Any) -> Any:
+    """Return what an object of the student's process holds; everything else as it is."""
+    return next((remote.value(value) for remote in remotes if remote.is_remote(value)), value)
+
+
 def plain(value: Any) -> Any:
     """Return NumPy's numbers, and subclasses of built-in types, as the built-in value that they hold."""
+    value = local(value)
     kind = type(value)
     if kind is bool:
         return value
@@ -68,6 +121,7 @@ def numbers(value: Any) -> Array:
 
 def _nested(value: Any) -> Any:
     """Return what NumPy may read without asking any method of the student's."""
+    value = local(value)
     kind = type(value)
     if issubclass(kind, np.ndarray | np.generic):
         return np.asarray(value)
@@ -123,7 +177,12 @@ def describe(value: object) -> str:
         return f"an array of shape {array.shape} and dtype {array.dtype}"
     if kind in {bool, range, *_SCALARS, *_CONTAINERS}:
         return f"the {kind.__name__} {short(value)}"
-    return f"a value of type {kind.__name__[:60]}"
+    return f"a value of type {_type_name(value)}"
+
+
+def _type_name(value: object) -> str:
+    names = [remote.type_name(value) for remote in remotes if remote.is_remote(value)]
+    return (names or [type(value).__name__])[0][:60]
 
 
 def short(value: object) -> str:
@@ -162,7 +221,7 @@ class _Short(reprlib.Repr):
         if isinstance(value, type):
             return value.__name__[:60]
         kind = type(value)
-        return str(value) if kind.__module__ == "torch" and kind.__name__ == "dtype" else f"<{kind.__name__[:60]}>"
+        return str(value) if kind.__module__ == "torch" and kind.__name__ == "dtype" else f"<{_type_name(value)}>"
 
 
 _SHORT = _Short()

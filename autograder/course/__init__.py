@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from autograder.course.directory import Course, open_course
+from autograder.course.gradebook import StoredCell, Student
 from autograder.course.preprocess import (
     AFTER_SAVING,
     BEFORE_SAVING,
@@ -20,7 +21,9 @@ __all__ = [
     "AFTER_SAVING",
     "BEFORE_SAVING",
     "Course",
+    "StoredCell",
     "StubSolutions",
+    "Student",
     "checksum",
     "nbgrader_points",
     "open_course",

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -31,6 +31,7 @@ __all__ = ["Course", "open_course"]
 _CONFIG = "nbgrader_config.py"
 _FOREIGN = Limits(output_kib=16 * 1024)
 """nbgrader bounds neither the output nor the whole time: leave room for what such courses are used to."""
+_OF_SOURCES = {"*.py", "*.toml", "cards", "right", "wrong"}
 _CELLS_IN_ALL = 20
 """A submission may take so many times the time of one cell, up to an hour."""
 _AN_HOUR_S = 3600.0
@@ -111,8 +112,18 @@ class Course:
         return set((self.directory.student_id_exclude or "").split(","))
 
     def files(self, folder: Path) -> dict[str, Path]:
-        """Return the files beside a notebook that belong to the lab or the submission; links are left out."""
-        ignored = [*self.directory.ignore, "*.ipynb", "timestamp.txt"]
+        """Return the files beside an instructor's notebook that belong to the lab; links are left out."""
+        return self._files(folder, self.directory.ignore)
+
+    def handed_in(self, folder: Path) -> dict[str, Path]:
+        """Return the files beside a student's notebook; links are left out.
+
+        What keeps the sources of labs like ours away from students does not keep a student's own module away.
+        """
+        return self._files(folder, [pattern for pattern in self.directory.ignore if pattern not in _OF_SOURCES])
+
+    def _files(self, folder: Path, patterns: Iterable[str]) -> dict[str, Path]:
+        ignored = [*patterns, "*.ipynb", "timestamp.txt"]
 
         def wanted(path: Path) -> bool:
             parts = map(Path, path.relative_to(folder).parts)
@@ -179,6 +190,26 @@ class Course:
         """Return every stored submission, of one lab or of all."""
         with self._gradebook() as book:
             return gradebook.stored(book, lab)
+
+    def cells(self, lab: str) -> dict[str, list[gradebook.StoredCell]]:
+        """Return what the database holds of each submission's graded cells, by student."""
+        with self._gradebook() as book:
+            return gradebook.stored_cells(book, lab)
+
+    def commented(self, lab: str) -> dict[str, list[str]]:
+        """Return the cells on which a person has commented, by student."""
+        with self._gradebook() as book:
+            return gradebook.commented(book, lab)
+
+    def students(self) -> list[gradebook.Student]:
+        """Return the students that the gradebook knows, with names and addresses, but for those left out."""
+        with self._gradebook() as book:
+            return [student for student in gradebook.students(book) if student.id not in self.excluded]
+
+    def labs(self) -> list[str]:
+        """Return the labs that the gradebook knows, in order."""
+        with self._gradebook() as book:
+            return gradebook.lab_names(book)
 
     def roster(self) -> list[str]:
         """Return the students that the gradebook knows, in order, but for those left out."""

@@ -7,6 +7,7 @@ import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,22 @@ from sqlalchemy.exc import SAWarning, SQLAlchemyError
 from autograder.errors import CourseError
 from autograder.model import SourceCellRow, Stored
 
-__all__ = ["add_lab", "lab_names", "lab_rows", "language", "open_gradebook", "quiet", "roster", "stored", "submission"]
+__all__ = [
+    "StoredCell",
+    "Student",
+    "add_lab",
+    "commented",
+    "lab_names",
+    "lab_rows",
+    "language",
+    "open_gradebook",
+    "quiet",
+    "roster",
+    "stored",
+    "stored_cells",
+    "students",
+    "submission",
+]
 
 _HINTS = {
     "locked": "another program is writing to it, formgrader perhaps: wait, or stop it, and run the command again",
@@ -28,6 +44,32 @@ _HINTS = {
     "no such column": "it was made by an older nbgrader; back it up, then: nbgrader db upgrade",
     "no such table": "it was made by an older nbgrader; back it up, then: nbgrader db upgrade",
 }
+
+
+@dataclass(frozen=True)
+class StoredCell:
+    """One graded cell of one submission as the database holds it."""
+
+    notebook: str
+    grade_id: str
+    auto_score: float | None
+    manual_score: float | None
+    extra_credit: float | None
+    max_score: float
+
+    @property
+    def key(self) -> str:
+        return f"{self.notebook}/{self.grade_id}"
+
+
+@dataclass(frozen=True)
+class Student:
+    """One student as the gradebook knows them."""
+
+    id: str
+    last_name: str = ""
+    first_name: str = ""
+    email: str = ""
 
 
 @contextmanager
@@ -91,6 +133,34 @@ def roster(book: Gradebook) -> list[str]:
     return sorted(student.id for student in book.students)
 
 
+def students(book: Gradebook) -> list[Student]:
+    """Return the students that the gradebook knows, with their names and addresses, in order."""
+    found = [Student(s.id, s.last_name or "", s.first_name or "", s.email or "") for s in book.students]
+    return sorted(found, key=lambda student: student.id)
+
+
+def stored_cells(book: Gradebook, lab: str) -> dict[str, list[StoredCell]]:
+    """Return what the database holds of each student's cells; nothing is computed, nothing is made."""
+    return {
+        submission.student.id: [
+            _stored_cell(notebook.name, grade) for notebook in submission.notebooks for grade in notebook.grades
+        ]
+        for submission in _submissions(book, lab)
+    }
+
+
+def commented(book: Gradebook, lab: str) -> dict[str, list[str]]:
+    """Return the cells on which a person has commented, by student."""
+    return {
+        submission.student.id: [c.cell.name for n in submission.notebooks for c in n.comments if c.manual_comment]
+        for submission in _submissions(book, lab)
+    }
+
+
+def _submissions(book: Gradebook, lab: str) -> list[Any]:
+    return [submission for a in book.assignments if a.name == lab for submission in a.submissions]
+
+
 def submission(book: Gradebook, lab: str, student: str) -> Stored:
     """Return what the gradebook holds for one submission; CourseError if there is none."""
     try:
@@ -140,6 +210,17 @@ def _row(notebook: Any, cell: Any) -> SourceCellRow:
     )
 
 
+def _stored_cell(notebook: str, grade: Any) -> StoredCell:
+    return StoredCell(
+        notebook=notebook,
+        grade_id=grade.cell.name,
+        auto_score=None if grade.auto_score is None else float(grade.auto_score),
+        manual_score=None if grade.manual_score is None else float(grade.manual_score),
+        extra_credit=None if grade.extra_credit is None else float(grade.extra_credit),
+        max_score=float(grade.cell.max_score),
+    )
+
+
 def _stored(submission: Any) -> Stored:
     student, assignment = submission.student, submission.assignment
     return Stored(
@@ -166,4 +247,10 @@ def _stored(submission: Any) -> Stored:
             for notebook in submission.notebooks
             for grade in notebook.grades
         },
+        pending=frozenset(
+            f"{notebook.name}/{grade.cell.name}"
+            for notebook in submission.notebooks
+            for grade in notebook.grades
+            if grade.needs_manual_grade and grade.manual_score is None
+        ),
     )

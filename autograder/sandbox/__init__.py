@@ -11,6 +11,17 @@ from __future__ import annotations
 from autograder.sandbox.choice import choose
 from autograder.sandbox.contract import Job, Limits, Policy, Sandbox
 from autograder.sandbox.kernel import SandboxedKernelManager, kernel
+from autograder.sandbox.prewarmed import Prewarmed
 from autograder.sandbox.process import Process
 
-__all__ = ["Job", "Limits", "Policy", "Process", "Sandbox", "SandboxedKernelManager", "choose", "kernel"]
+__all__ = [
+    "Job",
+    "Limits",
+    "Policy",
+    "Prewarmed",
+    "Process",
+    "Sandbox",
+    "SandboxedKernelManager",
+    "choose",
+    "kernel",
+]

@@ -26,7 +26,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -35,14 +35,19 @@ from autograder.sandbox.contract import Job, Sandbox
 from autograder.sandbox.process import Process, spawn
 from autograder.sandbox.resources import free_uid, resource_limits, threads_of
 from autograder.sandbox.seccomp import filter_program
-from autograder.sandbox.view import environment, font_list, python_paths, system_paths
+from autograder.sandbox.view import environment, etc_files, font_list, python_paths, system_paths
 
-__all__ = ["Bubblewrap", "Way"]
+__all__ = ["HOME", "OWN", "TMP", "UID_IN_USER_NAMESPACE", "WORK", "Bubblewrap", "Way"]
 
 _INSIDE = Path(__file__).with_name("inside.py")
-_OWN = "/run/autograder"
-_WORK, _HOME, _TMP = "/tmp/work", "/tmp/home", "/tmp"
-_UID_IN_USER_NAMESPACE = 1000
+OWN = "/run/autograder"
+WORK, HOME, TMP = "/tmp/work", "/tmp/home", "/tmp"
+UID_IN_USER_NAMESPACE = 1000
+# Until inside.py gives up root.
+_KEPT_BY_ROOT = ("CAP_CHOWN", "CAP_DAC_READ_SEARCH", "CAP_SETGID", "CAP_SETUID", "CAP_SYS_RESOURCE")
+# For walls inside these walls: namespaces, mounts, a loopback interface, and to give up all of it.
+# SETFCAP is what Linux asks of a process that maps the uid of root into a user namespace.
+_KEPT_BY_HOST = ("CAP_NET_ADMIN", "CAP_SETFCAP", "CAP_SETPCAP", "CAP_SYS_ADMIN")
 
 
 @dataclass(frozen=True)
@@ -73,8 +78,24 @@ class Bubblewrap(Sandbox):
     def __init__(self, way: Way) -> None:
         self._way = way
 
+    @property
+    def way(self) -> Way:
+        """How the walls are put up."""
+        return self._way
+
     def start(self, job: Job) -> Process:
         """See Sandbox.start."""
+        return self._start(job, host=None)
+
+    def start_host(self, job: Job, beside: Mapping[str, Path]) -> Process:
+        """Start a trusted program that runs others inside, each behind a wall of its own.
+
+        It sees what any program sees, and these files beside its own. It keeps the rights to make namespaces and mounts
+        inside, is not filtered, and its resources are not limited.
+        """
+        return self._start(job, host=beside)
+
+    def _start(self, job: Job, *, host: Mapping[str, Path] | None) -> Process:
         info, info_end = os.pipe()
         with (
             os.fdopen(info, "rb", buffering=0) as reader,
@@ -84,8 +105,8 @@ class Bubblewrap(Sandbox):
             calls.write(filter_program())
             calls.seek(0)
             return spawn(
-                lambda ready: self._command(job, ready=ready, info=info_end, calls=calls.fileno()),
-                environment=environment(job.policy, home=_HOME, tmp=_TMP),
+                lambda ready: self._command(job, host, ready=ready, info=info_end, calls=calls.fileno()),
+                environment=environment(job.policy, home=HOME, tmp=TMP),
                 stdin=job.stdin,
                 descriptors=(*job.descriptors, info_end, calls.fileno()),
                 leader=lambda _pid: _open_init(reader, writer),
@@ -93,53 +114,57 @@ class Bubblewrap(Sandbox):
                 stop_signal=signal.SIGKILL,
             )
 
-    def _command(self, job: Job, *, ready: int, info: int, calls: int) -> list[str]:
-        uid = free_uid() if self._way.as_root else _UID_IN_USER_NAMESPACE
-        inside = [sys.executable, "-I", "-S", f"{_OWN}/inside.py", f"ready={ready}", f"work={_WORK}", f"home={_HOME}"]
-        inside += [f"uid={uid}"] if self._way.as_root else []
-        inside += [f"files={_OWN}/files"] if job.files else []
+    def _command(self, job: Job, host: Mapping[str, Path] | None, *, ready: int, info: int, calls: int) -> list[str]:
+        uid = free_uid() if self._way.as_root else UID_IN_USER_NAMESPACE
         fonts = font_list()
-        inside += [f"fonts={_OWN}/{fonts.name}"] if fonts else []
+        beside = {"inside.py": _INSIDE, "program.py": job.program} | dict(host or {})
+        beside |= {"files": job.files} if job.files else {}
+        beside |= {fonts.name: fonts} if fonts else {}
+        inside = [sys.executable, "-I", "-S", f"{OWN}/inside.py", f"ready={ready}", f"work={WORK}", f"home={HOME}"]
+        inside += [f"files={OWN}/files"] if job.files else []
+        inside += [f"fonts={OWN}/{fonts.name}"] if fonts else []
+        if host is None:
+            inside += [f"uid={uid}"] if self._way.as_root else []
+            inside += resource_limits(job.limits, already_running=self.already_running())
         return [
             *(self._way.executable, "--die-with-parent", "--new-session", "--info-fd", str(info)),
             *("--unshare-ipc", "--unshare-net", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"),
             *("--hostname", "sandbox"),
-            *(("--seccomp", str(calls)) if self._way.filtered else ()),
-            *self._privileges(),
-            *self._kernel_file_systems(job),
+            *(("--seccomp", str(calls)) if self._way.filtered and host is None else ()),
+            *self._privileges(host=host is not None),
+            *self._kernel_file_systems(job, host=host is not None),
             *_read_only([*system_paths(), *python_paths(), *job.policy.read_only]),
-            *_directories([Path("/etc"), Path(_OWN)]),
+            *_directories([Path("/etc"), Path(OWN)]),
             *_made_up(job.directory, uid),
-            *_shown(_INSIDE, f"{_OWN}/inside.py"),
-            *_shown(job.program, f"{_OWN}/program.py"),
-            *(_shown(job.files, f"{_OWN}/files") if job.files else ()),
-            *(_shown(fonts, f"{_OWN}/{fonts.name}") if fonts else ()),
+            *(part for name, path in beside.items() for part in _shown(path, f"{OWN}/{name}")),
             # bwrap's own root and /dev are tmpfs too, of no bounded size, and writable for an ordinary user.
             *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/", "--"),
             *inside,
-            *resource_limits(job.limits, already_running=self._already_running()),
-            *("--", sys.executable, "-P", f"{_OWN}/program.py", *job.arguments),
+            *("--", sys.executable, "-P", f"{OWN}/program.py", *job.arguments),
         ]
 
-    def _privileges(self) -> list[str]:
+    def _privileges(self, *, host: bool) -> list[str]:
+        kept = (*(_KEPT_BY_ROOT if self._way.as_root else ()), *(_KEPT_BY_HOST if host else ()))
+        capabilities = [part for name in kept for part in ("--cap-add", name)]
         if self._way.as_root:
-            # Until inside.py gives up root.
-            kept = ("CAP_CHOWN", "CAP_DAC_READ_SEARCH", "CAP_SETGID", "CAP_SETUID", "CAP_SYS_RESOURCE")
-            return ["--cap-drop", "ALL", *(part for name in kept for part in ("--cap-add", name))]
-        ids = ["--unshare-user", "--uid", str(_UID_IN_USER_NAMESPACE), "--gid", str(_UID_IN_USER_NAMESPACE)]
+            return ["--cap-drop", "ALL", *capabilities]
+        if host:  # as root of the user namespace: as anybody else it had no rights over its mounts
+            return ["--unshare-user", "--uid", "0", "--gid", "0", *capabilities]
+        ids = ["--unshare-user", "--uid", str(UID_IN_USER_NAMESPACE), "--gid", str(UID_IN_USER_NAMESPACE)]
         return [*ids, "--disable-userns"] if self._way.seal_users else ids
 
-    def _kernel_file_systems(self, job: Job) -> list[str]:
-        proc = ["--proc", "/proc"] if self._way.own_proc else ["--ro-bind", "/proc", "/proc"]
+    def _kernel_file_systems(self, job: Job, *, host: bool) -> list[str]:
+        # Where /proc is the outer one, the host itself writes to it, and shows it read-only to what it runs.
+        proc = ["--proc", "/proc"] if self._way.own_proc else ["--bind" if host else "--ro-bind", "/proc", "/proc"]
         nodes = [part for node in job.policy.devices for part in ("--dev-bind", str(node), str(node))]
         return [
             *proc,
             *("--dev", "/dev", *nodes),
             *_tmpfs("/dev/shm", job.limits.shared_memory_mib),
-            *_tmpfs(_TMP, job.limits.scratch_mib),
+            *_tmpfs(TMP, job.limits.scratch_mib),
         ]
 
-    def _already_running(self) -> int:
+    def already_running(self) -> int:
         """Linux counts processes per user namespace since 5.14; before, a user's other processes count as well."""
         release = tuple(int(number) for number in re.findall(r"\d+", os.uname().release)[:2])
         return 0 if self._way.as_root or release >= (5, 14) else threads_of(os.getuid())
@@ -181,14 +206,8 @@ def _tmpfs(path: str, size_mib: int) -> tuple[str, ...]:
 
 def _made_up(directory: Path, uid: int) -> list[str]:
     """Write the few files of /etc that libraries look for, and return the arguments that show them."""
-    texts = {
-        "passwd": f"root:x:0:0::/:/usr/sbin/nologin\nstudent:x:{uid}:{uid}::{_HOME}:/bin/sh\n",
-        "group": f"root:x:0:\nstudent:x:{uid}:\n",
-        "hosts": "127.0.0.1 localhost sandbox\n::1 localhost\n",
-        "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",  # else a name is looked up in the network first
-    }
     arguments: list[str] = []
-    for name, text in texts.items():
+    for name, text in etc_files(uid, home=HOME).items():
         path = directory / name
         path.write_text(text)
         path.chmod(0o644)

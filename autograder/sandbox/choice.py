@@ -13,11 +13,11 @@ from pathlib import Path
 
 from autograder.errors import SandboxError
 from autograder.sandbox.bubblewrap import Bubblewrap, Way
-from autograder.sandbox.contract import Job, Sandbox
+from autograder.sandbox.contract import Job, Policy, Sandbox
 from autograder.sandbox.limits import ResourceLimits
 from autograder.sandbox.seccomp import filter_program
 
-__all__ = ["choose"]
+__all__ = ["choose", "complaint"]
 
 NOT_INSTALLED = "bubblewrap is not installed (Debian and Ubuntu: apt-get install bubblewrap)"
 TOO_OLD = "bubblewrap is too old: it has no --size (0.5 and later have)"
@@ -72,17 +72,17 @@ def _working_bubblewrap() -> Bubblewrap | str:
     seals = (True, False) if "--disable-userns" in manual and not as_root else (False,)
     for filtered, own_proc, seal_users in itertools.product(filters, (True, False), seals):
         way = Way(executable, as_root=as_root, filtered=filtered, own_proc=own_proc, seal_users=seal_users)
-        message = _try(Bubblewrap(way))
+        message = complaint(Bubblewrap(way))
         if not message:
             return Bubblewrap(way)
     return explain(message)
 
 
-def _try(sandbox: Sandbox) -> str:
+def complaint(sandbox: Sandbox, policy: Policy | None = None) -> str:
     """Return "" when a process can be run in the sandbox, else what it complained about."""
     with tempfile.TemporaryDirectory(prefix="autograder-probe-") as directory:
         try:
-            process = sandbox.start(Job(program=_PROBE, directory=Path(directory)))
+            process = sandbox.start(Job(program=_PROBE, directory=Path(directory), policy=policy or Policy()))
         except SandboxError as error:
             return str(error)
         code = process.wait(_PROBE_TIMEOUT_S)

@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
 
 from autograder.sandbox.process import Process
 
@@ -88,8 +87,8 @@ class Sandbox(ABC):
         why_not: for a sandbox that is not isolated, one line for a person: what is missing and how to get it.
     """
 
-    name: ClassVar[str]
-    isolated: ClassVar[bool]
+    name: str
+    isolated: bool
     why_not: str = ""
 
     @abstractmethod

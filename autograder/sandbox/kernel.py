@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import queue
 import signal
 import socket
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import zmq
+from jupyter_client.asynchronous import AsyncKernelClient
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.provisioning import KernelProvisionerBase
@@ -26,20 +30,38 @@ __all__ = ["SandboxedKernelManager", "kernel"]
 _PROGRAM = Path(__file__).with_name("kernel_program.py")
 _PORTS = {"shell_port": 1, "iopub_port": 2, "stdin_port": 3, "control_port": 4, "hb_port": 5}
 _POLL_S = 0.02
+_READY_S = 60.0
+_ALIVE_S = 0.5
+_SUBSCRIBED_S = 0.1
+"""How long a message on the output channel may take; one that is late was sent before the subscription stood."""
 # A kernel that sends a larger message is cut off; the grader's memory is not a student's to fill.
 _MAX_MESSAGE_BYTES = 64 << 20
 
 
 @contextlib.contextmanager
 def kernel(
-    sandbox: Sandbox, *, files: Path | None = None, limits: Limits | None = None, policy: Policy | None = None
+    sandbox: Sandbox,
+    *,
+    files: Path | None = None,
+    limits: Limits | None = None,
+    policy: Policy | None = None,
+    descriptors: Sequence[int] = (),
 ) -> Iterator[SandboxedKernelManager]:
     """Yield a manager to hand to `NotebookClient(nb, km=...)`, which starts the kernel when it executes the first cell.
 
-    The kernel's working directory is fresh and holds copies of what is in files; nothing written there comes back.
-    Whatever happens, the kernel, all its descendants, its sockets and its files are gone after the with statement.
+    The kernel inherits these open descriptors, which must stay open until it has started. Its working directory is
+    fresh and holds copies of what is in files; nothing written there comes back. Whatever happens, the kernel, all its
+    descendants, its sockets and its files are gone after the with statement.
     """
-    manager = SandboxedKernelManager(sandbox, files=files, limits=limits or Limits(), policy=policy or Policy())
+    job = Job(
+        program=_PROGRAM,
+        directory=Path(),  # each start has a room of its own
+        descriptors=tuple(descriptors),
+        files=files,
+        limits=limits or Limits(),
+        policy=policy or Policy(),
+    )
+    manager = SandboxedKernelManager(sandbox, job)
     try:
         yield manager
     finally:
@@ -52,10 +74,10 @@ class SandboxedKernelManager(AsyncKernelManager):  # type: ignore[misc]
     The process that starts a kernel must keep the starting thread until the kernel has ended; see Sandbox.start.
     """
 
-    def __init__(self, sandbox: Sandbox, *, files: Path | None, limits: Limits, policy: Policy, **traits: Any) -> None:
-        super().__init__(transport="ipc", **traits)
+    def __init__(self, sandbox: Sandbox, job: Job, **traits: Any) -> None:
+        super().__init__(transport="ipc", client_factory=_Client, **traits)
         self.sandbox = sandbox
-        self.provisioner = _Provisioner(sandbox, files=files, limits=limits, policy=policy, parent=self)
+        self.provisioner = _Provisioner(sandbox, job, parent=self)
         self._clients: list[Any] = []
 
     @property
@@ -99,15 +121,44 @@ class SandboxedKernelManager(AsyncKernelManager):  # type: ignore[misc]
                 self.context.destroy(linger=0)
 
 
+class _Client(AsyncKernelClient):  # type: ignore[misc]
+    """A client that is ready as soon as both channels have answered; jupyter_client's own then waits for silence."""
+
+    async def _async_wait_for_ready(self, timeout: float | None = None) -> None:
+        deadline = time.monotonic() + (_READY_S if timeout is None else timeout)
+        while (left_s := deadline - time.monotonic()) > 0:
+            request = self.kernel_info()
+            if not await self._answered(self.get_shell_msg, request, left_s):
+                continue
+            if await self._answered(self.get_iopub_msg, request, _SUBSCRIBED_S):
+                return
+        raise RuntimeError("the kernel did not answer in time")
+
+    async def _answered(self, get: Callable[..., Any], request: str, timeout_s: float) -> bool:
+        """Whether the last message about this request comes in time; those before it are dropped."""
+        deadline = time.monotonic() + timeout_s
+        while (left_s := deadline - time.monotonic()) > 0:
+            try:
+                message = await get(timeout=min(left_s, _ALIVE_S))
+            except queue.Empty:
+                if not await self.parent.is_alive():
+                    raise RuntimeError("the kernel died before it answered") from None
+                continue
+            last = message["msg_type"] != "status" or message["content"].get("execution_state") == "idle"
+            if message["parent_header"].get("msg_id") == request and last:
+                return True
+        return False
+
+    wait_for_ready = _async_wait_for_ready
+
+
 class _Provisioner(KernelProvisionerBase):  # type: ignore[misc]
     """What jupyter_client's manager asks for a process: a job in the sandbox, with a room of its own."""
 
-    def __init__(self, sandbox: Sandbox, *, files: Path | None, limits: Limits, policy: Policy, parent: Any) -> None:
+    def __init__(self, sandbox: Sandbox, job: Job, parent: Any) -> None:
         super().__init__(parent=parent, kernel_spec=parent.kernel_spec)
         self._sandbox = sandbox
-        self._files = files
-        self._limits = limits
-        self._policy = policy
+        self._job = job
         self._room: Room | None = None
         self._process: Process | None = None
         self._ended = False
@@ -139,15 +190,12 @@ class _Provisioner(KernelProvisionerBase):  # type: ignore[misc]
             request = connection | {"key": connection["key"].decode(), "descriptors": descriptors}
             try:
                 self._process = self._sandbox.start(
-                    Job(
-                        program=_PROGRAM,
+                    replace(
+                        self._job,
                         directory=self._room.path,
                         arguments=tuple(cmd),
                         stdin=json.dumps(request).encode(),
-                        descriptors=tuple(descriptors.values()),
-                        files=self._files,
-                        limits=self._limits,
-                        policy=self._policy,
+                        descriptors=(*descriptors.values(), *self._job.descriptors),
                     )
                 )
                 if self._ended:

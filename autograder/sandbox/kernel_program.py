@@ -39,6 +39,12 @@ class SandboxedKernelApp(IPKernelApp):  # type: ignore[misc]
     def write_connection_file(self, **_kwargs: Any) -> None:
         """Write none."""
 
+    def init_gui_pylab(self) -> None:
+        """Choose figures in the notebook, also for a matplotlib that was imported before there was a kernel."""
+        super().init_gui_pylab()
+        if matplotlib := sys.modules.get("matplotlib"):
+            matplotlib.rcParams["backend"] = os.environ["MPLBACKEND"]
+
 
 def main() -> None:
     """Read the connection, detach from standard input, and serve until told to stop."""

@@ -10,24 +10,46 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import IO, Protocol
 
 from autograder.errors import SandboxError
 
-__all__ = ["Process", "spawn"]
+__all__ = ["READY", "Child", "Process", "refusal", "spawn"]
 
-_READY = b"ready"  # what inside.py says
+READY = b"ready"  # what is said just before the program's first instruction
 _LAST_WORDS_BYTES = 8192
 _PIPE_BYTES = 65_536
 _PAUSE_S = 0.005  # a flood of output is drained at 13 MB/s, and costs the grader next to nothing
 
 
+class Child(Protocol):
+    """What Process needs to know of a program: a Popen has it, and so has the fork of a pre-warmed process."""
+
+    @property
+    def pid(self) -> int:
+        """The pid of a process that all others in the sandbox descend from."""
+
+    @property
+    def stderr(self) -> IO[bytes] | None:
+        """The reading end of its standard error."""
+
+    def poll(self) -> int | None:
+        """Return the exit code, or None while the program runs."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return the exit code. Raises subprocess.TimeoutExpired after so many seconds."""
+
+    def kill(self) -> None:
+        """Kill it, if nothing else did."""
+
+
 class Process:
     """A running sandbox. Made by `Sandbox.start`; the kernel manager watches and ends it."""
 
-    def __init__(self, popen: subprocess.Popen[bytes], leader: int, stop_signal: signal.Signals) -> None:
-        """Hold popen, and a pidfd of the leader: the process whose end, by stop_signal, is the end of all others."""
-        self.pid = popen.pid
-        self._popen = popen
+    def __init__(self, child: Child, leader: int, stop_signal: signal.Signals) -> None:
+        """Hold child, and a pidfd of the leader: the process whose end, by stop_signal, is the end of all others."""
+        self.pid = child.pid
+        self._child = child
         self._leader = leader
         self._stop_signal = stop_signal
         self._leader_lock = threading.Lock()
@@ -38,13 +60,13 @@ class Process:
 
     def poll(self) -> int | None:
         """Return the exit code of the program (128 + n: ended by signal n), or None while it runs."""
-        return self._popen.poll()
+        return self._child.poll()
 
     def wait(self, timeout_s: float) -> int | None:
         """Return the exit code of the program, or None if it still runs after timeout_s seconds."""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._popen.wait(timeout_s)
-        return self._popen.poll()
+            self._child.wait(timeout_s)
+        return self._child.poll()
 
     def kill(self) -> None:
         """Kill the program and every process it left behind, without waiting for it; from any thread."""
@@ -65,7 +87,7 @@ class Process:
                 self._await_end(leader, timeout_s)
             finally:
                 os.close(leader)
-        code = self._popen.wait()
+        code = self._child.wait()
         self._listener.join(1.0)
         return code
 
@@ -74,8 +96,8 @@ class Process:
         return self._stderr.decode(errors="replace").strip()
 
     def _listen(self) -> None:
-        assert self._popen.stderr is not None
-        with self._popen.stderr as stream:
+        assert self._child.stderr is not None
+        with self._child.stderr as stream:
             while chunk := os.read(stream.fileno(), _PIPE_BYTES):
                 self._stderr = (self._stderr + chunk)[-_LAST_WORDS_BYTES:]
                 if len(chunk) == _PIPE_BYTES:
@@ -85,7 +107,7 @@ class Process:
         ended = select.poll()
         ended.register(leader, select.POLLIN)
         if not ended.poll(timeout_s * 1000):
-            self._popen.kill()
+            self._child.kill()
             raise SandboxError(
                 f"sandbox process {self.pid}: still there {timeout_s:g} s after it was killed",
                 hint="look for a process in uninterruptible sleep (state D) below it: ps -ef --forest",
@@ -130,15 +152,20 @@ def spawn(
         started = False
         try:
             _feed(popen, stdin)
-            started = report.read(len(_READY)) == _READY
+            started = report.read(len(READY)) == READY
         finally:
             if not started:
                 popen.kill()
                 process.close()
     if started:
         return process
+    raise refusal(process)
+
+
+def refusal(process: Process) -> SandboxError:
+    """Return the error of a closed process that ended before its program was reached."""
     message = process.last_words() or "it gave no reason"
-    raise SandboxError(f"sandbox: cannot be set up: {message.splitlines()[-1]}")
+    return SandboxError(f"sandbox: cannot be set up: {message.splitlines()[-1]}")
 
 
 def _feed(popen: subprocess.Popen[bytes], stdin: bytes) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from autograder.sandbox.contract import Policy
 
-__all__ = ["environment", "font_list", "python_is_public", "python_paths", "system_paths"]
+__all__ = ["environment", "etc_files", "font_list", "python_is_public", "python_paths", "system_paths"]
 
 # Not the whole of /usr: /usr/src and /usr/local/src are where containers like to keep an application, or a course.
 _SYSTEM = (
@@ -70,6 +70,16 @@ def environment(policy: Policy, *, home: str, tmp: str) -> dict[str, str]:
     return variables | dict(policy.environment)
 
 
+def etc_files(uid: int, *, home: str) -> dict[str, str]:
+    """Return the few files of /etc that libraries look for, by name; the student has this uid."""
+    return {
+        "passwd": f"root:x:0:0::/:/usr/sbin/nologin\nstudent:x:{uid}:{uid}::{home}:/bin/sh\n",
+        "group": f"root:x:0:\nstudent:x:{uid}:\n",
+        "hosts": "127.0.0.1 localhost sandbox\n::1 localhost\n",
+        "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",  # else a name is looked up in the network first
+    }
+
+
 @functools.cache
 def font_list() -> Path | None:
     """Return matplotlib's list of this machine's fonts, made now if need be; None where there is no matplotlib.
@@ -93,7 +103,9 @@ def _checkout_paths() -> list[Path]:
     if spec is None or spec.origin is None:
         return []
     package = Path(spec.origin).parent
-    return [path for path in (package, package.parent / "datasets") if path.is_dir()]
+    # What both ends of the grader's conversation need is shown to them; the rest of the grader is not.
+    parts = (package, package.parent / "datasets", package.parent / "autograder" / "boundary")
+    return [path for path in parts if path.is_dir()]
 
 
 def _outermost(paths: Iterable[Path]) -> list[Path]:

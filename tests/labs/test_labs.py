@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import copy
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import nbformat
 import pytest
 
-from autograder.execute import Execution, Executor
+from autograder.execute import Checks, Execution, Executor, preloads
 from autograder.model import CellScore, SourceCellRow
 from autograder.release import EXPLORE, Release, build, find_labs
-from autograder.sandbox import choose
+from autograder.sandbox import Prewarmed, choose
 from autograder.score import score_notebook
 from autograder.source import read_source
 from autograder.variant import Variant, find_variants, put_answers
@@ -46,10 +47,23 @@ def _rows(lab: Path) -> list[SourceCellRow]:
     ]
 
 
+@cache
+def _executor(modules: tuple[str, ...]) -> Executor:
+    return Executor(Prewarmed(choose(), modules))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_process_is_left() -> Iterator[None]:
+    yield
+    _executor.cache_clear()
+
+
 def _run(lab: Path, notebook: nbformat.NotebookNode, *, explore: bool = False) -> Execution:
+    source = read_source(lab)
     ids = {cell.id for cell in notebook.cells if cell.metadata.get("labkit", {}).get("explore")}
-    limits = read_source(lab).lab.limits
-    return Executor(choose()).run(notebook, limits=limits, files={}, explore=() if explore else ids)
+    executor = _executor(preloads((cell.source for cell in source.cells), source.lab.frameworks))
+    checks = Checks(isolated=frozenset(cell.grade_id for cell in source.cells if cell.test))
+    return executor.run(notebook, limits=source.lab.limits, files={}, explore=() if explore else ids, checks=checks)
 
 
 def _scores(lab: Path, notebook: nbformat.NotebookNode) -> dict[str, CellScore]:

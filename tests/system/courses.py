@@ -152,6 +152,21 @@ def grade(
     return {o.result.student: o for o in grading.run(chosen, workers=workers, force=force)}
 
 
+def grade_by_hand(
+    root: Path, student: str, grade_id: str, points: float | None, *, comment: str = "", extra: float | None = None
+) -> None:
+    """Give points, extra credit and a comment as formgrader does: PUT /api/grade/ID and PUT /api/comment/ID."""
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{root}/gradebook.db", "tiny") as book:
+        grade = book.find_grade(grade_id, TINY, TINY, student)
+        grade.manual_score, grade.extra_credit = points, extra
+        grade.needs_manual_grade = points is None and grade.auto_score is None
+        if comment:
+            book.find_comment(grade_id, TINY, TINY, student).manual_comment = comment
+        book.db.commit()
+
+
 def points(outcome: Outcome) -> dict[str, float | None]:
     """Return what each graded cell earned."""
     return {cell.grade_id: cell.points for cell in outcome.result.cells}

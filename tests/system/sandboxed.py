@@ -16,17 +16,25 @@ import pytest
 from nbclient import NotebookClient
 
 from autograder.errors import SandboxError
-from autograder.sandbox import Job, Limits, Policy, Process, Sandbox, SandboxedKernelManager, choose, kernel
+from autograder.sandbox import Job, Limits, Policy, Prewarmed, Process, Sandbox, SandboxedKernelManager, choose, kernel
 
-NAMES = ("bubblewrap", "limits")
+NAMES = ("bubblewrap", "limits", "prewarmed")
+ISOLATED = ("bubblewrap", "prewarmed")
 
 
-def sandbox_or_skip(name: str) -> Sandbox:
-    """Return the sandbox of this name; where it does not work, skip the test with the reason."""
+@contextlib.contextmanager
+def sandbox_or_skip(name: str, policy: Policy | None = None) -> Iterator[Sandbox]:
+    """Yield the sandbox of this name; where it does not work, skip the test with the reason."""
     try:
-        return choose(name)
+        outer = choose("bubblewrap" if name == "prewarmed" else name)
     except SandboxError as error:
         pytest.skip(str(error))
+    if name != "prewarmed":
+        yield outer
+        return
+    with Prewarmed(outer, ("numpy",), policy=policy) as sandbox:
+        assert sandbox.why_cold == ""
+        yield sandbox
 
 
 class Console:

@@ -20,8 +20,8 @@ from tests.system.courses import ADD, BIN, DOUBLE, FULL, TINY, answered, autogra
 
 pytestmark = pytest.mark.slow
 
-KEYS = {"student", "lab", "status", "score", "max_score", "seconds", "messages", "to_grade", "unchanged", "sandbox",
-        "isolated"}  # fmt: skip
+KEYS = {"student", "lab", "status", "score", "max_score", "seconds", "messages", "to_grade", "unchanged", "was",
+        "sandbox", "isolated"}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +92,7 @@ def _on_a_terminal(course: Path, columns: int, **environment: str) -> str:
 def test_a_terminal_gets_a_bar_colours_and_lines_that_fit(course: Path) -> None:
     written = _on_a_terminal(course, 80)
     assert "3/3" in written
+    assert re.search(r"left .*\d+/min", written), "time left and rate"
     assert "\x1b[32mgraded" in written
     plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", written)
     assert max(len(line) for line in re.split(r"[\r\n]+", plain)) <= 80

@@ -51,7 +51,7 @@ ENDINGS: dict[str, tuple[str, Status, float, str]] = {
     "prints_100_mib": (
         f"print('x' * (100 << 20))\n{DOUBLE}",
         PARTLY,
-        2,
+        5,
         "not all that cell 'double' put out has arrived",
     ),
     "displays": (

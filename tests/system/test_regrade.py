@@ -15,7 +15,19 @@ from autograder.course import open_course
 from autograder.grade import Outcome
 from autograder.model import Status
 from autograder.publish import release_labs
-from tests.system.courses import ADD, DOUBLE, FULL, TINY, answered, autograder, copied, grade, hand_in, points
+from tests.system.courses import (
+    ADD,
+    DOUBLE,
+    FULL,
+    TINY,
+    answered,
+    autograder,
+    copied,
+    grade,
+    grade_by_hand,
+    hand_in,
+    points,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -84,25 +96,50 @@ def test_a_file_of_the_instructors_counts_as_a_change_for_everybody(graded: Path
     assert _again(grade(graded)) == ["a", "b"]
 
 
-def test_changed_tests_are_run_on_everybody_and_manual_scores_stay(graded: Path) -> None:
-    _grade_by_hand(graded, "a", 2.5)
-    source = graded / "source" / TINY / f"{TINY}.py"
+def _change_a_test(course: Path) -> None:
+    source = course / "source" / TINY / f"{TINY}.py"
     source.write_text(source.read_text().replace("check.equal(double(3), 6)", "check.equal(double(3), 7)"))
-    list(release_labs(graded, (TINY,)))
+    list(release_labs(course, (TINY,)))
+
+
+def test_changed_tests_are_run_on_everybody_and_manual_scores_stay(graded: Path) -> None:
+    grade_by_hand(graded, "a", "why", 2.5, comment="Well said.", extra=0.5)
+    _change_a_test(graded)
     outcomes = grade(graded)
     assert _again(outcomes) == ["a", "b"]
     assert points(outcomes["a"]) == {"add-check": 2, "double-check": 2, "why": None}
-    assert outcomes["a"].result.score == 2 + 2 + 2.5
+    assert outcomes["a"].result.score == 2 + 2 + 2.5 + 0.5
     assert outcomes["a"].result.status == Status.GRADED, "students are not to blame for a test that was mended"
+    stored = open_course(graded).score("a", TINY)
+    assert (stored.grades[f"{TINY}/why"], stored.comments[f"{TINY}/why"]) == (3.0, "Well said.")
+    assert stored.pending == frozenset()
+    assert stored.to_grade == 1, "nbgrader asks for another look at it"
 
 
-def _grade_by_hand(course: Path, student: str, points: float) -> None:
-    from nbgrader.api import Gradebook
+def test_a_zero_by_hand_is_a_grade_and_not_one_that_waits(graded: Path) -> None:
+    assert open_course(graded).score("a", TINY).pending == {f"{TINY}/why"}
+    grade_by_hand(graded, "a", "why", 0.0)
+    _change_a_test(graded)
+    grade(graded)
+    assert open_course(graded).score("a", TINY).pending == frozenset()
 
-    with Gradebook(f"sqlite:///{course}/gradebook.db", "tiny") as book:
-        grade = book.find_grade("why", TINY, TINY, student)
-        grade.manual_score, grade.needs_manual_grade = points, False
-        book.db.commit()
+
+def test_a_regrade_says_whose_points_changed(graded: Path) -> None:
+    grade_by_hand(graded, "a", "why", 2.5)
+    _change_a_test(graded)
+    result = autograder("grade", TINY, "--course", graded)
+    assert result.stdout.splitlines()[1:] == [
+        "a         6.5/8  graded  was 7.5; double-check 2/3: three is doubled",
+        "b           2/8  graded  double not implemented; why 0/3: no answer",
+    ]
+    assert "\n1 score changed\n" in result.stderr
+    lines = map(json.loads, autograder("grade", TINY, "--course", graded, "--json", "--force").stdout.splitlines())
+    assert {line["student"]: line["was"] for line in lines} == {"a": None, "b": None}
+    source = graded / "source" / TINY / f"{TINY}.py"
+    source.write_text(source.read_text().replace("check.equal(double(3), 7)", "check.equal(double(3), 6)"))
+    list(release_labs(graded, (TINY,)))
+    lines = map(json.loads, autograder("grade", TINY, "--course", graded, "--json").stdout.splitlines())
+    assert {line["student"]: (line["was"], line["score"]) for line in lines} == {"a": (6.5, 7.5), "b": (None, 2)}
 
 
 def test_force_runs_everything_again(graded: Path) -> None:
@@ -139,7 +176,7 @@ def test_two_workers_and_one_give_the_same_results(graded: Path) -> None:
 
     def results(workers: int) -> dict[str, object]:
         found = {s: o.result.to_dict() for s, o in grade(graded, workers=workers, force=True).items()}
-        return {s: {**r, "seconds": 0, "graded_at": ""} for s, r in found.items()}
+        return {s: {**r, "seconds": 0, "graded_at": "", "notebooks": {}} for s, r in found.items()}
 
     assert results(1) == results(2)
 

@@ -7,13 +7,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from autograder.errors import SandboxError
 from autograder.sandbox import Job, Limits, Sandbox, choose
-from tests.system.sandboxed import NAMES, program, sandbox_or_skip
+from tests.system.sandboxed import ISOLATED, NAMES, program, sandbox_or_skip
 
 pytestmark = pytest.mark.slow
 
@@ -35,8 +36,9 @@ os.read(told, 1)
 
 
 @pytest.fixture(params=NAMES, scope="module")
-def sandbox(request: pytest.FixtureRequest) -> Sandbox:
-    return sandbox_or_skip(request.param)
+def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
+    with sandbox_or_skip(request.param) as sandbox:
+        yield sandbox
 
 
 def test_more_processes_than_allowed_cannot_be_started(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -171,24 +173,24 @@ def test_processes_that_ignore_every_signal_are_killed_too(sandbox: Sandbox, tmp
         assert running.line(timeout_s=1) == ""
 
 
-def test_nothing_survives_the_graders_own_death(sandbox: Sandbox, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_survives_the_graders_own_death(name: str, tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text("import os, sys, time\ntest = int(sys.argv[1])" + DAEMON + "time.sleep(60)")
     grader = """
     import sys, time
     from pathlib import Path
-    from autograder.sandbox import Job, choose
+    from autograder.sandbox import Job, Prewarmed, choose
     directory, pipe, name = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
     room = directory / "room"
     room.mkdir()
     job = Job(program=directory / "program.py", directory=room, arguments=(pipe,), descriptors=(int(pipe),))
-    process = choose(name).start(job)
+    sandbox = Prewarmed(choose(), ()) if name == "prewarmed" else choose(name)
+    process = sandbox.start(job)
     time.sleep(60)
     """.replace("\n    ", "\n")
     reader, writer = os.pipe()
     with os.fdopen(reader, "rb", buffering=0) as pipe:
-        victim = subprocess.Popen(
-            [sys.executable, "-c", grader, str(tmp_path), str(writer), sandbox.name], pass_fds=[writer]
-        )
+        victim = subprocess.Popen([sys.executable, "-c", grader, str(tmp_path), str(writer), name], pass_fds=[writer])
         os.close(writer)
         assert pipe.read(6) == b"daemon"
         victim.kill()
@@ -222,13 +224,14 @@ def test_limits_started_by_root_run_as_a_user_who_can_change_nothing(tmp_path: P
         assert running.line() == "(True, [], 0)"
 
 
-def test_files_that_do_not_fit_are_an_error_before_anything_runs(tmp_path: Path) -> None:
-    sandbox = sandbox_or_skip("bubblewrap")
+@pytest.mark.parametrize("name", ISOLATED)
+def test_files_that_do_not_fit_are_an_error_before_anything_runs(name: str, tmp_path: Path) -> None:
     files = tmp_path / "files"
     files.mkdir()
     (files / "large").write_bytes(bytes(3 << 20))
     limits = Limits(scratch_mib=1)
     with (
+        sandbox_or_skip(name) as sandbox,
         pytest.raises(SandboxError, match="No space left on device"),
         program(sandbox, tmp_path, "os.write(test, b'ran')", files=files, limits=limits) as running,
     ):

@@ -22,8 +22,9 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(params=NAMES, scope="module")
-def sandbox(request: pytest.FixtureRequest) -> Sandbox:
-    return sandbox_or_skip(request.param)
+def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
+    with sandbox_or_skip(request.param) as sandbox:
+        yield sandbox
 
 
 @pytest.fixture

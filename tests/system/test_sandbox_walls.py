@@ -1,4 +1,4 @@
-"""What a kernel in bubblewrap cannot see, reach or change, tried from within."""
+"""What a kernel behind walls cannot see, reach or change, tried from within."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 
 from autograder.sandbox import Limits, Policy
 from autograder.sandbox.seccomp import filter_program
-from tests.system.sandboxed import Console, console, sandbox_or_skip
+from tests.system.sandboxed import ISOLATED, Console, console, sandbox_or_skip
 
 pytestmark = pytest.mark.slow
 
@@ -34,14 +34,16 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.fixture(scope="module")
-def prompt(host: Path) -> Iterator[Console]:
-    sandbox = sandbox_or_skip("bubblewrap")
+@pytest.fixture(scope="module", params=ISOLATED)
+def prompt(request: pytest.FixtureRequest, host: Path) -> Iterator[Console]:
     policy = Policy(read_only=(host / "let_in",), environment={"COURSE": "dl"})
     limits = Limits(scratch_mib=32, shared_memory_mib=16)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(SECRET, "1")
-        with console(sandbox, files=host / "files", policy=policy, limits=limits) as running:
+        with (
+            sandbox_or_skip(request.param, policy) as sandbox,
+            console(sandbox, files=host / "files", policy=policy, limits=limits) as running,
+        ):
             yield running
 
 
@@ -59,14 +61,16 @@ def exists(prompt: Console, *paths: Path | str) -> list[bool]:
     return [bool(answer) for answer in ast.literal_eval(found)]
 
 
-def test_of_the_checkout_only_labkit_and_data_sets_are_there(prompt: Console) -> None:
+def test_of_the_checkout_only_what_a_student_needs_is_there(prompt: Console) -> None:
     root = checkout()
     found = set(ast.literal_eval(prompt.run(f"import os; os.listdir({str(root)!r})")))
     prefix = Path(sys.prefix)
     assert found - ({prefix.relative_to(root).parts[0]} if prefix.is_relative_to(root) else set()) == {
+        "autograder",
         "labkit",
         "datasets",
     }
+    assert prompt.run(f"os.listdir({str(root / 'autograder')!r})") == "['boundary']"
 
 
 def test_other_submissions_and_the_gradebook_are_not_there(prompt: Console, host: Path) -> None:
@@ -180,20 +184,17 @@ def test_it_has_no_rights_and_cannot_gain_any(prompt: Console) -> None:
 
 
 def test_on_the_host_it_is_not_root(prompt: Console) -> None:
-    sandboxes = [pid for pid in _children(os.getpid()) if b"bwrap" in Path(f"/proc/{pid}/cmdline").read_bytes()]
-    kernels = [pid for bwrap in sandboxes for init in _children(bwrap) for pid in _children(init)]
-    owners = {Path(f"/proc/{pid}").stat().st_uid for pid in kernels}
+    process = prompt.manager.provisioner._process
+    assert process is not None
+    owners = {Path(f"/proc/{pid}").stat().st_uid for pid in _innermost(process.pid)}
     assert len(owners) == 1
     assert not owners & {Path(path).stat().st_uid for path in ("/", "/tmp", "/etc/shadow")}
 
 
-def _children(parent: int) -> list[int]:
-    found = []
-    for path in Path("/proc").glob("[0-9]*"):
-        fields = (path / "stat").read_text().rpartition(")")[2].split()
-        if int(fields[1]) == parent:
-            found.append(int(path.name))
-    return found
+def _innermost(pid: int) -> list[int]:
+    """Return the descendants of a process that have no children themselves."""
+    children = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return [leaf for child in children for leaf in _innermost(child)] or [pid]
 
 
 def test_programs_of_another_user_run_as_the_student(prompt: Console) -> None:

@@ -21,13 +21,13 @@ LAYERS = (
     ("errors", "files"),
     ("model", "sandbox", "stub"),
     ("course", "source", "store", "variant"),
-    ("lint", "report", "score", "submission"),
-    ("execute", "handin", "release"),
+    ("lint", "lms", "report", "score", "submission", "verify"),
+    ("alike", "class_report", "collect", "command", "execute", "handin", "release"),
     ("attempt", "publish"),
     ("grade",),
     ("table",),
-    ("session",),
-    ("demo",),
+    ("records", "session"),
+    ("demo", "records_cli"),
     ("cli",),
 )
 """Each module or package of autograder imports only what stands above it."""

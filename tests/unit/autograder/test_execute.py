@@ -5,13 +5,15 @@ from __future__ import annotations
 import nbformat
 import pytest
 
-from autograder.execute import _Client, _note_error, _storable, mark_not_run
+from autograder.execute import mark_not_run
+from autograder.execute.client import Client, note_error
+from autograder.execute.executor import storable
 
 KIB = 1024
 
 
-def _client(left_kib: int) -> _Client:
-    client = _Client(nbformat.v4.new_notebook())
+def _client(left_kib: int) -> Client:
+    client = Client(nbformat.v4.new_notebook())
     client.left_bytes = left_kib * KIB
     return client
 
@@ -65,7 +67,7 @@ def test_a_graded_cell_that_was_not_run_gets_an_error_and_no_other_does() -> Non
 )
 def test_a_failure_that_was_not_shown_is_shown(reply: dict[str, str], left: list[str]) -> None:
     cell = _cell()
-    _note_error(cell, 0, {"content": reply})
+    note_error(cell, 0, {"content": reply})
     assert [f"{output.ename}: {output.evalue}" for output in cell.outputs] == left
 
 
@@ -73,7 +75,7 @@ def test_lone_surrogates_are_replaced_wherever_they_stand() -> None:
     notebook = nbformat.v4.new_notebook(
         cells=[nbformat.v4.new_code_cell("a = '\ud800'", metadata={"\udcff": ["\ud800", 1]})]
     )
-    cell = _storable(notebook).cells[0]
+    cell = storable(notebook).cells[0]
     assert cell.source == "a = '?'"
     assert cell.metadata == {"?": ["?", 1]}
     assert notebook.cells[0].source == "a = '\ud800'"

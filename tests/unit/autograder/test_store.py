@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +20,8 @@ from hypothesis import strategies as st
 
 from autograder import store
 from autograder.model import CellScore, Limits, Result, SourceCellRow, Status
-from autograder.store import Log, environment, fingerprint
+from autograder.store import Log, environment, fingerprint, hashes
+from autograder.verify import check_chain
 
 
 def result(student: str = "ada", **more: Any) -> Result:
@@ -132,6 +135,84 @@ def test_earlier_lines_are_never_changed(log: Log) -> None:
     log.append(result("ada", score=2.0))
     assert log.path.read_bytes().startswith(before)
     assert json.loads(before)["student"] == "ada"
+
+
+# ------------------------------------------------------------------------------------------------------------ the chain
+def test_each_line_carries_its_hash_and_that_of_the_line_before(log: Log) -> None:
+    for student in ("ada", "bob", "cy"):
+        log.append(result(student))
+    first, second, third = log.entries()
+    assert (first.previous, second.previous, third.previous) == ("0" * 64, first.hash, second.hash)
+    assert log.head == third.hash
+    lines = log.path.read_bytes().splitlines()
+    for line, entry in zip(lines, log.entries(), strict=True):
+        body, _, seal = line.rpartition(b', "hash": ')
+        assert hashlib.sha256(body + b"}").hexdigest() == entry.hash == json.loads(seal[:-1])
+        assert json.loads(line)["previous"] == entry.previous
+
+
+def test_the_chain_goes_on_in_another_process_and_past_half_a_line(log: Log) -> None:
+    log.append(result("ada"))
+    with log.path.open("ab") as file:
+        file.write(b'{"student": "half')
+    Log(log.path).append(result("bob"))
+    log.append(result("cy"))
+    ada, half, bob, cy = log.entries()
+    assert (bob.previous, cy.previous) == (ada.hash, bob.hash)
+    assert (half.result, half.hash) == (None, "")
+    assert check_chain(log.entries())[0] == []
+
+
+def test_a_whole_line_of_which_only_the_end_is_missing_counts(log: Log) -> None:
+    log.append(result("ada"))
+    log.path.write_bytes(log.path.read_bytes()[:-1])
+    log.append(result("bob"))
+    assert list(log.latest()) == ["ada", "bob"]
+    assert check_chain(log.entries()) == ([], [])
+
+
+def test_a_log_of_an_older_version_is_read_and_sealed_by_the_next_line(log: Log) -> None:
+    old = "".join(json.dumps(result(s).to_dict(), sort_keys=True) + "\n" for s in ("ada", "bob"))
+    log.path.write_text(old)
+    assert list(log.latest()) == ["ada", "bob"]
+    assert log.head == ""
+    assert check_chain(log.entries()) == ([], ["2 lines of an older version without hashes: they cannot be checked"])
+    log.append(result("cy"))
+    assert log.path.read_text().startswith(old)
+    assert log.entries()[2].previous == hashlib.sha256(old.encode()).hexdigest()
+    assert check_chain(log.entries()) == ([], [])
+    log.path.write_bytes(log.path.read_bytes().replace(b'"score": 1.0', b'"score": 2.0', 1))
+    assert check_chain(log.entries())[0] == ["line 3 (cy): what stood above it is not there, or was changed"]
+
+
+def test_a_line_that_is_not_what_its_hash_says_counts_as_not_there(log: Log) -> None:
+    log.append(result("ada"))
+    log.append(result("ada", score=0.5))
+    log.path.write_bytes(log.path.read_bytes().replace(b'"score": 0.5', b'"score": 2.0'))
+    assert log.latest()["ada"].score == 1.0
+
+
+def test_a_reader_beside_the_writer_always_sees_whole_results(log: Log) -> None:
+    stop = threading.Event()
+    wrong: list[str] = []
+
+    def read() -> None:
+        while not stop.is_set():
+            wrong.extend(check_chain(Log(log.path).entries())[0])
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for number in range(60):
+        log.append(result(f"s{number}", messages=("x" * 20_000,)))
+    stop.set()
+    reader.join()
+    assert wrong == []
+    assert len(log.latest()) == 60
+
+
+def test_hashes_are_of_the_notebooks_that_are_there(tmp_path: Path) -> None:
+    (tmp_path / "a.ipynb").write_bytes(b"{}")
+    assert hashes(tmp_path, ["a", "b"]) == {"a": hashlib.sha256(b"{}").hexdigest()}
 
 
 # --------------------------------------------------------------------------------------------------------- fingerprints

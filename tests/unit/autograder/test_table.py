@@ -27,9 +27,10 @@ def _outcome(
     messages: Sequence[str] = (),
     unchanged: bool = False,
     to_grade: int = 0,
+    was: float | None = None,
 ) -> Outcome:
     result = Result(student, "lab", status, 3, 8, messages=tuple(messages), cells=cells)
-    return Outcome(result, unchanged=unchanged, to_grade=to_grade)
+    return Outcome(result, unchanged=unchanged, to_grade=to_grade, was=was)
 
 
 def _shown(capsys: pytest.CaptureFixture[str], *outcomes: Outcome) -> list[str]:
@@ -106,6 +107,12 @@ def test_the_summary_counts_and_says_what_is_left_for_a_person() -> None:
         "3 written answers to grade by hand: jupyter lab, menu Nbgrader, Formgrader",
     ]
     assert list(summary(outcomes[1:2])) == ["1 student: 1 missing"]
+
+
+def test_whose_points_changed_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    changed = _outcome("ann", Status.GRADED, messages=["careful"], was=12.5)
+    assert _shown(capsys, changed)[1] == "ann         3/8  graded  was 12.5; careful"
+    assert list(summary([changed, _outcome("bob", was=0.0), _outcome("cy")]))[1] == "2 scores changed"
 
 
 def test_messages_end_with_what_is_to_be_graded_by_hand() -> None:

@@ -1,0 +1,110 @@
+"""Exceptions on their way between the two processes: type name, message, and the line of the notebook that raised."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import linecache
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from autograder.boundary.frames import WireError
+
+__all__ = ["rebuild", "report"]
+
+_MAX_TEXT = 2000
+_PLAIN = (str, int, float, bool, type(None))
+_SECRET = ("AssertionError",)
+"""What a test's own assertion says is not for the code that it tests."""
+
+
+def report(error: BaseException, encode: Callable[[Any], Any], keep: Callable[[Any], int]) -> dict[str, Any]:
+    """Return the JSON for an exception; nothing that its class defines can make this fail."""
+    if isinstance(error, WireError):
+        error = ValueError(f"what was returned cannot go to the test: {error}")
+    kind = type(error)
+    names = [base.__name__ for base in kind.__mro__]
+    origin = getattr(error, "_boundary_origin", None)
+    found: dict[str, Any] = {
+        "h": keep(error),
+        "type": names[0][:200],
+        "module": str(kind.__module__)[:200],
+        "bases": [base.__name__ for base in kind.__mro__ if base.__module__ == "builtins"],
+        "text": "" if _SECRET[0] in names and kind is not AssertionError else _text(error),
+        "line": _line(error),
+        "origin": origin if type(origin) is int else None,
+    }
+    arguments = error.args
+    if type(arguments) is tuple and all(type(item) in _PLAIN for item in arguments):
+        with contextlib.suppress(WireError):
+            found["args"] = [encode(item) for item in arguments]
+    if isinstance(error, NameError | AttributeError) and type(error.name) is str:
+        found["name"] = error.name[:200]
+    return found
+
+
+def _text(error: BaseException) -> str:
+    try:
+        text = str(error)
+    except BaseException as other:  # a __str__ that raises
+        return f"<its message raises {type(other).__name__}>"
+    return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}..."
+
+
+def _line(error: BaseException) -> str:
+    """Return where in the notebook it was raised, "in softmax, line 3: return z / total"; empty if it was not there."""
+    place = ""
+    for frame, number in traceback.walk_tb(error.__traceback__):
+        if frame.f_globals.get("__name__") == "__main__":
+            source = linecache.getline(frame.f_code.co_filename, number).strip()
+            place = f"in {frame.f_code.co_name}, line {number}: {source}" if source else ""
+    return place[:_MAX_TEXT]
+
+
+def rebuild(payload: Any, decode: Callable[[Any], Any], kept: Callable[[int], Any]) -> Exception:
+    """Return an exception of the matching built-in type, or of one derived from it under the name that was reported.
+
+    An exception that this end raised itself, and that went through the other end, is the same object again.
+    """
+    if not isinstance(payload, dict):
+        raise WireError("an exception that is none")
+    origin = payload.get("origin")
+    if type(origin) is int and isinstance(own := kept(origin), Exception):
+        return own
+    name, text, line = (str(payload.get(key, ""))[:_MAX_TEXT] for key in ("type", "text", "line"))
+    base = _builtin(payload.get("bases"))
+    arguments = payload.get("args")
+    error = None
+    if base.__name__ == name and payload.get("module") == "builtins" and isinstance(arguments, list):
+        error = _made(base, [decode(item) for item in arguments])
+    if error is None:
+        error = _derived(base, name, str(payload.get("module", "")), text)
+    error._boundary_origin = payload.get("h")  # type: ignore[attr-defined]
+    error.notebook_line = line  # type: ignore[attr-defined]
+    if isinstance(error, NameError | AttributeError):
+        error.name = payload.get("name") if isinstance(payload.get("name"), str) else None
+    return error
+
+
+def _builtin(bases: Any) -> type[Exception]:
+    for name in bases if isinstance(bases, list) else ():
+        kind = getattr(builtins, name, None) if isinstance(name, str) else None
+        if isinstance(kind, type) and issubclass(kind, Exception) and not issubclass(kind, ExceptionGroup):
+            return kind
+    return Exception
+
+
+def _made(kind: type[Exception], arguments: list[Any]) -> Exception | None:
+    try:
+        return kind(*arguments)
+    except Exception:  # a constructor that wants others, such as UnicodeDecodeError's
+        return None
+
+
+def _derived(base: type[Exception], name: str, module: str, text: str) -> Exception:
+    """Return an exception that shows itself as the reported one does."""
+    namespace = {"__str__": lambda self: text, "__init__": lambda self: None, "__module__": module}
+    kind: Any = type(name if name.isidentifier() else "Exception", (base,), namespace)
+    error: Exception = kind.__new__(kind)
+    return error

@@ -1,0 +1,102 @@
+"""Frames on a socket: two lengths (unsigned 32 and 64 bits, little-endian), a JSON text, and a block of bytes."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import time
+from typing import Any
+
+__all__ = ["MAX_BLOCK", "MAX_TEXT", "Connection", "ProcessDied", "TimeLimit", "Unanswered", "WireError"]
+
+_HEAD = struct.Struct("<IQ")
+MAX_TEXT = 8 << 20
+MAX_BLOCK = 64 << 20
+_TIME = "the time for this check is over"
+_DIED = "the Python process of the notebook has ended"
+
+
+class Unanswered(BaseException):
+    """There is no answer of the other end. No Exception: a test that expects one must not take this for it."""
+
+    __module__ = "builtins"  # shown to people by its bare name
+
+
+class WireError(Unanswered):
+    """What came is not of the format, or what should go is too large for it."""
+
+    __module__ = "builtins"
+
+
+class ProcessDied(Unanswered):
+    """The other process has ended."""
+
+    __module__ = "builtins"
+
+
+class TimeLimit(Unanswered):
+    """The time of this test cell is over."""
+
+    __module__ = "builtins"
+
+
+class Connection:
+    """Frames over a stream socket. A frame of which a part has come when the time is up is not lost."""
+
+    def __init__(self, stream: socket.socket) -> None:
+        self._stream = stream
+        self._buffer = bytearray()
+
+    def send(self, message: dict[str, Any], block: bytes = b"", deadline: float | None = None) -> None:
+        """Send one frame; WireError if it is too large, ProcessDied if the other end has closed, or reads too slowly.
+
+        deadline: time.monotonic() at which the connection is given up.
+        """
+        text = json.dumps(message, separators=(",", ":")).encode()
+        if len(text) > MAX_TEXT or len(block) > MAX_BLOCK:
+            raise WireError(f"too large to send: {(len(text) + len(block)) / 2**20:.0f} MiB")
+        try:
+            self._stream.settimeout(None if deadline is None else max(0.001, deadline - time.monotonic()))
+            self._stream.sendall(b"".join([_HEAD.pack(len(text), len(block)), text, block]))
+        except OSError as error:  # half a frame may have gone: nothing can follow it
+            self._stream.close()
+            raise ProcessDied(_DIED) from error
+
+    def receive(self, deadline: float | None = None) -> tuple[dict[str, Any], bytes]:
+        """Return the next frame.
+
+        deadline: time.monotonic() at which TimeLimit is raised. Raises WireError for what is no frame, ProcessDied when
+        the other end has closed.
+        """
+        self._fill(_HEAD.size, deadline)
+        text_size, block_size = _HEAD.unpack_from(self._buffer)
+        if text_size > MAX_TEXT or block_size > MAX_BLOCK:
+            raise WireError(f"a frame of {(text_size + block_size) / 2**20:.0f} MiB")
+        end = _HEAD.size + text_size
+        self._fill(end + block_size, deadline)
+        text, block = bytes(self._buffer[_HEAD.size : end]), bytes(self._buffer[end : end + block_size])
+        del self._buffer[: end + block_size]
+        try:
+            message = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise WireError("a frame that is not JSON") from error
+        if not isinstance(message, dict):
+            raise WireError("a frame that is no object")
+        return message, block
+
+    def _fill(self, size: int, deadline: float | None) -> None:
+        while len(self._buffer) < size:
+            left_s = None if deadline is None else deadline - time.monotonic()
+            if left_s is not None and left_s <= 0:
+                raise TimeLimit(_TIME)
+            self._stream.settimeout(left_s)
+            try:
+                chunk = self._stream.recv(min(max(size - len(self._buffer), 4096), 1 << 20))
+            except TimeoutError:
+                raise TimeLimit(_TIME) from None
+            except OSError as error:
+                raise ProcessDied(_DIED) from error
+            if not chunk:
+                raise ProcessDied(_DIED)
+            self._buffer += chunk

@@ -1,0 +1,27 @@
+"""Runs test cells until the grader hangs up: the trusted process, started inside a sandbox of its own.
+
+Standard input holds JSON: `control` and `student`, the descriptors of the sockets to the grader and to the student's
+process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import sys
+
+from autograder.boundary.cells import run_cells
+from autograder.boundary.frames import Connection, ProcessDied
+
+
+def main() -> None:
+    """Take over the sockets and serve."""
+    descriptors = json.load(sys.stdin)
+    control, student = (Connection(socket.socket(fileno=descriptors[name])) for name in ("control", "student"))
+    with contextlib.suppress(ProcessDied):
+        run_cells(control, student)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,192 @@
+"""Reads a zip file or a folder that nobody vouches for: nothing is unpacked, and what is read is bounded."""
+
+from __future__ import annotations
+
+import lzma
+import os
+import re
+import stat
+import struct
+import time
+import unicodedata
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autograder.errors import CourseError, SubmissionError
+
+__all__ = ["Archive", "Member", "open_archive"]
+
+_MAX_MEMBERS = 20_000
+_MAX_DIRECTORY = 8 * 1024 * 1024
+_MAX_READ = 4 * 1024**3
+_MAX_RATIO = 300
+_RATIO_FROM = 5 * 1024 * 1024
+_MAX_NAME = 1000
+_CHUNK = 1 << 20
+_JUNK = re.compile(
+    r"(^|/)(__MACOSX|\.ipynb_checkpoints|\.DS_Store|\._[^/]*|Thumbs\.db|desktop\.ini)(/|$)", re.IGNORECASE
+)
+_UNPACK = "unpack it with a program you trust and give the folder"
+
+
+@dataclass(frozen=True)
+class Member:
+    """One file: its path with slashes, and when it was last changed, in seconds since 1970; 0 if unknown."""
+
+    path: str
+    size: int
+    when: float
+    source: zipfile.ZipInfo | Path
+
+    @property
+    def name(self) -> str:
+        return self.path.rpartition("/")[2]
+
+
+@dataclass
+class Archive:
+    """The files of a zip file or folder that may be read; all others, with the reason."""
+
+    members: list[Member] = field(default_factory=list)
+    left_out: list[tuple[str, str]] = field(default_factory=list)
+    zipped: zipfile.ZipFile | None = None
+    _read: int = 0
+
+    def read(self, member: Member, limit: int) -> bytes:
+        """Return the content of a file; raise SubmissionError if it is longer than `limit` bytes or damaged."""
+        if member.size > limit:
+            raise SubmissionError(f"{member.size} bytes; {limit} are allowed")
+        try:
+            data = self._bytes(member, limit)
+        except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError, ValueError) as error:
+            raise SubmissionError(f"damaged: {error}") from error
+        if len(data) > limit:
+            raise SubmissionError(f"longer than the archive says; {limit} bytes are allowed")
+        self._read += len(data)
+        if self._read > _MAX_READ:
+            raise CourseError(f"more than {_MAX_READ >> 30} GiB in one archive", hint="hand it over in parts")
+        return data
+
+    def _bytes(self, member: Member, limit: int) -> bytes:
+        if isinstance(member.source, Path):
+            file = os.open(member.source, os.O_RDONLY | os.O_NOFOLLOW)
+            with os.fdopen(file, "rb") as opened:
+                return opened.read(limit + 1)
+        assert self.zipped is not None
+        with self.zipped.open(member.source) as stream:
+            pieces, left = [], limit + 1
+            while left > 0 and (piece := stream.read(min(_CHUNK, left))):
+                pieces.append(piece)
+                left -= len(piece)
+            return b"".join(pieces)
+
+    def add(self, path: str, size: int, when: float, source: zipfile.ZipInfo | Path, problem: str) -> None:
+        """Take a file in, or note why not."""
+        if _JUNK.search(path):
+            return
+        if problem := problem or _unsafe(path):
+            self.left_out.append((path[:200], problem))
+        else:
+            clean = "/".join(part for part in unicodedata.normalize("NFC", path).split("/") if part not in {"", "."})
+            self.members.append(Member(clean, size, when, source))
+
+
+@contextmanager
+def open_archive(path: Path) -> Iterator[Archive]:
+    """Open a zip file or a folder; raise CourseError if it is neither, is broken, or holds too much."""
+    if path.is_dir():
+        yield _folder(path)
+        return
+    try:
+        _check_directory(path)
+        with zipfile.ZipFile(path) as zipped:
+            yield _zip(path, zipped)
+    except (zipfile.BadZipFile, EOFError, struct.error, UnicodeDecodeError, NotImplementedError) as error:
+        raise CourseError(f"{path}: not a zip file, or broken: {error}", hint="download it again") from error
+    except FileNotFoundError as error:
+        raise CourseError(f"{path}: no such file", hint="give the zip file that was downloaded, or a folder") from error
+
+
+def _check_directory(path: Path) -> None:
+    """Refuse a list of contents that would fill the memory before anything of it is read."""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - (1 << 16) - 22))
+        tail = file.read()
+    place = tail.rfind(b"PK\x05\x06")
+    if place < 0 or len(tail) < place + 22:
+        raise zipfile.BadZipFile("no list of contents at its end")
+    (directory,) = struct.unpack_from("<I", tail, place + 12)
+    if directory > _MAX_DIRECTORY:
+        raise CourseError(f"{path}: too many files in it", hint=_UNPACK)
+
+
+def _zip(path: Path, zipped: zipfile.ZipFile) -> Archive:
+    infos = [info for info in zipped.infolist() if not info.is_dir()]
+    if len(infos) > _MAX_MEMBERS:
+        raise CourseError(f"{path}: {len(infos)} files; {_MAX_MEMBERS} are allowed", hint=_UNPACK)
+    archive = Archive(zipped=zipped)
+    for info in infos:
+        archive.add(_name(info), info.file_size, _when(info), info, _problem(info))
+    return archive
+
+
+def _name(info: zipfile.ZipInfo) -> str:
+    """Return a member's path; some programs write UTF-8 and do not say so, and some write backslashes."""
+    name = info.orig_filename
+    if not info.flag_bits & 0x800:
+        with suppress(UnicodeError):
+            name = name.encode("cp437").decode("utf-8")
+    return name.replace("\\", "/")
+
+
+def _when(info: zipfile.ZipInfo) -> float:
+    try:
+        return time.mktime((*info.date_time, 0, 0, -1)) if info.date_time[0] > 1980 else 0.0
+    except (ValueError, OverflowError):
+        return 0.0
+
+
+def _problem(info: zipfile.ZipInfo) -> str:
+    kind = stat.S_IFMT(info.external_attr >> 16)
+    if kind not in {0, stat.S_IFREG}:
+        return "a link" if kind == stat.S_IFLNK else "not an ordinary file"
+    if info.flag_bits & 1:
+        return "encrypted"
+    if info.file_size > max(_RATIO_FROM, _MAX_RATIO * info.compress_size):
+        return f"looks like a bomb: {info.file_size} bytes packed into {info.compress_size}"
+    return ""
+
+
+def _unsafe(path: str) -> str:
+    """Say why a path is not one that a submission has; empty if it is."""
+    if path.startswith("/") or re.match(r"[A-Za-z]:", path):
+        return "an absolute path"
+    if ".." in path.split("/"):
+        return "a path that leads out of its folder"
+    if len(path) > _MAX_NAME or max(len(part.encode("utf-8", "replace")) for part in path.split("/")) > 255:
+        return "a name too long"
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return "its name is not UTF-8"
+    return "" if path.isprintable() else "a name with control characters"
+
+
+def _folder(root: Path) -> Archive:
+    archive = Archive()
+    for folder, below, names in os.walk(root):
+        below.sort()
+        for name in sorted([*names, *(name for name in below if (Path(folder) / name).is_symlink())]):
+            path = Path(folder) / name
+            status = path.lstat()
+            link = "a link" if stat.S_ISLNK(status.st_mode) else ""
+            problem = link or ("" if stat.S_ISREG(status.st_mode) else "not an ordinary file")
+            archive.add(path.relative_to(root).as_posix(), status.st_size, status.st_mtime, path, problem)
+            if len(archive.members) > _MAX_MEMBERS:
+                raise CourseError(f"{root}: more than {_MAX_MEMBERS} files", hint="hand it over in parts")
+    return archive

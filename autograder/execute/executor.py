@@ -1,0 +1,149 @@
+"""Runs notebooks, each in a kernel and, for its tests, a second process of the same kind of sandbox."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+import threading
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import nbformat
+
+from autograder import sandbox as walls
+from autograder.boundary import DESCRIPTOR
+from autograder.errors import SandboxError
+from autograder.execute.run import Execution, Run
+from autograder.execute.trusted import Checks, TrustedCells
+from autograder.model import Limits
+from autograder.sandbox.room import Room
+
+__all__ = ["Executor", "storable"]
+
+_POLICY = walls.Policy(environment={"NBGRADER_EXECUTION": "autograde"})
+"""Tests may ask nbgrader's variable whether they are being graded."""
+_UNBOUNDED_MIB = 1 << 32
+
+
+class Executor:
+    """Runs notebooks in one kind of sandbox; `stop` ends those that are running, from any thread.
+
+    Attributes:
+        preload: what is imported before the first notebook comes; nothing: every process starts cold.
+        sandbox: where the notebooks run.
+    """
+
+    def __init__(self, sandbox: walls.Sandbox, preload: Sequence[str] = (), devices: Sequence[Path] = ()) -> None:
+        """Raises SandboxError if what is to be preloaded cannot be imported in the sandbox.
+
+        devices: device nodes, such as those of one GPU, that the processes may use; they run without a memory limit,
+        because CUDA reserves more addresses than any machine has memory.
+        """
+        self.preload = tuple(preload)
+        self._policy = replace(_POLICY, devices=tuple(devices))
+        self.sandbox = walls.Prewarmed(sandbox, preload, policy=self._policy) if preload else sandbox
+        self._running: set[walls.SandboxedKernelManager | TrustedCells] = set()
+        self._lock = threading.Lock()
+        self._stopped = False
+
+    def run(
+        self,
+        notebook: nbformat.NotebookNode,
+        *,
+        limits: Limits,
+        files: Mapping[str, Path],
+        explore: Collection[str] = (),
+        checks: Checks | None = None,
+    ) -> Execution:
+        """Return the notebook with outputs; `files` are copied beside it, cells with an id in `explore` are not run.
+
+        Cells that `checks` does not name run in the kernel, as they are. Raises SandboxError if a process cannot be
+        started: then nothing was run.
+        """
+        checks = checks or Checks()
+        with _laid_out(files) as folder, _laid_out(checks.files) as given:
+            execution = asyncio.run(
+                self._execute(storable(notebook), (folder, given), limits, frozenset(explore), checks)
+            )
+        return replace(execution, notebook=storable(execution.notebook))
+
+    def close(self) -> None:
+        """End the pre-warmed processes. Safe to call twice."""
+        if isinstance(self.sandbox, walls.Prewarmed):
+            self.sandbox.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def stop(self) -> None:
+        """Kill every process; the threads that wait for them come back within a second."""
+        with self._lock:
+            self._stopped = True
+            for running in self._running:
+                running.end()
+
+    async def _execute(
+        self,
+        notebook: nbformat.NotebookNode,
+        folders: tuple[Path, Path],
+        limits: Limits,
+        explore: frozenset[str],
+        checks: Checks,
+    ) -> Execution:
+        memory_mib = _UNBOUNDED_MIB if self._policy.devices else limits.memory_mib
+        bounds = walls.Limits(memory_mib=memory_mib, cpu_s=int(limits.total_time_s) + 60)
+        with TrustedCells(self.sandbox, checks, bounds, self._policy, folders[1]) as tests, self._watched(tests):
+            policy = replace(self._policy, environment={**self._policy.environment, DESCRIPTOR: str(tests.descriptor)})
+            with (
+                walls.kernel(
+                    self.sandbox, files=folders[0], limits=bounds, policy=policy, descriptors=(tests.descriptor,)
+                ) as manager,
+                self._watched(manager),
+            ):
+                return await Run(manager, notebook, limits, explore, tests).execute()
+
+    @contextlib.contextmanager
+    def _watched(self, running: walls.SandboxedKernelManager | TrustedCells) -> Iterator[None]:
+        with self._lock:
+            if self._stopped:
+                raise SandboxError("grading was stopped")
+            self._running.add(running)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running.discard(running)
+
+
+@contextlib.contextmanager
+def _laid_out(files: Mapping[str, Path]) -> Iterator[Path]:
+    """Copy the files into a folder of their own, which a later run removes should this one be killed."""
+    room = Room()
+    try:
+        for name, path in files.items():
+            target = room.path / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
+        yield room.path
+    finally:
+        room.leave()
+
+
+def storable(value: Any) -> Any:
+    """Return a copy with every lone surrogate replaced: JSON can carry them, a file cannot."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, list):
+        return [storable(item) for item in value]
+    if isinstance(value, dict):
+        return nbformat.NotebookNode({storable(key): storable(item) for key, item in value.items()})
+    return value

@@ -1,0 +1,90 @@
+"""Grades for Canvas: the file that Gradebook, Import takes.
+
+Sources: instructure/canvas-lms, lib/gradebook_exporter.rb (the columns and the row `Points Possible`) and
+lib/gradebook_importer.rb (what is read back: a person is looked up by ID, then by SIS User ID, then by SIS Login ID,
+then by name; a column is an assignment's by the number in parentheses after its title, else by its title; a blank field
+deletes a score; rows and assignments that are not in the file are left alone).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from autograder.errors import CourseError
+from autograder.lms.roster import Roster
+from autograder.lms.table import Export, Table, address, number, text, written
+from autograder.model import Stored
+
+__all__ = ["canvas_csv"]
+
+_IDENTITY = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
+_POSSIBLE = "    Points Possible"
+
+
+def canvas_csv(rows: Sequence[Stored], roster: Roster) -> Export:
+    """Return one row a student, with a column a lab and the row of the points possible.
+
+    With a roster, which is a gradebook exported from Canvas, the columns that say who is who are Canvas's own,
+    unchanged: with an apostrophe before it an id would find nobody. Without one the student's id stands as both
+    SIS id and login.
+    """
+    labs = {row.lab: row.max_score for row in sorted(rows, key=lambda row: (row.lab, row.max_score))}
+    grades: dict[str, dict[str, Stored]] = {}
+    for row in rows:
+        grades.setdefault(row.student, {})[row.lab] = row
+    if roster.table is None:
+        return _without(labs, grades)
+    return _filled(labs, grades, roster, roster.table)
+
+
+def _without(labs: Mapping[str, float], grades: Mapping[str, Mapping[str, Stored]]) -> Export:
+    table = [[*_IDENTITY, *map(text, labs)], [_POSSIBLE, "", "", "", "", *map(number, labs.values())]]
+    for student, own in grades.items():
+        person = next(iter(own.values()))
+        name = f"{person.last_name}, {person.first_name}" if person.last_name and person.first_name else student
+        login = address(student)
+        table.append(
+            [text(name), "", login, login, "", *(number(own[lab].score) if lab in own else "" for lab in labs)]
+        )
+    return Export(written(table), len(grades))
+
+
+def _filled(
+    labs: Mapping[str, float], grades: Mapping[str, Mapping[str, Stored]], roster: Roster, table: Table
+) -> Export:
+    identity = table.column("Section") + 1
+    if not identity or table.column("ID") < 0:
+        raise CourseError(
+            f"{table.path}: no gradebook of Canvas: no column ID or no column Section",
+            hint="in Canvas: Grades, Export, Export Entire Gradebook",
+        )
+    where = {lab: _assignment(table, lab) for lab in labs}
+    header = [*table.header[:identity], *(table.header[at] if at >= 0 else text(lab) for lab, at in where.items())]
+    lines = [header, [_POSSIBLE, *[""] * (identity - 1), *map(number, labs.values())]]
+    found: set[str] = set()
+    notes = [f"{lab}: no such assignment in {table.path.name}: Canvas makes one" for lab, at in where.items() if at < 0]
+    for person in roster.people:
+        student = roster.student(person)
+        row = table.rows[person.row]
+        if student not in grades or student in found:
+            notes.append(f"{' '.join(person.names) or row[0]}: {_why(student, student in found)}")
+            continue
+        found.add(student)
+        own = grades[student]
+        before = {lab: row[at] if at >= 0 else "" for lab, at in where.items()}
+        lines.append([*row[:identity], *(number(own[lab].score) if lab in own else before[lab] for lab in labs)])
+    notes += [f"{student}: left out: not in {table.path.name}" for student in grades if student not in found]
+    return Export(written(lines), len(found), notes)
+
+
+def _why(student: str, again: bool) -> str:
+    if again:
+        return f"left out: {student} again"
+    return "left out: no grade" if student else "left out: no such student in the gradebook"
+
+
+def _assignment(table: Table, lab: str) -> int:
+    """Return the column of an assignment of this name, with Canvas's number after it or without; -1 if none is."""
+    title = re.compile(rf"\s*{re.escape(lab)}\s*(\(\d+\))?\s*", re.IGNORECASE)
+    return next((at for at, name in enumerate(table.header) if title.fullmatch(name)), -1)

@@ -1,0 +1,81 @@
+"""Grades in the columns of Gradescope's "Download Grades", with a column a task.
+
+Gradescope takes no grades from a file. Its autograders write a results.json, but that is read only from a container
+that Gradescope starts for one submission, so one written here would help nobody. What an instructor can use is the file
+that Gradescope itself hands out: spreadsheets and scripts made for it read ours. Source of the columns: such files in
+public repositories, which agree in order and names (First Name, Last Name, SID, Email, Sections, Total Score,
+Max Points, Status, Submission ID, Submission Time, Lateness (H:M:S), View Count, Submission Count, then
+`1: Title (2.0 pts)` for each question).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+from autograder.course import StoredCell
+from autograder.errors import CourseError
+from autograder.lms.roster import Person, Roster
+from autograder.lms.table import Export, address, number, text, written
+from autograder.model import Stored
+
+__all__ = ["gradescope_csv"]
+
+_COLUMNS = [
+    "First Name", "Last Name", "SID", "Email", "Sections", "Total Score", "Max Points", "Status", "Submission ID",
+    "Submission Time", "Lateness (H:M:S)", "View Count", "Submission Count",
+]  # fmt: skip
+
+
+def gradescope_csv(rows: Sequence[Stored], cells: Mapping[str, Sequence[StoredCell]], roster: Roster) -> Export:
+    """Return one row a student of one lab; with a roster, which is such a file, its sections and submission ids too."""
+    if len(labs := sorted({row.lab for row in rows})) > 1:
+        raise CourseError(f"Gradescope has a file a lab; there are {', '.join(labs)}", hint="name one: --lab LAB")
+    tasks = {cell.key: cell for own in cells.values() for cell in own}
+    order = {cell.key: place for own in cells.values() for place, cell in enumerate(own)}
+    keys = sorted(tasks, key=lambda key: order[key])
+    titles = [text(f"{n}: {tasks[key].grade_id} ({tasks[key].max_score:.1f} pts)") for n, key in enumerate(keys, 1)]
+    people = {roster.student(person): person for person in reversed(roster.people)}
+    notes = []
+    if roster.table is not None:
+        notes = [f"{row.student}: not in {roster.table.path.name}" for row in rows if row.student not in people]
+        graded = {row.student for row in rows}
+        absent = [p for student, p in people.items() if student not in graded]
+        absent += [p for p in roster.people if not roster.student(p) and p not in absent]
+        notes += [f"{' '.join(p.names[:1])} {p.email}: left out: no grade" for p in absent]
+    lines = [[*_about(row, people.get(row.student), roster), *(_points(row, key) for key in keys)] for row in rows]
+    return Export(written([[*_COLUMNS, *titles], *lines]), len(rows), notes)
+
+
+def _about(row: Stored, person: Person | None, roster: Roster) -> list[str]:
+    sections = ""
+    if person and roster.table and (at := roster.table.column("Sections", "Section")) >= 0:
+        sections = roster.table.rows[person.row][at]
+    return [
+        text(row.first_name),
+        text(row.last_name),
+        address(row.student),
+        address(row.email or (person.email if person else "")),
+        text(sections),
+        number(row.score),
+        number(row.max_score),
+        "Ungraded" if row.to_grade else "Graded",
+        person.number if person else "",
+        row.handed_in,
+        _lateness(row),
+        "0",
+        "1",
+    ]
+
+
+def _points(row: Stored, key: str) -> str:
+    return number(row.grades[key]) if key in row.grades and key not in row.pending else ""
+
+
+def _lateness(row: Stored) -> str:
+    try:
+        late = datetime.fromisoformat(row.handed_in) - datetime.fromisoformat(row.due)
+    except (ValueError, TypeError):  # no due date, or not known when it was handed in
+        return "00:00:00"
+    seconds = int(max(late, timedelta()).total_seconds())
+    return f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"

@@ -1,0 +1,88 @@
+"""Grades for Moodle: an assignment's offline grading worksheet, filled in, or a file for the gradebook's import.
+
+Sources: moodle/moodle, mod/assign/feedback/offline/importgradeslib.php and locallib.php (the worksheet is read by its
+columns Identifier, Grade and Last modified (grade); an empty grade is skipped, and so is one above the maximum or one
+whose "last modified" is older than Moodle's), and docs.moodle.org, "Grade import" (CSV, mapped by e-mail address or ID
+number).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autograder.errors import CourseError
+from autograder.lms.roster import Roster
+from autograder.lms.table import Export, Table, address, number, text, written
+from autograder.model import Stored
+
+__all__ = ["moodle_csv"]
+
+_COLUMNS = ["First name", "Last name", "ID number", "Email address"]
+
+
+def moodle_csv(rows: Sequence[Stored], roster: Roster) -> Export:
+    """Return the worksheet with the grades in it, if the roster is one; else one row a student with a column a lab.
+
+    In the worksheet everything but the grade stays as Moodle wrote it, or it would not find the participant again.
+    """
+    table = roster.table
+    if table is None:
+        return _for_import(rows)
+    if table.column("Identifier") < 0 or table.column("Grade") < 0:
+        raise CourseError(
+            f"{table.path}: not a grading worksheet: no column Identifier or no column Grade",
+            hint="in the assignment: View all submissions, Grading action, Download grading worksheet, in English",
+        )
+    if len(labs := sorted({row.lab for row in rows})) > 1:
+        raise CourseError(
+            f"a grading worksheet is for one assignment; there are {', '.join(labs)}", hint="name one: --lab LAB"
+        )
+    return _worksheet(rows, roster, table)
+
+
+def _for_import(rows: Sequence[Stored]) -> Export:
+    labs = sorted({row.lab for row in rows})
+    grades: dict[str, dict[str, Stored]] = {}
+    for row in rows:
+        grades.setdefault(row.student, {})[row.lab] = row
+    table = [[*_COLUMNS, *map(text, labs)]]
+    for student, own in grades.items():
+        person = next(iter(own.values()))
+        who = [text(person.first_name), text(person.last_name), address(student), address(person.email)]
+        table.append([*who, *(number(own[lab].score) if lab in own else "" for lab in labs)])
+    return Export(written(table), len(grades))
+
+
+def _worksheet(rows: Sequence[Stored], roster: Roster, table: Table) -> Export:
+    grades = {row.student: row for row in rows}
+    grade_at, most_at = table.column("Grade"), table.column("Maximum Grade")
+    locked_at = table.column("Grade can be changed")
+    lines, notes = [list(row) for row in table.rows], []
+    found: set[str] = set()
+    scales = set()
+    for person in roster.people:
+        student, line = roster.student(person), lines[person.row]
+        who = person.names[0] if person.names else line[0]
+        if student not in grades or student in found:
+            notes.append(f"{who}: left as it was: {'no grade' if student else 'no such student in the gradebook'}")
+            continue
+        found.add(student)
+        if locked_at >= 0 and line[locked_at].strip().casefold() == "no":
+            notes.append(f"{who}: left as it was: Moodle says that the grade cannot be changed")
+            continue
+        own = grades[student]
+        most = _most(line[most_at]) if most_at >= 0 else 0.0
+        scale = most / own.max_score if most and own.max_score else 1.0
+        scales.add((own.max_score, most or own.max_score))
+        decimal = "," if most_at >= 0 and "," in line[most_at] and "." not in line[most_at] else "."
+        line[grade_at] = f"{own.score * scale:.2f}".replace(".", decimal)
+    notes += [f"{student}: left out: not in {table.path.name}" for student in grades if student not in found]
+    notes += [f"points of {ours:g} are scaled to Moodle's {theirs:g}" for ours, theirs in scales if ours != theirs]
+    return Export(written([table.header, *lines], newline="\r\n"), len(found), notes)
+
+
+def _most(field: str) -> float:
+    try:
+        return float(field.strip().replace(",", "."))
+    except ValueError:
+        return 0.0

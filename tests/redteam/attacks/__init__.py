@@ -1,0 +1,42 @@
+"""All attacks by name; each module holds those of one kind."""
+
+from tests.redteam.attacks import (
+    callbacks,
+    errors,
+    files,
+    huge,
+    interpreter,
+    kernel,
+    leaks,
+    library,
+    markup,
+    metadata,
+    protocol,
+    resources,
+    rubbish,
+    values,
+)
+from tests.redteam.redlab import Attack
+
+__all__ = ["ATTACKS"]
+
+_MODULES = (
+    kernel,
+    library,
+    interpreter,
+    values,
+    huge,
+    errors,
+    callbacks,
+    protocol,
+    leaks,
+    resources,
+    files,
+    metadata,
+    markup,
+    rubbish,
+)
+ATTACKS: dict[str, Attack] = {name: attack for module in _MODULES for name, attack in module.ATTACKS.items()}
+
+if sum(len(module.ATTACKS) for module in _MODULES) != len(ATTACKS):
+    raise ValueError("two attacks have one name")

@@ -1,0 +1,211 @@
+"""An instructor's whole path through a learning management system, and collecting and exporting as commands."""
+
+from __future__ import annotations
+
+import csv
+import json
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.course import open_course
+from autograder.publish import release_labs
+from tests.system.courses import (
+    ADD,
+    DOUBLE,
+    FULL,
+    TINY,
+    answered,
+    autograder,
+    copied,
+    grade,
+    grade_by_hand,
+    hand_in,
+)
+
+pytestmark = pytest.mark.slow
+
+CANVAS = f"""\
+Student,ID,SIS User ID,SIS Login ID,Section,{TINY} (5501),Current Score
+    Points Possible,,,,,8,(read only)
+"Lovelace, Ada",101,S1,ada,Monday,,
+"Hopper, Grace",102,S2,grace,Monday,1,
+"Turing, Alan",103,S3,alan,Tuesday,,
+"""
+MOODLE = """\
+Identifier,Full name,Email address,Status,Grade,Maximum Grade,Grade can be changed,Last modified (grade)
+Participant 901,Ada Lovelace,ada@uni.example,Submitted,,8.00,Yes,-
+Participant 902,Grace Hopper,grace@uni.example,Submitted,,8.00,Yes,-
+Participant 903,Alan Turing,alan@uni.example,No submission,,8.00,Yes,-
+"""
+
+
+def zipped(path: Path, files: Mapping[str, nbformat.NotebookNode | str]) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content if isinstance(content, str) else nbformat.writes(content))
+    return path
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Path:
+    """A folder with what Canvas and Moodle hand out."""
+    (tmp_path / "canvas.csv").write_text(CANVAS)
+    (tmp_path / "moodle.csv").write_text(MOODLE)
+    return tmp_path
+
+
+def read(path: Path) -> list[list[str]]:
+    return list(csv.reader(path.read_text().splitlines()))
+
+
+def test_from_the_zip_of_canvas_to_grades_in_every_system(tiny: Path, desk: Path) -> None:
+    archive = zipped(
+        desk / "submissions.zip",
+        {
+            f"lovelaceada_101_9001_{TINY}-1.ipynb": answered(tiny, **FULL),
+            f"hoppergrace_LATE_102_9002_{TINY} (1).ipynb": answered(tiny, add=ADD, double=DOUBLE.replace("2 *", "3 *")),
+            "../../evil_103_9003_x.ipynb": "{}",
+        },
+    )
+    collected = autograder("collect", TINY, archive, "--roster", desk / "canvas.csv", "--course", tiny)
+    assert collected.exit_code == 1, "one file was dangerous, and that is not to be overlooked"
+    assert collected.stdout.splitlines()[1:] == [
+        "-        ../../evil_103_9003_x.ipynb  left out: a path that leads out of its folder",
+        f"ada      {TINY}.ipynb                new; was {TINY}-1.ipynb",
+        f"grace    {TINY}.ipynb                new; late; was {TINY} (1).ipynb",
+    ]
+    assert "2 students\nerror: 1 submissions could not be taken\nhint: " in collected.stderr
+
+    assert autograder("grade", TINY, "--workers", "2", "--course", tiny).exit_code == 0
+    grade_by_hand(tiny, "ada", "why", 2.5, comment="Well <b>said</b>.")
+    pages = autograder("feedback", TINY, "--course", tiny).stdout.splitlines()
+    page = next(Path(line) for line in pages if "/ada/" in line).read_text()
+    assert "Well &lt;b&gt;said&lt;/b&gt;." in page
+    assert "7.5 <small>of 8" in page
+    assert "check.equal" not in page, "the source of no test"
+
+    for form, roster in (("nbgrader", ""), ("canvas", "canvas.csv"), ("moodle", "moodle.csv"), ("gradescope", "")):
+        more = ["--roster", str(desk / roster)] if roster else []
+        target = desk / f"out-{form}.csv"
+        done = autograder("export", "--format", form, *more, "--to", target, "--course", tiny)
+        assert done.exit_code == 0, done.stderr
+    assert [row[3:4] + row[9:] for row in read(desk / "out-nbgrader.csv")[1:]] == [
+        ["ada", "7.5", "8"],
+        ["grace", "2", "8"],
+    ]
+    assert read(desk / "out-canvas.csv") == [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", f"{TINY} (5501)"],
+        ["    Points Possible", "", "", "", "", "8"],
+        ["Lovelace, Ada", "101", "S1", "ada", "Monday", "7.5"],
+        ["Hopper, Grace", "102", "S2", "grace", "Monday", "2"],
+    ]
+    assert [row[4] for row in read(desk / "out-moodle.csv")] == ["Grade", "7.50", "2.00", ""]
+    gradescope = read(desk / "out-gradescope.csv")
+    assert gradescope[0][13:] == ["1: add-check (2.0 pts)", "2: double-check (3.0 pts)", "3: why (3.0 pts)"]
+    assert gradescope[1][13:] == ["2", "3", "2.5"]
+
+    source = tiny / "source" / TINY / f"{TINY}.py"
+    source.write_text(source.read_text().replace("check.equal(double(3), 6)", "check.equal(double(3), 7)"))
+    list(release_labs(tiny, (TINY,)))
+    again = autograder("grade", TINY, "--course", tiny)
+    assert "6.5/8  graded  was 7.5; double-check 2/3: three is doubled" in again.stdout
+    assert open_course(tiny).score("ada", TINY).comments[f"{TINY}/why"] == "Well <b>said</b>."
+    verified = autograder("verify", "--course", tiny)
+    assert (verified.exit_code, verified.stdout.count("01_tiny: by hand")) == (0, 2), verified.stdout
+    report = json.loads(autograder("report", TINY, "--json", "--course", tiny).stdout)
+    assert (report["statuses"], report["scores"]["highest"]) == ({"graded": 2}, 6.5)
+
+
+def test_formgrader_s_own_numbers_are_those_that_were_exported(tiny: Path, desk: Path) -> None:
+    from nbgrader.api import Gradebook
+
+    hand_in(tiny, "ada", answered(tiny, **FULL))
+    grade(tiny)
+    grade_by_hand(tiny, "ada", "why", 1.25, extra=0.5)
+    autograder("export", "--course", tiny, "--to", desk / "grades.csv")
+    with Gradebook(f"sqlite:///{tiny}/gradebook.db", "tiny") as book:
+        (shown,) = book.submission_dicts(TINY)  # what formgrader's table of submissions is made of
+        assert (shown["score"], shown["max_score"], shown["student"]) == (6.75, 8, "ada")
+    assert float(read(desk / "grades.csv")[1][9]) == 6.75
+
+
+def test_a_second_download_brings_what_is_newer_and_leaves_the_rest(tiny: Path, desk: Path) -> None:
+    first = zipped(desk / "a.zip", {"ada/x.ipynb": answered(tiny), "bob/x.ipynb": answered(tiny)})
+    assert autograder("collect", TINY, first, "--course", tiny).exit_code == 0
+    before = answered(tiny, add=ADD)
+    second = desk / "b.zip"
+    with zipfile.ZipFile(second, "w") as archive:
+        archive.writestr(zipfile.ZipInfo("ada/x.ipynb", (2100, 1, 1, 0, 0, 0)), nbformat.writes(before))
+        archive.writestr(zipfile.ZipInfo("bob/x.ipynb", (2100, 1, 1, 0, 0, 0)), nbformat.writes(answered(tiny)))
+    tried = autograder("collect", TINY, second, "--course", tiny, "--dry-run")
+    assert [line.split("  ")[-1] for line in tried.stdout.splitlines()[1:]] == [
+        "would replace an older one; was x.ipynb", "unchanged; was x.ipynb",
+    ]  # fmt: skip
+    done = autograder("collect", TINY, second, "--course", tiny)
+    assert "replaced; the one before is in .autograder/replaced/01_tiny/ada/" in done.stdout
+    assert len(list((tiny / ".autograder" / "replaced").rglob("*.ipynb"))) == 1
+    assert sorted(grade(tiny)) == ["ada", "bob"]
+
+
+def test_what_is_no_archive_is_an_error_with_a_hint(tiny: Path, desk: Path) -> None:
+    (desk / "page.zip").write_text("<html>please log in</html>")
+    result = autograder("collect", TINY, desk / "page.zip", "--course", tiny)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "not a zip file, or broken" in result.stderr
+    assert "hint: download it again" in result.stderr
+    assert autograder("collect", "nope", desk / "page.zip", "--course", tiny).exit_code == 1
+    assert autograder("collect", TINY, desk / "none.zip", "--course", tiny).exit_code == 2
+
+
+@pytest.fixture(scope="module")
+def graded(tiny_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    course = copied(tiny_template, tmp_path_factory.mktemp("graded"))
+    hand_in(course, "ada", answered(course, **FULL))
+    hand_in(course, "eve", answered(course, add=ADD))
+    grade(course)
+    return course
+
+
+def test_whoever_is_left_out_of_an_export_is_listed(graded: Path, desk: Path) -> None:
+    result = autograder(
+        "export", "--course", graded, "--format", "canvas", "--roster", desk / "canvas.csv", "--to", "-"
+    )
+    assert result.exit_code == 0
+    assert result.stderr.splitlines() == [
+        "Hopper, Grace: left out: no such student in the gradebook",
+        "Turing, Alan: left out: no such student in the gradebook",
+        "eve: left out: not in canvas.csv",
+        "1 rows",
+    ]
+
+
+def test_an_export_replaces_an_export_of_its_kind_and_nothing_else(graded: Path, desk: Path) -> None:
+    target = desk / "grades.csv"
+    form = ["--format", "canvas", "--roster", str(desk / "canvas.csv")]
+    for _ in range(2):
+        assert autograder("export", "--course", graded, *form, "--to", target).exit_code == 0
+    other = autograder("export", "--course", graded, "--to", target)
+    assert (other.exit_code, "is there already and is not an export" in other.stderr) == (1, True)
+    own = autograder("export", "--course", graded, *form, "--to", desk / "canvas.csv")
+    assert (own.exit_code, (desk / "canvas.csv").read_text()) == (1, CANVAS), "Canvas's own file is not overwritten"
+    worksheet = ["--format", "moodle", "--roster", str(desk / "moodle.csv"), "--to", str(desk / "moodle.csv")]
+    assert autograder("export", "--course", graded, *worksheet).exit_code == 1
+    assert (desk / "moodle.csv").read_text() == MOODLE
+
+
+def test_a_roster_that_would_not_be_used_is_wrong_usage(graded: Path, desk: Path) -> None:
+    result = autograder("export", "--course", graded, "--roster", desk / "canvas.csv", "--to", "-")
+    assert (result.exit_code, "belongs to another --format" in result.stderr) == (2, True)
+
+
+def test_a_roster_of_another_system_is_refused(graded: Path, desk: Path) -> None:
+    for form, roster, said in (
+        ("canvas", "moodle.csv", "no gradebook of Canvas"),
+        ("moodle", "canvas.csv", "not a grading worksheet"),
+    ):
+        result = autograder("export", "--course", graded, "--format", form, "--roster", desk / roster, "--to", "-")
+        assert (result.exit_code, said in result.stderr, result.stdout) == (1, True, "")
