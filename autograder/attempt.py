@@ -102,7 +102,7 @@ def prepare(course: Course, lab: str, executor: Executor) -> Setup:
 def attempt(setup: Setup, handin: Handin) -> Attempt:
     """Run the notebooks in the sandbox and score them."""
     box = setup.executor.sandbox
-    result = Attempt(handin, messages=list(handin.notes), sandbox=box.name, isolated=box.isolated)
+    result = Attempt(handin, messages=list(handin.notes), sandbox=box.walls or box.name, isolated=box.isolated)
     started = time.monotonic()
     try:
         for name, rows in setup.rows.items():
@@ -140,6 +140,9 @@ def _run(setup: Setup, result: Attempt, name: str) -> nbformat.NotebookNode:
     result.tampered = result.tampered or bool(repaired.tampered)
     result.messages += [*notes, *repaired.notes, *repaired.tampered]
     skipped = setup.explore | {cell.id for cell in repaired.notebook.cells if cell.source.startswith(EXPLORE)}
+    for cell in repaired.notebook.cells:
+        if cell.cell_type == "code" and cell.id not in skipped:
+            cell.outputs = []  # of a cell that is run, what it puts out now is what counts
     files = {**handin.files, **setup.given}
     execution = setup.executor.run(
         repaired.notebook, limits=setup.limits, files=files, explore=skipped, checks=setup.modes.checks[name]

@@ -66,12 +66,34 @@ def release(labs: tuple[str, ...], check: bool, root: Path) -> None:
     metavar="N",
     help="Submissions run side by side.",
 )
+@click.option(
+    "--scheduler",
+    default="",
+    metavar="ADDRESS",
+    help="Run the submissions on the workers of this Dask cluster, such as tcp://head:8786.",
+)
+@click.option(
+    "--gpu",
+    "gpus",
+    type=click.IntRange(0),
+    multiple=True,
+    metavar="N",
+    help="Let the sandbox use this NVIDIA GPU, for one submission at a time; may be repeated.",
+)
 @click.option("--force", is_flag=True, help="Grade again what has not changed since it was graded.")
 @click.option("--dry-run", is_flag=True, help="Say what would be graded, and why; grade nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a student instead of a table.")
 @command
 def grade(
-    lab: str, root: Path, students: tuple[str, ...], workers: int, force: bool, dry_run: bool, as_json: bool
+    lab: str,
+    root: Path,
+    students: tuple[str, ...],
+    workers: int,
+    scheduler: str,
+    gpus: tuple[int, ...],
+    force: bool,
+    dry_run: bool,
+    as_json: bool,
 ) -> None:
     """Grade the submissions of LAB, each in a sandbox, and store the grades in nbgrader's gradebook.
 
@@ -83,14 +105,19 @@ def grade(
       autograder grade 01_numpy_mlp --workers 2
       autograder grade 01_numpy_mlp --student ann --force
       autograder grade ps1 --course ~/my-course --json
+      autograder grade 01_numpy_mlp --scheduler tcp://head:8786
     """
     from autograder.session import grade_lab, plan_lab
 
+    if scheduler and gpus:
+        raise click.UsageError("--gpu is for this machine; a cluster's workers see what they were started with")
     if dry_run:
         for student, reason in plan_lab(root, lab, students, force=force):
             click.echo(f"{student}\t{reason}")
         return
-    outcomes = grade_lab(root, lab, students, workers=workers, force=force, as_json=as_json)
+    outcomes = grade_lab(
+        root, lab, students, workers=workers, force=force, as_json=as_json, scheduler=scheduler, gpus=gpus
+    )
     failed = [outcome.result.student for outcome in outcomes if outcome.result.status == "failed"]
     if failed:
         raise AutograderError(

@@ -172,8 +172,9 @@ class Grading:
             status=status,
             max_score=self.setup.max_score,
             messages=messages,
-            sandbox=self.executor.sandbox.name,
+            sandbox=self.executor.sandbox.walls or self.executor.sandbox.name,
             isolated=self.executor.sandbox.isolated,
+            tests=str(self.setup.modes),
             graded_at=datetime.now(UTC).isoformat(timespec="seconds"),
         )
 

@@ -20,16 +20,13 @@ _OUTSIDE_A_CASE = {*_CASES, "counted", "score"}
 def check_tests(source: LabSource) -> None:
     """Raise SourceError for the first test cell that trusts a name it should not, or is not scored as it says."""
     student = {name for cell in source.cells if cell.solution for name in defined_names(cell)}
-    labkit_names: set[str] = set()
     for cell in source.cells:
         if cell.test:
             tree = ast.parse(cell.source)
-            _check_names(source, cell, tree, student | labkit_names)
+            _check_names(source, cell, tree, student)
             _check_score(source, cell, tree)
             _check_hidden(source, cell, tree)
             _check_cases(source, cell, tree, student)
-        elif cell.locked:
-            labkit_names |= _labkit_imports(cell)
 
 
 def defined_names(cell: SourceCell) -> set[str]:
@@ -51,7 +48,12 @@ def _check_names(source: LabSource, cell: SourceCell, tree: ast.Module, allowed:
             line = min((node.lineno for node in uses if node.id == name and node.lineno >= begin), default=begin)
             raise SourceError(
                 f"{source.where(cell, line)}: the test uses {name!r}, which it neither imports nor defines",
-                hint="a test trusts only what it imports itself, labkit, and the functions it tests",
+                hint="names that a test imports or defines are the grader's, others the student's: import this one",
+            )
+        if name in allowed and hasattr(builtins, name) and name not in own:
+            raise SourceError(
+                f"{source.where(cell, begin)}: the test uses {name!r}, which is a built-in name and a task's as well",
+                hint="give the task another name: in a test, built-in names are the grader's",
             )
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
@@ -66,16 +68,6 @@ def _global_names(table: symtable.SymbolTable) -> Iterator[tuple[str, int]]:
             yield symbol.get_name(), table.get_lineno()
     for child in table.get_children():
         yield from _global_names(child)
-
-
-def _labkit_imports(cell: SourceCell) -> set[str]:
-    names: set[str] = set()
-    for node in ast.parse(cell.source).body if cell.cell_type == "code" else []:
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "labkit" and not node.level:
-            names |= {alias.asname or alias.name for alias in node.names}
-        elif isinstance(node, ast.Import):
-            names |= {a.asname or "labkit" for a in node.names if a.name.split(".")[0] == "labkit"}
-    return names
 
 
 # ------------------------------------------------------------------------------------------------------ score and cases

@@ -129,6 +129,8 @@ class Result:
     cells: tuple[CellScore, ...] = ()
     sandbox: str = ""
     isolated: bool = False
+    tests: str = ""
+    """Where its test cells ran: isolated, compat, or both."""
     fingerprint: str = ""
     """Hash of the submission, the tests and the environment: equal work is not done twice."""
     graded_at: str = ""

@@ -12,14 +12,14 @@ import nbformat
 
 from autograder.course import Course
 from autograder.errors import SubmissionError, in_one_line
-from autograder.execute import Checks, Executor
+from autograder.execute import Checks, Executor, preloads
 from autograder.files import write_whole
 from autograder.model import Lab, Limits, SourceCellRow
 from autograder.score import score_notebook
 from autograder.store import fingerprint
 from autograder.submission import parse, repair
 
-__all__ = ["Modes", "find_modes"]
+__all__ = ["Modes", "find_modes", "modules"]
 
 _NO_SOURCE = "there is no instructor's notebook to try its tests on: they run in the student's kernel, watched"
 
@@ -31,6 +31,12 @@ class Modes:
     checks: Mapping[str, Checks]
     notes: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        """Return how a result names them: isolated, compat, or both."""
+        kinds = {"isolated": any(c.isolated for c in self.checks.values())}
+        kinds["compat"] = any(c.guarded for c in self.checks.values())
+        return " and ".join(kind for kind, there in kinds.items() if there)
+
     @classmethod
     def of(
         cls,
@@ -40,6 +46,20 @@ class Modes:
     ) -> Modes:
         """Return the modes of notebooks by name."""
         return cls({name: Checks(isolated=isolated[name], guarded=guarded[name], files=given) for name in isolated})
+
+
+def modules(course: Course, lab: str) -> tuple[str, ...]:
+    """Return what a pre-warmed process imports for this lab: lab.toml names it, or its cells import it."""
+    folder = course.source(lab)
+    frameworks = Lab.read(folder).frameworks if (folder / "lab.toml").exists() else ()
+    sources = [row.source for rows in course.notebooks(lab).values() for row in rows if row.cell_type == "code"]
+    for path in sorted(folder.glob("*.ipynb")):
+        try:
+            notebook, _ = parse(path.read_bytes(), path.name)
+        except (OSError, SubmissionError):
+            continue
+        sources += [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    return preloads(sources, frameworks)
 
 
 def find_modes(course: Course, lab: str, executor: Executor, limits: Limits, given: Mapping[str, Path]) -> Modes:

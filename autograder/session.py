@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Column
 
-from autograder.course import open_course
+from autograder.course import Course, open_course
 from autograder.errors import AutograderError, CourseError
 from autograder.execute import Executor
 from autograder.grade import Grading, Outcome
+from autograder.modes import modules
 from autograder.report import write_feedback
-from autograder.sandbox import choose
+from autograder.runner import Cluster, Threads
+from autograder.sandbox import choose, gpu_nodes
 from autograder.store import Log
 from autograder.table import messages, plain, show_table, summary
 
@@ -25,32 +27,43 @@ __all__ = ["feedback_lab", "grade_lab", "plan_lab"]
 
 
 def grade_lab(
-    root: Path, lab: str, students: Sequence[str], *, workers: int, force: bool, as_json: bool
+    root: Path,
+    lab: str,
+    students: Sequence[str],
+    *,
+    workers: int,
+    force: bool,
+    as_json: bool,
+    scheduler: str = "",
+    gpus: Sequence[int] = (),
 ) -> list[Outcome]:
-    """Grade, show progress on stderr, and print a table, or a JSON line a student as it is stored, on stdout."""
-    grading = _grading(root, lab)
-    chosen = grading.students(students)
-    if not chosen:
-        raise CourseError(
-            f"{lab}: nobody has handed in anything",
-            hint=f"submissions go into {grading.course.submitted('STUDENT', lab)}",
-        )
-    outcomes = []
-    with closing(grading.run(chosen, workers=workers, force=force)) as run:
-        for outcome in _with_progress(run, len(chosen), lab):
-            outcomes.append(outcome)
-            if as_json:
-                print(json.dumps(_public(outcome)), flush=True)
+    """Grade, show progress on stderr, and print a table, or a JSON line a student as it is stored, on stdout.
+
+    scheduler: address of a Dask cluster that runs the submissions; else this machine does, `workers` side by side, or
+    one on each of these gpus.
+    """
+    course = open_course(root)
+    with ExitStack() as open_here:
+        executors = [open_here.enter_context(executor) for executor in _executors(course, lab, gpus)]
+        grading = _grading(course, lab, executors[0])
+        chosen = _chosen(grading, students)
+        runner = Cluster(grading.setup, scheduler) if scheduler else Threads(grading.setup, workers, executors[1:])
+        outcomes = []
+        with closing(grading.run(chosen, force=force, runner=runner)) as run:
+            for outcome in _with_progress(run, len(chosen), lab):
+                outcomes.append(outcome)
+                if as_json:
+                    print(json.dumps(_public(outcome)), flush=True)
     if not as_json:
         show_table(outcomes)
-    for line in [*summary(outcomes), f"log head {grading.log.head or 'none'}"]:
+    for line in [*summary(outcomes), f"log head {grading.log.head or 'none'}: note it for autograder verify --head"]:
         _stderr().print(line, soft_wrap=True, markup=False)
     return outcomes
 
 
 def plan_lab(root: Path, lab: str, students: Sequence[str], *, force: bool) -> Iterator[tuple[str, str]]:
     """Yield each student and why they would, or would not, be graded now."""
-    grading = _grading(root, lab)
+    grading = _grading(open_course(root), lab, Executor(choose()))
     yield from grading.plan(grading.students(students), force=force)
 
 
@@ -73,12 +86,31 @@ def feedback_lab(root: Path, lab: str, students: Sequence[str]) -> Iterator[Path
         raise failures[0]
 
 
-def _grading(root: Path, lab: str) -> Grading:
-    course = open_course(root)
-    sandbox = choose()
-    if not sandbox.isolated:
-        _stderr().print(f"no sandbox: {plain(sandbox.why_not)}", style="yellow", soft_wrap=True, markup=False)
-    return Grading(course, lab, Executor(sandbox))
+def _executors(course: Course, lab: str, gpus: Sequence[int]) -> Iterator[Executor]:
+    """Yield one executor, or one for each GPU, with what the lab uses imported."""
+    names = modules(course, lab)
+    for number in gpus or (None,):
+        yield Executor(choose(), names, devices=() if number is None else gpu_nodes(number))
+
+
+def _grading(course: Course, lab: str, executor: Executor) -> Grading:
+    if not executor.sandbox.isolated:
+        why = plain(executor.sandbox.why_not)
+        _stderr().print(f"no sandbox: {why}", style="yellow", soft_wrap=True, markup=False)
+    grading = Grading(course, lab, executor)
+    for note in grading.setup.modes.notes:
+        _stderr().print(f"note: {plain(note)}", style="yellow", soft_wrap=True, markup=False)
+    return grading
+
+
+def _chosen(grading: Grading, students: Sequence[str]) -> list[str]:
+    chosen = grading.students(students)
+    if not chosen:
+        raise CourseError(
+            f"{grading.lab}: nobody has handed in anything",
+            hint=f"submissions go into {grading.course.submitted('STUDENT', grading.lab)}",
+        )
+    return chosen
 
 
 def _stderr() -> Console:
@@ -113,7 +145,7 @@ def _with_progress(outcomes: Iterator[Outcome], total: int, lab: str) -> Iterato
 
 def _public(outcome: Outcome) -> dict[str, object]:
     result = outcome.result.to_dict()
-    keys = ("student", "lab", "status", "score", "max_score", "seconds", "messages", "sandbox", "isolated")
+    keys = ("student", "lab", "status", "score", "max_score", "seconds", "messages", "sandbox", "isolated", "tests")
     shown = {key: result[key] for key in keys} | {"messages": messages(outcome)}
     shown |= {key: round(result[key], 9) for key in ("score", "max_score")}  # 14.7 and not 14.700000000000001
     return shown | {"to_grade": outcome.to_grade, "unchanged": outcome.unchanged, "was": outcome.was}

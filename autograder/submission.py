@@ -16,6 +16,8 @@ import nbformat
 from autograder.course import checksum
 from autograder.errors import SubmissionError
 from autograder.model import SourceCellRow
+from autograder.outputs import MAX_BYTES as MAX_OUTPUT_BYTES
+from autograder.outputs import harmless
 from autograder.stub import strip_hidden
 
 __all__ = ["MAX_BYTES", "MAX_CELLS", "Repaired", "parse", "read", "repair"]
@@ -97,7 +99,10 @@ def repair(notebook: nbformat.NotebookNode, rows: Sequence[SourceCellRow]) -> Re
     for number, cell in enumerate(notebook.cells):
         row = known.get(_grade_id(cell))
         if row is None or number != last[row.grade_id]:  # like nbgrader, the last copy is the one that counts
-            cells.append(_new(cell.cell_type, cell.source, cell.get("id"), {}, cell.get("attachments")))
+            plain = _new(cell.cell_type, cell.source, cell.get("id"), {}, cell.get("attachments"))
+            if cell.cell_type == "code":
+                plain.outputs = cell.outputs
+            cells.append(plain)
         else:
             cells.append(_restored(cell, row))
             complaints += [(row, change) for change in _changes(cell, row)]
@@ -110,7 +115,17 @@ def repair(notebook: nbformat.NotebookNode, rows: Sequence[SourceCellRow]) -> Re
     if strangers := sum(number for grade_id, number in copies.items() if grade_id and grade_id not in known):
         notes.append(f"{strangers} graded cells are not part of this lab: run as ordinary cells")
     _insert_missing(cells, rows)
+    _keep_outputs(cells)
     return Repaired(_notebook(cells), tuple(words for row, words in complaints if row.locked), tuple(notes))
+
+
+def _keep_outputs(cells: Sequence[nbformat.NotebookNode]) -> None:
+    """Bound what is kept of all outputs together; those of cells that are run are replaced then."""
+    left = 10 * MAX_OUTPUT_BYTES
+    for cell in cells:
+        if cell.cell_type == "code" and cell.outputs:
+            cell.outputs = harmless(cell.outputs, min(left, MAX_OUTPUT_BYTES)) if left > 0 else []
+            left -= len(str(cell.outputs))
 
 
 # ------------------------------------------------------------------------------------------------------------- reading
@@ -135,7 +150,10 @@ def _read_cell(raw: Any) -> nbformat.NotebookNode | None:
     if isinstance(nbgrader, dict):
         kept = {key: value for key, value in nbgrader.items() if isinstance(value, str | int | float)}
     attachments = raw.get("attachments") if raw["cell_type"] == "markdown" else None
-    return _new(raw["cell_type"], _text(source), raw.get("id"), {"nbgrader": kept} if kept else {}, attachments)
+    node = _new(raw["cell_type"], _text(source), raw.get("id"), {"nbgrader": kept} if kept else {}, attachments)
+    if raw["cell_type"] == "code":
+        node.outputs = harmless(raw.get("outputs"))
+    return node
 
 
 def _text(source: str) -> str:

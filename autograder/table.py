@@ -27,6 +27,8 @@ _MAX_LINES = 3
 _WIDEST_NAME = 32
 _NARROWEST = 72
 _UNBOUNDED = 10_000
+_ENDED = {"TimeLimit", "ProcessDied"}
+"""The errors of cases at which the connection to the student's process ended."""
 
 
 def show_table(outcomes: Sequence[Outcome]) -> None:
@@ -122,8 +124,9 @@ def _look(outcome: Outcome) -> Iterator[str]:
 
 
 def _said(cell: CellScore) -> bool:
-    """Whether a message of the executor names this cell already."""
-    return cell.message.startswith(KERNEL_ENDED)
+    """Whether a message of the executor names this cell already: time ran out in it, or the process ended."""
+    errors = {case["error"] for case in cell.cases if not case["passed"]}
+    return cell.message.startswith(KERNEL_ENDED) or bool(errors & _ENDED)
 
 
 def _which(some: Sequence[CellScore], checks: Sequence[CellScore]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,18 @@ from labkit._values import (
     short,
 )
 
-__all__ = ["Mismatch", "as_array", "at", "compare", "expect_shape", "form", "real", "same", "sentence"]
+__all__ = [
+    "Mismatch",
+    "as_array",
+    "at",
+    "central_differences",
+    "compare",
+    "expect_shape",
+    "form",
+    "real",
+    "same",
+    "sentence",
+]
 
 _FAMILIES = {"b": "booleans", "i": "integers", "u": "integers", "f": "floating-point numbers", "c": "complex numbers"}
 _REFERENCE = "the value to compare with"
@@ -91,6 +102,20 @@ def _expect_all(agree: Any, found: Array, target: Array, name: str, hint: str) -
     many = f" ({int(wrong.sum())} of {wrong.size} values differ)" if wrong.size > 1 else ""
     wanted, came = digits(target[index], found[index])
     raise Mismatch(sentence(name, wanted + at(index), came) + many, hint)
+
+
+def central_differences(f: Callable[[Array], object], x: Array, step: float, name: str) -> Array:
+    """Return (f(x + step) - f(x - step)) / (2 * step) for each entry of x; Mismatch where f is not finite."""
+    numeric = np.empty_like(x)
+    for index in np.ndindex(x.shape):
+        ahead, behind = x.copy(), x.copy()
+        ahead[index] += step
+        behind[index] -= step
+        above, below = (real(f(point), "a number from the function", name, "") for point in (ahead, behind))
+        numeric[index] = (above - below) / (2 * step)
+        if not np.isfinite(numeric[index]):
+            raise Mismatch(sentence(name, f"a function that is finite around x{at(index)}", f"{above:g} and {below:g}"))
+    return numeric
 
 
 # ------------------------------------------------------------------------------------------------------ any other value

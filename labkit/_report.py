@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import linecache
+import sys
 import traceback
 from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
-__all__ = ["MIME", "Case", "CheckFailed", "Score", "advice", "error_message"]
+__all__ = ["MIME", "Case", "CheckFailed", "Ledger", "Score", "advice", "error_message"]
 
 MIME = "application/vnd.labkit.check+json"
 """The media type under which a score travels with a cell's output; graders read the cases from it."""
@@ -96,6 +97,34 @@ class Score:
         total = f"{_ROW}{_CELL}'></td>{_CELL};font-weight:bold'>{escape(self.summary())}</td></tr>"
         table = f"<table style='margin:0;border-left:4px solid {colour}'>{rows}{total}</table>"
         return {"text/plain": repr(self), "text/html": table, MIME: self.to_dict()}
+
+
+class Ledger:
+    """The cases of the cell that is running now."""
+
+    def __init__(self) -> None:
+        self.cases: list[Case] = []
+        self.execution = 0
+        self.open = False
+
+    def start(self) -> None:
+        """Forget the cases of an earlier cell that never reached its score."""
+        ipython = sys.modules.get("IPython")
+        shell = ipython.get_ipython() if ipython else None
+        execution = getattr(shell, "execution_count", 0)
+        if execution != self.execution:
+            self.cases, self.execution = [], execution
+
+    def take(self) -> list[Case]:
+        """Return the cases of this cell, and forget them."""
+        self.start()
+        cases, self.cases = self.cases, []
+        return cases
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self.cases = []
+        self.open = False
 
 
 class CheckFailed(AssertionError):

@@ -24,8 +24,19 @@ from typing import Any
 
 import numpy as np
 
-from labkit._compare import Mismatch, as_array, at, compare, expect_shape, form, real, same, sentence
-from labkit._report import Case, CheckFailed, Score, advice, error_message
+from labkit._compare import (
+    Mismatch,
+    as_array,
+    at,
+    central_differences,
+    compare,
+    expect_shape,
+    form,
+    real,
+    same,
+    sentence,
+)
+from labkit._report import Case, CheckFailed, Ledger, Score, advice, error_message
 from labkit._values import Array, Remote, adopt, describe, digits, is_tensor, items, local, numbers, plain, remotes
 
 __all__ = [
@@ -52,29 +63,7 @@ __all__ = [
 ]
 
 
-class _Ledger:
-    """The cases of the cell that is running now."""
-
-    def __init__(self) -> None:
-        self.cases: list[Case] = []
-        self.execution = 0
-        self.open = False
-
-    def start(self) -> None:
-        """Forget the cases of an earlier cell that never reached its score."""
-        ipython = sys.modules.get("IPython")
-        shell = ipython.get_ipython() if ipython else None
-        execution = getattr(shell, "execution_count", 0)
-        if execution != self.execution:
-            self.cases, self.execution = [], execution
-
-    def take(self) -> list[Case]:
-        self.start()
-        cases, self.cases = self.cases, []
-        return cases
-
-
-_ledger = _Ledger()
+_ledger = Ledger()
 
 
 # ---------------------------------------------------------------------------------------------------- cases and score
@@ -132,8 +121,7 @@ def score(points: float) -> Score:
 
 def begin() -> None:
     """Forget the cases of an earlier cell. A notebook's execution count does that; a grader without one calls this."""
-    _ledger.cases = []
-    _ledger.open = False
+    _ledger.forget()
 
 
 # ------------------------------------------------------------------------------------------------------- expectations
@@ -219,7 +207,7 @@ def gradient(
     given = as_array(grad, wanted, name, hint)
     if given.shape != x.shape:
         raise Mismatch(sentence(name, wanted, str(given.shape)), hint)
-    numeric = _central_differences(f, x, step, name)
+    numeric = central_differences(f, x, step, name)
     error = np.abs(given - numeric) / np.maximum(1.0, np.abs(given) + np.abs(numeric))
     error = np.where(np.isfinite(error), error, np.inf)
     if error.size and error.max() > tolerance:
@@ -287,19 +275,6 @@ def _bounded(got: object, bound: float, words: str, holds: Callable[[float], boo
     value = real(got, wanted, name, hint)
     if not np.isfinite(value) or not holds(value):
         raise Mismatch(sentence(name, f"{words} {bound:g}", digits(bound, value)[1]), hint)
-
-
-def _central_differences(f: Callable[[Array], object], x: Array, step: float, name: str) -> Array:
-    numeric = np.empty_like(x)
-    for index in np.ndindex(x.shape):
-        ahead, behind = x.copy(), x.copy()
-        ahead[index] += step
-        behind[index] -= step
-        above, below = (real(f(point), "a number from the function", name, "") for point in (ahead, behind))
-        numeric[index] = (above - below) / (2 * step)
-        if not np.isfinite(numeric[index]):
-            raise Mismatch(sentence(name, f"a function that is finite around x{at(index)}", f"{above:g} and {below:g}"))
-    return numeric
 
 
 def _snapshot(value: Any, name: str) -> Any:

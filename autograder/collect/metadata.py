@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from typing import Any
 
-import yaml  # type: ignore[import-untyped]
+import yaml
 
 from autograder.collect.layout import Owner
 from autograder.errors import CourseError

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Comment, Grade, Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SAWarning, SQLAlchemyError
+from sqlalchemy.orm import selectinload
 
 from autograder.errors import CourseError
 from autograder.model import SourceCellRow, Stored
@@ -157,8 +158,19 @@ def commented(book: Gradebook, lab: str) -> dict[str, list[str]]:
     }
 
 
-def _submissions(book: Gradebook, lab: str) -> list[Any]:
-    return [submission for a in book.assignments if a.name == lab for submission in a.submissions]
+def _submissions(book: Gradebook, lab: str | None) -> list[Any]:
+    """Return the submissions of one lab or of all, by lab and student, with all that belongs to them in few queries."""
+    notebooks = selectinload(SubmittedAssignment.notebooks)
+    together = (
+        selectinload(SubmittedAssignment.student),
+        selectinload(SubmittedAssignment.assignment),
+        notebooks.selectinload(SubmittedNotebook.notebook),
+        notebooks.selectinload(SubmittedNotebook.grades).selectinload(Grade.cell),
+        notebooks.selectinload(SubmittedNotebook.comments).selectinload(Comment.cell),
+    )
+    wanted = [a.id for a in book.assignments if lab in (None, a.name)]
+    query = book.db.query(SubmittedAssignment).filter(SubmittedAssignment.assignment_id.in_(wanted)).options(*together)
+    return sorted(query.all(), key=lambda s: (s.assignment.name, s.student.id))
 
 
 def submission(book: Gradebook, lab: str, student: str) -> Stored:
@@ -173,8 +185,7 @@ def submission(book: Gradebook, lab: str, student: str) -> Stored:
 
 def stored(book: Gradebook, lab: str | None) -> list[Stored]:
     """Return every stored submission, of one lab or of all, by lab and student."""
-    labs = sorted((a for a in book.assignments if lab in (None, a.name)), key=lambda a: a.name)
-    return [_stored(s) for a in labs for s in sorted(a.submissions, key=lambda s: s.student.id)]
+    return [_stored(submission) for submission in _submissions(book, lab)]
 
 
 @contextmanager

@@ -90,6 +90,8 @@ class Sandbox(ABC):
     name: str
     isolated: bool
     why_not: str = ""
+    walls: str = ""
+    """In words, what stands around a program, where that is more than the name says."""
 
     @abstractmethod
     def start(self, job: Job) -> Process:

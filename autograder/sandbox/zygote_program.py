@@ -1,4 +1,4 @@
-"""The pre-warmed process: imports the frameworks once, then forks for each program. Run behind the outer wall.
+"""The pre-warmed process: behind the outer wall it imports the frameworks once, then forks for each program.
 
 Usage: python zygote_program.py FD MODULE...
 
@@ -27,7 +27,7 @@ import sys
 import types
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 _MAX_DESCRIPTORS = 253  # the kernel's own limit
 _WRITABLE = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm")
@@ -51,9 +51,8 @@ def main() -> tuple[bytes, str] | None:
     listener = socket.socket(fileno=int(sys.argv[1]))
     for name in sys.argv[2:]:
         importlib.import_module(name)
-    threads = len(os.listdir("/proc/self/task"))  # noqa: PTH208
-    if threads != 1:
-        sys.exit(f"importing {', '.join(sys.argv[2:])} started {threads - 1} threads: a fork would lose them")
+    if reason := _unfit_for_forking():
+        sys.exit(f"importing {', '.join(sys.argv[2:])} {reason}")
     with contextlib.suppress(OSError):  # the /proc of a container
         Path("/proc/self/oom_score_adj").write_text("500")  # after the forks: they ask for 1000
     gc.collect()
@@ -66,13 +65,30 @@ def main() -> tuple[bytes, str] | None:
     os.dup2(descriptors[2], _STANDARD_ERROR)
     try:
         return _become_program(descriptors, proc)
-    except OSError as error:
-        reason = f"{error.filename or 'inner wall'}: {error.strerror or error}"
     except Exception as error:
-        reason = f"inner wall: {type(error).__name__}: {error}"
+        _give_up(error)
+
+
+def _give_up(error: Exception) -> NoReturn:
+    """Say why, and end. Called while the error lives: with it goes the socket, and the grader waits no longer."""
+    what = str(error)
+    if isinstance(error, OSError):
+        what = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or what
+    else:
+        what = f"{type(error).__name__}: {what}"
     with contextlib.suppress(OSError):
-        os.write(_STANDARD_ERROR, reason.encode())
+        os.write(_STANDARD_ERROR, f"inner wall: {what}".encode())
     os._exit(1)
+
+
+def _unfit_for_forking() -> str:
+    """Return what a fork would lose, or share with all others; "" if nothing."""
+    threads = len(list(Path("/proc/self/task").iterdir()))
+    if threads != 1:
+        return f"started {threads - 1} threads: a fork would lose them"
+    mappings = [line.split() for line in Path("/proc/self/maps").read_text().splitlines()]
+    shared = [" ".join(mapping[5:]) for mapping in mappings if mapping[1].startswith("rw") and mapping[1].endswith("s")]
+    return f"mapped memory that all forks would share: {shared[0] or 'anonymous'}" if shared else ""
 
 
 def _serve(listener: socket.socket) -> list[int] | None:

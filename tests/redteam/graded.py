@@ -57,8 +57,6 @@ def _student_text(path: Path) -> Iterator[str]:
         yield json.dumps([cell.get("attachments", {}), cell["metadata"]])
 
 
-
-
 def _without_messages(value: Any) -> Any:
     """Return a copy without what hidden cases say to the instructor: it names the value that was expected."""
     if isinstance(value, dict):

@@ -14,7 +14,7 @@ from autograder import sandbox
 from autograder.model import SourceCellRow
 from autograder.submission import parse, repair
 
-__all__ = ["executed", "naive_points"]
+__all__ = ["executed", "naive_points", "shown"]
 
 _CELL_TIME_S = 4
 
@@ -56,5 +56,3 @@ def _points(cell: nbformat.NotebookNode, most: float) -> float:
 def shown(notebook: nbformat.NotebookNode) -> str:
     """Return everything that the notebook's cells have put out."""
     return "\n".join(str(output) for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs)
-
-

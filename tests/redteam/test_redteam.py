@@ -16,10 +16,45 @@ from tests.redteam.redlab import ALL, CANARY
 
 pytestmark = pytest.mark.slow
 
-_TOTAL_TIME_S, _SLACK_S = 8, 8
-_DEAD = {"a", "b", "body", "br", "code", "details", "div", "em", "figcaption", "figure", "footer", "h1", "h2", "h3", "h4",
-         "head", "header", "html", "i", "li", "main", "meta", "nav", "ol", "p", "pre", "section", "small", "span", "strong",
-         "style", "sub", "summary", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "title", "tr", "ul"}  # fmt: skip
+_TOTAL_TIME_S, _SLACK_S = 6, 8
+_DEAD = frozenset(
+    [
+        *(
+            "a",
+            "b",
+            "body",
+            "br",
+            "code",
+            "details",
+            "div",
+            "em",
+            "figcaption",
+            "figure",
+            "footer",
+            "h1",
+            "h2",
+            "h3",
+            "h4",
+        ),
+        *("head", "header", "html", "i", "li", "main", "meta", "nav", "ol", "p", "pre", "section", "small", "span"),
+        *(
+            "strong",
+            "style",
+            "sub",
+            "summary",
+            "sup",
+            "table",
+            "tbody",
+            "td",
+            "tfoot",
+            "th",
+            "thead",
+            "title",
+            "tr",
+            "ul",
+        ),
+    ]
+)
 """Elements that run nothing and fetch nothing."""
 _IMAGE = ("data:image/png;base64,", "data:image/jpeg;base64,", "data:image/gif;base64,")
 
@@ -90,7 +125,7 @@ def test_no_process_of_an_attack_is_left(red_class: RedClass) -> None:
 
 def test_what_is_kept_of_an_attack_is_bounded(red_class: RedClass) -> None:
     sizes = {path.parts[-3]: path.stat().st_size for path in red_class.root.glob("autograded/*/*/*.ipynb")}
-    assert max(sizes.values()) < 3 << 20, max(sizes, key=lambda student: sizes[student])
+    assert max(sizes.values()) < 2 << 20, max(sizes, key=lambda student: sizes[student])
 
 
 def test_the_class_is_graded_in_minutes(red_class: RedClass) -> None:
@@ -110,9 +145,14 @@ class _Elements(HTMLParser):
         handlers = [key for key in values if key.startswith("on") or key in {"srcdoc", "srcset", "formaction"}]
         style = values.get("style", "").lower()
         refresh = values.get("http-equiv", "").lower() == "refresh"
-        if not (tag in _DEAD or image) or handlers or refresh or "url(" in style or "expression" in style:
-            self.live.append(self.get_starttag_text() or tag)
-        elif not (address.startswith("#") or image):
+        if (
+            not (tag in _DEAD or image)
+            or handlers
+            or refresh
+            or "url(" in style
+            or "expression" in style
+            or not (address.startswith("#") or image)
+        ):
             self.live.append(self.get_starttag_text() or tag)
 
 
@@ -125,7 +165,9 @@ def _live(page: str) -> list[str]:
 
 
 def test_live_markup_is_recognised() -> None:
-    live = ("<script>", "<img src=x onerror=alert(1)>", "<a href='javascript:x'>", "<svg onload=x>", "<p onclick=x>",
-            "<img src='http://x/y.png'>", "<iframe srcdoc=x>", "<meta http-equiv=refresh>", "<p style='a:url(x)'>")  # fmt: skip
+    live = (
+        *("<script>", "<img src=x onerror=alert(1)>", "<a href='javascript:x'>", "<svg onload=x>", "<p onclick=x>"),
+        *("<img src='http://x/y.png'>", "<iframe srcdoc=x>", "<meta http-equiv=refresh>", "<p style='a:url(x)'>"),
+    )
     assert [len(_live(markup)) for markup in live] == [1] * len(live)
     assert _live("<p>&lt;script&gt;</p><a href='#task-1'>x</a><img src='data:image/png;base64,AAAA'>") == []

@@ -81,6 +81,13 @@ def test_walls_and_bounds_hold_for_an_ordinary_user(scratch: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_in_a_container_that_covers_proc_two_forks_do_not_meet_either(scratch: Path) -> None:
+    options = ["-q", "-p", "no:cacheprovider", "-k", "started_cold or meet or open_in or died"]
+    command = [sys.executable, "-m", "pytest", *options, str(HERE / "test_sandbox_prewarmed.py")]
+    done = as_ordinary_user(command, scratch, MASKED_PROC)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_in_a_container_that_covers_proc_bubblewrap_still_isolates(scratch: Path) -> None:
     source = """
     import os, sys, tempfile

@@ -1,4 +1,4 @@
-"""Abusing the function that a test passes in: looking through it, calling it at the wrong time, with the wrong things."""
+"""Abusing the function that a test passes in: looking through it, calling it at the wrong time or with the wrong."""
 
 from tests.redteam.redlab import Attack
 
@@ -141,7 +141,8 @@ def call():
             return
 threads = [threading.Thread(target=call) for _ in range(10)]
 for thread in threads: thread.start()
-f(0.5)
+for i in range(100): f(i / 100)
+for thread in threads: thread.join()
 return low
 """),
     ),
@@ -167,7 +168,7 @@ return low
         },
     ),
     "exception_frames": Attack(
-        says="Makes the test's function raise, and looks at the traceback, the frames and the context of what it raised.",
+        says="Makes the test's function raise, and looks at traceback, frames and context of what it raised.",
         answers=_bisect("""
 try:
     f("not a number")

@@ -1,6 +1,7 @@
-"""What is handed in beside the notebook: modules that shadow others, start-up files, links, things that are no files."""
+"""What is handed in beside the notebook: modules that shadow others, start-up files, links, and no files at all."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from autograder.model import Status
@@ -28,13 +29,14 @@ score = Score
 def __getattr__(name):
     return lambda *a, **k: None
 """
-_READABLE = (Status.GRADED, Status.PARTLY_GRADED)
 # Every one of these loads itself in the place of a module that a kernel or a test needs.
-_NAMES = ("json", "numpy", "torch", "math", "contextlib", "dataclasses", "linecache", "socket", "struct", "asyncio", "zmq",
-          "ipykernel", "IPython", "autograder", "traceback", "typing", "random", "matplotlib", "tensorflow")  # fmt: skip
+_NAMES = (
+    *("json", "numpy", "torch", "math", "contextlib", "dataclasses", "linecache", "socket", "struct", "asyncio", "zmq"),
+    *("ipykernel", "IPython", "autograder", "traceback", "typing", "random", "matplotlib", "tensorflow"),
+)
 
 
-def _links(*pairs: tuple[str, str]) -> object:
+def _links(*pairs: tuple[str, str]) -> Callable[[Path], object]:
     def make(folder: Path) -> None:
         for name, target in pairs:
             (folder / name).symlink_to(target.replace("@ROOT@", str(folder.parents[2])))
@@ -79,7 +81,6 @@ ATTACKS = {
         says="Hands in a package labkit whose checks pass whatever they see.",
         files={"labkit/__init__.py": "", "labkit/check.py": _CHECK},
         code="import sys\nfor name in [n for n in sys.modules if n.startswith('labkit')]:\n    del sys.modules[name]",
-        forges=False,
     ),
     "modules_beside": Attack(
         says="Hands in modules with the names of those that a kernel, a test and the grader import.",
@@ -129,7 +130,7 @@ ATTACKS = {
             ("environ", "/proc/self/environ"),
             ("loop", "loop"),
             ("nowhere", "/nowhere"),
-        ),  # type: ignore[arg-type]
+        ),
         code="""
             import os
             for d, _, files in os.walk(".", followlinks=False):

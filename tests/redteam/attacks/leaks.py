@@ -8,6 +8,20 @@ _SPY = {
     "softmax": "def softmax(z):\n    spy()\n    return z",
 }
 
+_FINDS = """
+import os, socket
+found = [os.path.join(d, f) for top in ("/tmp", "/dev/shm", "/var", "/run", ".", os.environ["HOME"])
+         for d, _, files in os.walk(top) for f in files if f == "redteam-trace"]
+if "REDTEAM_TRACE" in os.environ:
+    found.append("environment")
+try:
+    socket.socket(socket.AF_UNIX).connect("\\0redteam-trace")
+    found.append("socket")
+except OSError:
+    pass
+print("can" + "ary-other-trace" if found else "nothing", found)
+"""
+
 ATTACKS = {
     "history_lists": Attack(
         says="Prints In, _ih, _i and the history's lists while a test runs, and in a later cell.",
@@ -116,7 +130,7 @@ ATTACKS = {
         says="Writes into the gradebook, the autograded and the feedback folder, and its own submission.",
         code="""
             import os, sqlite3
-            for path in ("autograded/x", "feedback/x", "submitted/x", ".autograder/07_red.jsonl", "source/07_red/lab.toml"):
+            for path in ("autograded/x", "feedback/x", "submitted/x", ".autograder/07_red.jsonl", "source/07_red/x"):
                 try:
                     os.makedirs(os.path.dirname("@ROOT@/" + path), exist_ok=True)
                     open("@ROOT@/" + path, "a").write("redteam")
@@ -246,15 +260,34 @@ ATTACKS = {
         code="""
             import gc, importlib, pkgutil, sys
             print([name for name in sys.modules if name.startswith(("autograder", "nbgrader"))])
-            for name in ("autograder", "autograder.boundary", "autograder.score", "autograder.course", "nbgrader.api"):
+            for name in ("autograder", "autograder.boundary", "autograder.score", "autograder.course"):
                 try:
                     module = importlib.import_module(name)
-                    print(name, vars(module).keys(), [m.name for m in pkgutil.iter_modules(getattr(module, "__path__", []))])
+                    inside = pkgutil.iter_modules(getattr(module, "__path__", []))
+                    print(name, vars(module).keys(), [found.name for found in inside])
                 except BaseException as error:
                     print(name, error)
             for thing in gc.get_objects():
-                if type(thing).__module__.startswith("autograder"):
+                if str(type(thing).__module__).startswith("autograder"):
                     print(type(thing), repr(getattr(thing, "__dict__", ""))[:500])
         """,
     ),
+    "leaves_traces": Attack(
+        says="Leaves files, shared memory and sockets wherever it can write, for those who come after it.",
+        code="""
+            import os, socket
+            from multiprocessing import shared_memory
+            for place in (".", "/tmp", "/dev/shm", os.environ["HOME"], "/var/tmp", "/run", "/dev/mqueue", "/tmp/home"):
+                try:
+                    open(os.path.join(place, "redteam-trace"), "w").write("left here")
+                except OSError:
+                    pass
+            listener = socket.socket(socket.AF_UNIX)
+            listener.bind("\\0redteam-trace")
+            listener.listen()
+            os.environ["REDTEAM_TRACE"] = "1"
+        """,
+    ),
+    "finds_traces": Attack(says="Looks for what others have left, where they could have.", code=_FINDS),
+    "finds_traces_later": Attack(says="Looks again, much later.", code=_FINDS),
 }

@@ -267,7 +267,7 @@ sys.path.insert(0, os.getcwd())
         forges=True,
     ),
     "start_up_files": Attack(
-        says="Leaves start-up files for the next Python: sitecustomize, usercustomize, .pth, IPython's and PYTHONSTARTUP.",
+        says="Leaves start-up files for the next Python: sitecustomize, usercustomize, .pth, IPython's.",
         code="""
             import os, pathlib, site
             evil = "import labkit.check as c\\nc.true = c.equal = c.close = lambda *a, **k: None\\n"

@@ -7,9 +7,11 @@ from typing import Any
 from tests.redteam.redlab import Attack
 
 _LIVE = (
-    "<script>alert(1)</script><img src=x onerror=alert(1)><svg/onload=alert(1)><iframe srcdoc='<script>alert(1)</script>'>"
-    "<a href='javascript:alert(1)'>x</a><style>@import 'http://192.0.2.1/x.css'</style><meta http-equiv=refresh content=0>"
-    "</pre></code></style></script></textarea></title>--><form action=http://192.0.2.1><input autofocus onfocus=alert(1)>"
+    "<script>alert(1)</script><img src=x onerror=alert(1)><svg/onload=alert(1)>"
+    "<iframe srcdoc='<script>alert(1)</script>'><a href='javascript:alert(1)'>x</a>"
+    "<style>@import 'http://192.0.2.1/x.css'</style><meta http-equiv=refresh content=0>"
+    "</pre></code></style></script></textarea></title>-->"
+    "<form action=http://192.0.2.1><input autofocus onfocus=alert(1)>"
     "{{ 7 * 7 }}{% for x in y %}${7*7}<%= 7 %>\x1b[2J\x07&lt;script&gt;"
 )
 _CODE = f"live = {_LIVE!r}"
@@ -18,7 +20,12 @@ _CODE = f"live = {_LIVE!r}"
 def _headings(notebook: dict[str, Any]) -> None:
     for number, cell in enumerate(list(notebook["cells"])):
         if cell["id"].endswith("-check"):
-            heading = {"cell_type": "markdown", "id": f"h{number}", "metadata": {}, "source": f"# {_LIVE}\n\n## {_LIVE}"}
+            heading = {
+                "cell_type": "markdown",
+                "id": f"h{number}",
+                "metadata": {},
+                "source": f"# {_LIVE}\n\n## {_LIVE}",
+            }
             notebook["cells"].insert(notebook["cells"].index(cell), heading)
 
 
@@ -94,7 +101,7 @@ def windows(items, n):
     "terminal": Attack(
         says="Prints the commands of terminals and characters that turn text around, and ends lines with them.",
         answers={
-            "windows": "def windows(items, n):\n    raise ValueError('\\x1b]0;x\\x07\\x1b[2J\\u202e\\u2066\\r\\x00\\x08')",
+            "windows": "def windows(items, n):\n    raise ValueError('\\x1b]0;x\\x07\\x1b[2J\\u202e\\r\\x00')",
             "why": "\x1b]0;x\x07\x1b[2J\u202e\u2066 =cmd|' /C calc'!A0",
         },
     ),

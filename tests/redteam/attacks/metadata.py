@@ -55,7 +55,7 @@ def _solution_is_test(notebook: Notebook) -> None:
 
 def _outputs(notebook: Notebook) -> None:
     """Put forged outputs into every test cell, as if it had been run."""
-    case = dict(title="x", passed=True, message="", hint="", hidden=False, weight=1.0, error="")
+    case = {"title": "x", "passed": True, "message": "", "hint": "", "hidden": False, "weight": 1.0, "error": ""}
     data = {"text/plain": "3.0", "application/vnd.labkit.check+json": {"cases": [case]}}
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
@@ -93,7 +93,9 @@ ATTACKS = {
         says="Tags every cell to be skipped, hidden, removed or allowed to raise.",
         change=_each(
             lambda cell: cell["metadata"].update(
-                tags=["skip-execution", "raises-exception", "remove-cell", "nbgrader-skip"], editable=False, trusted=True
+                tags=["skip-execution", "raises-exception", "remove-cell", "nbgrader-skip"],
+                editable=False,
+                trusted=True,
             )
         ),
     ),
@@ -121,7 +123,9 @@ ATTACKS = {
     ),
     "rewritten_tests": Attack(
         says="Rewrites every test to one that passes.",
-        change=_tests(lambda cell: cell.update(source="from labkit import check\nwith check.case('x'): pass\ncheck.score(3)")),
+        change=_tests(
+            lambda cell: cell.update(source="from labkit import check\nwith check.case('x'): pass\ncheck.score(3)")
+        ),
         status=_TAMPERED,
     ),
     "numbers_in_tests": Attack(
@@ -134,8 +138,12 @@ ATTACKS = {
         change=_without("windows-check", "running-mean-check", "bisect-check", "softmax-check"),
         status=_TAMPERED,
     ),
-    "deleted_all": Attack(says="Deletes every cell.", change=lambda nb: nb.update(cells=[]), honest=0, status=_TAMPERED),
-    "doubled_tests": Attack(says="Doubles every test, an easy one above and one below.", change=_twice, status=_TAMPERED),
+    "deleted_all": Attack(
+        says="Deletes every cell.", change=lambda nb: nb.update(cells=[]), honest=0, status=_TAMPERED
+    ),
+    "doubled_tests": Attack(
+        says="Doubles every test, an easy one above and one below.", change=_twice, status=_TAMPERED
+    ),
     "reordered": Attack(says="Turns the order of all cells around.", change=lambda nb: nb["cells"].reverse()),
     "swapped_ids": Attack(says="Exchanges the ids of an easy and of a hard test.", change=_swap_ids, status=_EITHER),
     "solution_is_test": Attack(
@@ -155,16 +163,16 @@ ATTACKS = {
     ),
     "code_answer": Attack(
         says="Makes the written answer a code cell that runs.",
-        change=_each(
-            lambda cell: cell.update(cell_type="code", source="2.0", outputs=[], execution_count=None), "why"
-        ),
+        change=_each(lambda cell: cell.update(cell_type="code", source="2.0", outputs=[], execution_count=None), "why"),
         status=_EITHER,
     ),
     "other_schema": Attack(
         says="Claims other versions of nbgrader's schema, with the fields that those had.",
         change=_grading(schema_version=1, assignment=True, autograder_tests=False),
     ),
-    "schema_no_number": Attack(says="Claims a schema version that is a table.", change=_grading(schema_version={"x": []})),
+    "schema_no_number": Attack(
+        says="Claims a schema version that is a table.", change=_grading(schema_version={"x": []})
+    ),
     "other_language": Attack(
         says="Asks for the kernel of another language, with a command of its own.",
         change=lambda nb: nb["metadata"].update(
@@ -173,13 +181,12 @@ ATTACKS = {
             papermill={"exception": False},
         ),
     ),
-    "explore_marks": Attack(
-        says="Marks every cell as one to be left out, in metadata and in words.", change=_explore
-    ),
+    "explore_marks": Attack(says="Marks every cell as one to be left out, in metadata and in words.", change=_explore),
     "cell_ids_of_others": Attack(
         says="Gives every cell the id of a test, an empty one, a path, and a very long one.",
         change=lambda nb: [
-            cell.update(id=["softmax-check", "", "../../x", "x" * 10**5, 5][n % 5]) for n, cell in enumerate(nb["cells"])
+            cell.update(id=["softmax-check", "", "../../x", "x" * 10**5, 5][n % 5])
+            for n, cell in enumerate(nb["cells"])
         ],
     ),
     "odd_grade_ids": Attack(
@@ -217,7 +224,9 @@ ATTACKS = {
         says="Has sources that are numbers, tables and lists of these.",
         change=lambda nb: [
             cell.update(source=[5, {}, ["x"], None][n % 4])
-            for n, cell in enumerate(cell for cell in nb["cells"] if cell["id"] in ("windows", "bisect", "softmax", "why"))
+            for n, cell in enumerate(
+                cell for cell in nb["cells"] if cell["id"] in ("windows", "bisect", "softmax", "why")
+            )
         ],
         status=_EITHER,
     ),

@@ -1,12 +1,13 @@
-"""Exhausting and outliving: memory, processes, disk, output, time, signals, descriptors."""
+"""Exhausting: memory, processes, disk, output, time, and values without end."""
 
 from autograder.model import Status
-from tests.redteam.redlab import FAKES, Attack
+from tests.redteam.redlab import Attack
 
 _PARTLY = (Status.PARTLY_GRADED,)
 
 
-def _in_test(body: str) -> dict[str, str]:
+def in_test(body: str) -> dict[str, str]:
+    """Return an answer to the third task that does this, and then gives a wrong value."""
     lines = "\n".join(f"    {line}" for line in body.strip("\n").splitlines())
     return {"windows": f"def windows(items, n):\n{lines}\n    return []"}
 
@@ -55,7 +56,7 @@ ATTACKS = {
                         size //= 2
             grow()
         """,
-        answers=_in_test("grow()"),
+        answers=in_test("grow()"),
     ),
     "memory_of_many": Attack(
         says="Shares a gigabyte out among ten processes, each below its own limit.",
@@ -90,7 +91,7 @@ ATTACKS = {
     ),
     "flood_stdout": Attack(
         says="Prints without end in a test.",
-        answers=_in_test('while True:\n    print("x" * 5000)'),
+        answers=in_test('while True:\n    print("x" * 5000)'),
     ),
     "flood_descriptors": Attack(
         says="Writes without end to descriptors 0 to 20, whatever they are.",
@@ -102,11 +103,11 @@ ATTACKS = {
                     for fd in (1, 2):
                         os.write(fd, b"\\xff" * 65536)
         """,
-        answers=_in_test("flood()"),
+        answers=in_test("flood()"),
     ),
     "flood_display": Attack(
         says="Displays pictures, HTML and updates without end, and clears in between.",
-        answers=_in_test("""
+        answers=in_test("""
 from IPython.display import HTML, clear_output, display
 handle = display(HTML("x" * 10000), display_id=True)
 while True:
@@ -128,140 +129,21 @@ while True:
                                        name="stdout", text="x", code="y", execution_count=1)
                         kernel.send_response(kernel.iopub_socket, kind, content)
         """,
-        answers=_in_test("flood()"),
+        answers=in_test("flood()"),
     ),
     "flood_stderr": Attack(
-        says="Warns and logs to standard error ten thousand times.",
+        says="Warns and logs to standard error two thousand times.",
         code="""
             import logging, sys, warnings
             warnings.simplefilter("always")
-            for n in range(10_000):
+            for n in range(2000):
                 logging.warning("x" * 100)
                 print("x" * 100, file=sys.stderr)
         """,
     ),
-    "daemons": Attack(
-        says="Leaves daemons: forked twice, in sessions of their own, with signals ignored and names changed.",
-        code="""
-            import ctypes, os, signal, subprocess, time
-            subprocess.Popen(["bash", "-c", "exec -a redteam-one sleep 600"], start_new_session=True)
-            subprocess.Popen("setsid nohup bash -c 'exec -a redteam-two sleep 600' &", shell=True)
-            if os.fork() == 0:
-                os.setsid()
-                if os.fork() == 0:
-                    ctypes.CDLL(None).prctl(15, b"redteam-three", 0, 0, 0)
-                    for number in range(1, 65):
-                        try:
-                            signal.signal(number, signal.SIG_IGN)
-                        except (OSError, ValueError):
-                            pass
-                    while True:
-                        time.sleep(1)
-                os._exit(0)
-        """,
-    ),
-    "kills": Attack(
-        says="Signals its parent, the first process, process groups and every process that it can name.",
-        code="""
-            import os, signal
-            for pid in (os.getppid(), 1, 0, *range(2, 400)):
-                for number in (signal.SIGTERM, signal.SIGSTOP, signal.SIGKILL):
-                    if pid not in (0, os.getpid()):
-                        try:
-                            os.kill(pid, number)
-                        except OSError:
-                            pass
-            signal.signal(signal.SIGTERM, signal.SIG_IGN)
-            os.killpg(0, signal.SIGTERM)
-        """,
-    ),
-    "kills_all": Attack(
-        says="Kills everything that it may, by kill(-1).",
-        code="import os\nos.kill(-1, 9)",
-    ),
-    "stops": Attack(says="Stops itself and its parent.", code="import os\nos.kill(os.getpid(), 19)", status=_PARTLY),
-    "segfault": Attack(
-        says="Crashes in the middle of a test.",
-        answers=_in_test("import ctypes\nctypes.string_at(0)"),
-        status=_PARTLY,
-    ),
-    "stack_overflow": Attack(
-        says="Recurses through C with the limit of recursion lifted.",
-        answers=_in_test("import sys\nsys.setrecursionlimit(10**9)\ndef f(x): return [*map(f, [x])]\nf(1)"),
-    ),
-    "exits_in_test": Attack(
-        says="Ends its process with success while a test waits for an answer.",
-        answers=_in_test("import os\nos._exit(0)"),
-        status=_PARTLY,
-    ),
-    "replaces_itself": Attack(
-        says="Replaces its process by another program that holds the same descriptors and answers in its place.",
-        code="""
-            import os, sys
-            program = (
-                "import os, time\\nend = time.monotonic() + 2\\nwhile time.monotonic() < end:\\n"
-                " for fd in range(3, 64):\\n  for data in (b'{}', bytes(3) + b'\\\\x02{}', b'2\\\\n{}'):\\n"
-                "   try: os.write(fd, data)\\n   except OSError: break\\n"
-            )
-            def replace():
-                for fd in range(3, 64):
-                    try:
-                        os.set_inheritable(fd, True)
-                    except OSError:
-                        pass
-                os.execv(sys.executable, [sys.executable, "-c", program, "redteam-program"])
-        """,
-        answers=_in_test("replace()"),
-        status=_PARTLY,
-    ),
-    "forks_in_test": Attack(
-        says="Forks while a test waits, so that two processes answer it, and every answer doubles them.",
-        code="""
-            import os
-            def double():
-                try:
-                    os.fork()
-                except OSError:
-                    pass
-        """,
-        answers={
-            "windows": "def windows(items, n):\n    double()\n    return []",
-            "bisect": "def bisect(f, low, high):\n    double()\n    f(0.5)\n    return low",
-            "softmax": "def softmax(z):\n    double()\n    return z",
-        },
-    ),
-    "parent_leaves": Attack(
-        says="Forks in a test and lets the parent exit, so that the child goes on in its name.",
-        code="""
-            import ctypes, os
-            def swap():
-                if os.fork():
-                    os._exit(0)
-                ctypes.CDLL(None).prctl(15, b"redteam-child", 0, 0, 0)
-        """,
-        answers=_in_test("swap()"),
-    ),
-    "limits_changed": Attack(
-        says="Lifts and lowers every resource limit of its own and of other processes.",
-        code="""
-            import os, resource
-            for name in [name for name in dir(resource) if name.startswith("RLIMIT")]:
-                for value in ((-1, -1), (1 << 40, 1 << 40)):
-                    try:
-                        resource.setrlimit(getattr(resource, name), value)
-                    except (OSError, ValueError):
-                        pass
-                for pid in (1, os.getppid()):
-                    try:
-                        resource.prlimit(pid, getattr(resource, name), (0, 0))
-                    except (OSError, ValueError):
-                        pass
-            resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
-        """,
-    ),
     "deaf": Attack(
         says="Swallows every interrupt in an endless loop.",
-        answers=_in_test("""
+        answers=in_test("""
 while True:
     try:
         while True:
@@ -271,69 +153,21 @@ while True:
 """),
         status=_PARTLY,
     ),
-    "blocks_signals": Attack(
-        says="Blocks all signals, replaces the handlers and sleeps.",
-        answers=_in_test("""
-import signal, time
-signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))
-signal.signal(signal.SIGINT, signal.SIG_IGN)
-time.sleep(600)
-"""),
-        status=_PARTLY,
-    ),
     "hangs_in_c": Attack(
         says="Hangs in a computation in C that looks at no signal and holds the interpreter's lock.",
-        answers=_in_test("import re\nre.match(r'(a+)+$', 'a' * 40 + 'b')\npow(7, 10**9)"),
+        answers=in_test("import re\nre.match(r'(a+)+$', 'a' * 40 + 'b')\npow(7, 10**9)"),
         status=_PARTLY,
     ),
     "time_in_pieces": Attack(
         says="Stays below the limit of each cell, in many cells.",
         change=lambda nb: nb["cells"].__setitem__(
             slice(-9, -9),
-            [{**nb["cells"][1], "id": f"s{n}", "metadata": {}, "source": "import time; time.sleep(2.5)"} for n in range(9)],
+            [
+                {**nb["cells"][1], "id": f"s{n}", "metadata": {}, "source": "import time; time.sleep(2.5)"}
+                for n in range(9)
+            ],
         ),
         status=_PARTLY,
-    ),
-    "running_threads": Attack(
-        says="Leaves threads that never end, are no daemons, and hold locks of the import system and of logging.",
-        code="""
-            import _imp, logging, threading
-            def hold():
-                logging._acquireLock() if hasattr(logging, "_acquireLock") else None
-                while True:
-                    pass
-            for _ in range(3):
-                threading.Thread(target=hold).start()
-        """,
-        answers=FAKES,
-    ),
-    "at_exit": Attack(
-        says="Hangs at exit, in atexit, in a thread's shutdown and in a finaliser of a module.",
-        code="""
-            import atexit, sys, threading, time
-            atexit.register(time.sleep, 600)
-            threading._register_atexit(time.sleep, 600)
-            class Last:
-                def __del__(self): time.sleep(600)
-            sys.modules["last"] = Last()
-        """,
-    ),
-    "closes_descriptors": Attack(
-        says="Closes all descriptors of its process.",
-        code="import os\nos.closerange(0, 4096)",
-    ),
-    "swaps_descriptors": Attack(
-        says="Swaps its descriptors among each other, so that every answer goes to the wrong place.",
-        answers=_in_test("""
-import os
-found = [int(fd) for fd in os.listdir("/proc/self/fd")]
-for fd in found:
-    try:
-        if os.readlink(f"/proc/self/fd/{fd}").startswith("socket:"):
-            os.dup2(found[0], fd)
-    except OSError:
-        pass
-"""),
     ),
     "deep_source": Attack(
         says="Writes a cell so deeply nested, and one so long, that the compiler gives up.",

@@ -3,7 +3,6 @@
 from tests.redteam.redlab import Oddity
 
 
-
 def _softmax(expression: str, before: str = "") -> dict[str, str]:
     """Return an answer to the last task; `p` is the right array of float64."""
     return {
@@ -52,7 +51,9 @@ ODDITIES = {
             """,
         },
     ),
-    "zero_dimensional": Oddity(says="Returns arrays without dimensions.", answers=_mean("np.array(np.mean(self.numbers))")),
+    "zero_dimensional": Oddity(
+        says="Returns arrays without dimensions.", answers=_mean("np.array(np.mean(self.numbers))")
+    ),
     "float32": Oddity(says="Returns float32.", answers=_softmax("p.astype(np.float32)")),
     "longdouble": Oddity(says="Computes in long double.", answers=_softmax("p.astype(np.longdouble)")),
     "fortran_order": Oddity(says="Returns an array in Fortran's order.", answers=_softmax("np.asfortranarray(p)")),
@@ -83,12 +84,16 @@ def softmax(z):
         answers=_softmax("np.broadcast_to(p, p.shape)"),
     ),
     "big_endian": Oddity(says="Returns numbers in the other byte order.", answers=_softmax("p.astype('>f8')")),
-    "nested_lists": Oddity(says="Returns nested lists and tuples for an array.", answers=_softmax("[tuple(row) for row in p]")),
+    "nested_lists": Oddity(
+        says="Returns nested lists and tuples for an array.", answers=_softmax("[tuple(row) for row in p]")
+    ),
     "own_array_class": Oddity(
         says="Returns arrays of an innocent subclass.",
         answers=_softmax("p.view(Labelled)", "class Labelled(np.ndarray):\n    label = 'probabilities'"),
     ),
-    "masked_array": Oddity(says="Returns a masked array without masked entries.", answers=_softmax("np.ma.masked_invalid(p)")),
+    "masked_array": Oddity(
+        says="Returns a masked array without masked entries.", answers=_softmax("np.ma.masked_invalid(p)")
+    ),
     "lambda": Oddity(
         says="Answers with lambdas.",
         answers={
@@ -319,9 +324,5 @@ def softmax(z):
                     return {w.lower(): [v.lower() for v in words].count(w.lower()) for w in words}
             """
         },
-    ),
-    "tensor_result": Oddity(
-        says="Computes with PyTorch and returns a tensor where numbers are asked for.",
-        answers={"softmax": "def softmax(z):\n    import torch\n    return torch.softmax(torch.tensor(z), dim=1)"},
     ),
 }

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from autograder import sandbox
-from autograder.sandbox import Limits, Policy
+from autograder.sandbox import Limits, Policy, Prewarmed
 from autograder.sandbox.bubblewrap import Bubblewrap
 from autograder.sandbox.limits import ResourceLimits
 
@@ -26,7 +26,7 @@ def test_what_passes_between_modules_is_frozen(kind: type[Limits | Policy]) -> N
         setattr(kind(), dataclasses.fields(kind)[0].name, 1)
 
 
-@pytest.mark.parametrize("kind", [Bubblewrap, ResourceLimits])
+@pytest.mark.parametrize("kind", [Bubblewrap, Prewarmed, ResourceLimits])
 def test_each_sandbox_says_what_it_does_not_defend(kind: type) -> None:
     import sys
 

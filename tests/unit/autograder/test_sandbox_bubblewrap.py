@@ -105,3 +105,19 @@ def test_before_linux_5_14_the_users_other_processes_are_allowed_for(
     for release, allowed in (("5.13.0-1-amd64", 110), ("5.14.0", 10), ("6.1", 10)):
         monkeypatch.setattr("os.uname", lambda release=release: type("uname", (), {"release": release}))
         assert f"NPROC={allowed}" in command(AS_USER, tmp_path, monkeypatch, limits=Limits(processes=10))
+
+
+@pytest.mark.parametrize("way", [AS_ROOT, AS_USER])
+def test_a_host_of_inner_walls_keeps_the_rights_to_make_them(
+    way: Way, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[str] = []
+    monkeypatch.setattr(bubblewrap, "spawn", lambda make, **_options: kept.extend(make(9)))
+    job = Job(program=tmp_path / "program.py", directory=tmp_path)
+    Bubblewrap(way).start_host(job, {"inner.py": tmp_path / "inner.py"})
+    assert {"CAP_SYS_ADMIN", "CAP_NET_ADMIN"} <= set(kept)
+    assert not {"--seccomp", "--disable-userns"} & set(kept)
+    assert not any(word.startswith(("uid=", "AS=", "NPROC=")) for word in kept)
+    assert ("--ro-bind", str(tmp_path / "inner.py"), "/run/autograder/inner.py") in mounts(kept)
+    assert {kind for kind, _, _ in mounts(kept)} == {"--ro-bind"}
+    assert {"--unshare-net", "--unshare-pid", "--die-with-parent"} <= set(kept)

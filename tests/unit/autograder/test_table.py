@@ -64,6 +64,8 @@ def test_students_stand_in_order_and_columns_under_each_other(capsys: pytest.Cap
         ([_cell(name, 0, _case("x", "NotImplementedError")) for name in "abcd"], "4 of 4 tasks not implemented"),
         ([_cell("a", 0, message="NotRun: too late"), _cell("b", 2)], "a not run"),
         ([_cell("a", 0, message="CellTimeoutError: stopped")], ""),
+        ([_cell("a", 0, _case("x", "TimeLimit"), _case("y", "TimeLimit"))], ""),
+        ([_cell("a", 0, _case("x", "ProcessDied"))], ""),
         ([_cell(name, 0, _case("x")) for name in "abcde"], "a 0/2: x; b 0/2: x; c 0/2: x; 2 more lost points"),
     ],
 )
