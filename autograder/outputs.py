@@ -48,7 +48,7 @@ def _kept(output: dict[str, Any]) -> nbformat.NotebookNode | None:
     if kind == "error":
         text = f"{_text(output.get('ename'))}: {_text(output.get('evalue'))}\n"
         return nbformat.v4.new_output("stream", name="stdout", text=text)
-    if kind in {"display_data", "execute_result", "pyout"} and isinstance(data := output.get("data"), dict):
+    if kind in ("display_data", "execute_result", "pyout") and isinstance(data := output.get("data"), dict):
         shown = _picture(data)
         if text := _text(data.get("text/plain")):
             shown["text/plain"] = text

@@ -85,7 +85,8 @@ def _case(title: str, hint: str, weight: float, hidden: bool) -> Iterator[None]:
     except KeyboardInterrupt:  # the person, or the grader's time limit
         raise
     except BaseException as exception:
-        message, error, hint = error_message(exception), type(exception).__name__, advice(exception, hint)
+        message, hint = error_message(exception), advice(exception, hint)
+        error = type(exception).__name__ or "Exception"
     finally:
         _ledger.open = False
     _ledger.cases.append(Case(title, not error, message, hint if error else "", hidden, weight, error))

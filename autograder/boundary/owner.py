@@ -12,7 +12,7 @@ import numpy as np
 from autograder.boundary.frames import ProcessDied, TimeLimit, WireError
 from autograder.boundary.operations import OPERATIONS
 from autograder.boundary.peer import Peer
-from autograder.boundary.proxy import Proxy, class_name, handle_of, make, peer_of
+from autograder.boundary.proxy import Proxy, class_name, handle_of, make, peer_of, plain
 from autograder.boundary.values import RANDOM_SOURCES
 
 __all__ = ["Trusted"]
@@ -66,7 +66,8 @@ class Trusted:
         kind = type(target)
         own = kind.__module__.partition(".")[0] in _OWN_CLASSES and not isinstance(target, type | types.FunctionType)
         if operation == "call" and callable(target):
-            return target(*arguments, **options)
+            # A number of the student's own class would be asked what comes of an operation with the test's numbers.
+            return target(*map(plain, arguments), **{name: plain(value) for name, value in options.items()})
         if operation in {"str", "repr"}:
             return f"<{kind.__name__} of the test>"
         if operation == "getattr" and own and len(arguments) == 1:

@@ -69,6 +69,7 @@ class Peer:
         self._owner = owner
         self._writable = writable
         self._only_when_asked = only_when_asked
+        self.trusted = not only_when_asked
         self._lock = threading.RLock()
         self.deadline: float | None = None
         self.graphs_stay = owner.graphs_stay

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from autograder.boundary.operations import SPECIAL
+from autograder.boundary.operations import OPERATIONS, SPECIAL
 
 if TYPE_CHECKING:
     from autograder.boundary.peer import Peer
 
-__all__ = ["Proxy", "class_name", "handle_of", "make", "peer_of"]
+__all__ = ["Proxy", "class_name", "handle_of", "make", "peer_of", "plain"]
 
 _BY_VALUE = {"numpy.ndarray", "torch.Tensor"}
 """Classes that a stand-in never passes for: who checks for them goes on to read memory."""
@@ -24,7 +24,14 @@ _FRAMEWORKS = {"builtins", "collections", "enum", "keras", "numpy", "tensorflow"
 class Proxy:
     """Calls, attributes, items and operators are handed on; identity and hash are those of the object itself."""
 
-    __slots__ = ("__weakref__", "_boundary_class", "_boundary_handle", "_boundary_name", "_boundary_peer")
+    __slots__ = (
+        "__weakref__",
+        "_boundary_class",
+        "_boundary_handle",
+        "_boundary_name",
+        "_boundary_peer",
+        "_boundary_tensor",
+    )
 
     def __getattr__(self, name: str) -> Any:
         return _ask(self, "getattr", name)
@@ -102,6 +109,7 @@ def make(peer: Peer, handle: int, description: Mapping[str, Any]) -> Proxy:
     names = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
     object.__setattr__(proxy, "_boundary_name", names[0].rpartition(".")[2] if names else "object")
     object.__setattr__(proxy, "_boundary_class", _known_class(names))
+    object.__setattr__(proxy, "_boundary_tensor", description.get("tensor") is True)
     return proxy
 
 
@@ -152,9 +160,56 @@ def _proxies(values: Any) -> list[Proxy]:
     return []
 
 
+def plain(value: Any) -> Any:
+    """Return what a proxy's object holds where that is a plain value, but for tensors, whose graph would be lost."""
+    if type(value) is not Proxy or object.__getattribute__(value, "_boundary_tensor"):
+        return value
+    return _of(value)[0].ask("value", value)
+
+
 def _method(operation: str) -> Callable[..., Any]:
     def method(self: Proxy, *arguments: Any) -> Any:
         return _ask(self, operation, *arguments)
+
+    return method
+
+
+def _operator(operation: str) -> Callable[..., Any]:
+    """With a value of the test as the other operand, the object's own operator must not make up the result.
+
+    What is a number, a text or an array underneath is reduced to it, and the operation is done here. Any other object
+    may answer with an object, never with a value.
+    """
+
+    def method(self: Proxy, other: Any, *more: Any) -> Any:
+        if not _of(self)[0].trusted or type(other) is Proxy:
+            return _ask(self, operation, other, *more)
+        own = plain(self)
+        if type(own) is not Proxy:
+            return OPERATIONS[operation](own, other, *more)
+        result = _ask(self, operation, other, *more)
+        if type(result) is Proxy:
+            return result
+        own = _of(self)[0].ask("value", self)
+        if type(own) is not Proxy:  # a tensor without a graph
+            return OPERATIONS[operation](own, other, *more)
+        raise TypeError(f"{class_name(self)} {operation} a value of the test gives a plain value: use a check instead")
+
+    return method
+
+
+def _comparison(operation: str) -> Callable[..., Any]:
+    """A comparison with a value of the test is done here, and an object that holds no value is equal to none."""
+
+    def method(self: Proxy, other: Any) -> Any:
+        if not _of(self)[0].trusted or type(other) is Proxy:
+            return _ask(self, operation, other)
+        own = _of(self)[0].ask("value", self)
+        if type(own) is not Proxy:
+            return OPERATIONS[operation](own, other)
+        if operation in {"eq", "ne"}:
+            return operation == "ne"
+        raise TypeError(f"{class_name(self)} cannot be compared with a value of the test")
 
     return method
 
@@ -174,11 +229,15 @@ def _exact_method(operation: str, kind: type) -> Callable[..., Any]:
 
 
 def _add_methods() -> None:
-    for name in SPECIAL:
+    first = SPECIAL.index("lt")
+    for name in SPECIAL[:first]:
+        setattr(Proxy, f"__{name}__", _operator(name))
+        setattr(Proxy, f"__r{name}__", _operator(f"r{name}"))
+    for name in SPECIAL[first:]:
         kind = _EXACT.get(name)
-        setattr(Proxy, f"__{name}__", _exact_method(name, kind) if kind else _method(name))
-    for name in SPECIAL[: SPECIAL.index("lt")]:
-        setattr(Proxy, f"__r{name}__", _method(f"r{name}"))
+        make = _comparison if name in _COMPARISONS else _method
+        setattr(Proxy, f"__{name}__", _exact_method(name, kind) if kind else make(name))
 
 
+_COMPARISONS = {"lt", "le", "eq", "ne", "gt", "ge"}
 _add_methods()

@@ -14,7 +14,7 @@ from autograder.errors import CourseError
 __all__ = ["read_metadata"]
 
 
-class _Loader(yaml.SafeLoader):  # type: ignore[misc]
+class _Loader(yaml.SafeLoader):
     """Reads plain data; what Ruby tags as objects of its own becomes plain data, too."""
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import nbformat
+import zmq
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
 from autograder.errors import SandboxError
@@ -125,8 +126,11 @@ class Run:
         name = cell_name(number, cell)
         answering = nbformat.v4.new_code_cell(serving(cell.source, number + 1))
         student = asyncio.create_task(self._run_source(name, number, answering, time_s + _LATE_S, shown_s=time_s))
-        outputs = await self.tests.run(cell.source, number + 1, time_s)
+        outputs, late = await self.tests.run(cell.source, number + 1, time_s)
         reason = await student
+        if late and not self.timed_out:
+            self.problems.append(f"{name} was stopped after {time_s} s")
+        self.timed_out = self.timed_out or late
         printed = [o for o in answering.outputs if o.output_type in {"stream", "display_data"}]
         cell.outputs, cell.execution_count = [*printed, *outputs], answering.execution_count or number + 1
         self.notebook.cells[number] = cell
@@ -183,8 +187,12 @@ class Run:
 
     async def _interrupted(self) -> bool:
         """Interrupt the running cell; return whether the kernel answers again."""
-        await self.client.km.interrupt_kernel()
-        request = self.client.kc.execute("", silent=True)
+        try:
+            await self.client.km.interrupt_kernel()
+            request = self.client.kc.execute("", silent=True)
+        except zmq.ZMQError:  # nobody reads what is sent
+            self.problems.append("the process did not take the interrupt and was ended")
+            return False
         deadline = time.monotonic() + _GRACE_S
         while (left_s := deadline - time.monotonic()) > 0:
             with contextlib.suppress(queue.Empty):

@@ -106,14 +106,14 @@ class TrustedCells:
         self._student.close()
         self._here.close()
 
-    async def run(self, source: str, cell: int, time_s: float) -> list[nbformat.NotebookNode]:
-        """Return the outputs of a test cell; of one that did not report, an error."""
+    async def run(self, source: str, cell: int, time_s: float) -> tuple[list[nbformat.NotebookNode], bool]:
+        """Return the outputs of a test cell, of one that did not report an error; and whether its time ran out."""
         order = {"source": source, "cell": cell, "time_s": time_s}
         report = await asyncio.get_running_loop().run_in_executor(None, self._report, order)
         try:
-            return _outputs(report, cell)
+            return _outputs(report, cell), report["late"] is True
         except (AttributeError, KeyError, TypeError, ValueError):
-            return [_error("CheckFailed", self._failed or "the report of this test cannot be read")]
+            return [_error("CheckFailed", self._failed or "the report of this test cannot be read")], False
 
     def end(self) -> None:
         """Kill the trusted process; from any thread."""

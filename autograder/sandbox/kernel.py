@@ -31,6 +31,7 @@ _PROGRAM = Path(__file__).with_name("kernel_program.py")
 _PORTS = {"shell_port": 1, "iopub_port": 2, "stdin_port": 3, "control_port": 4, "hb_port": 5}
 _POLL_S = 0.02
 _READY_S = 60.0
+_SEND_MS = 2000
 _ALIVE_S = 0.5
 _SUBSCRIBED_S = 0.1
 """How long a message on the output channel may take; one that is late was sent before the subscription stood."""
@@ -100,6 +101,11 @@ class SandboxedKernelManager(AsyncKernelManager):  # type: ignore[misc]
         self._clients.append(client)
         return client
 
+    def _connect_control_socket(self) -> None:
+        super()._connect_control_socket()
+        if self._control_socket:
+            self._control_socket.setsockopt(zmq.SNDTIMEO, _SEND_MS)
+
     def end(self) -> None:
         """Kill the kernel with all its descendants, or keep it from starting; from any thread.
 
@@ -122,7 +128,15 @@ class SandboxedKernelManager(AsyncKernelManager):  # type: ignore[misc]
 
 
 class _Client(AsyncKernelClient):  # type: ignore[misc]
-    """A client that is ready as soon as both channels have answered; jupyter_client's own then waits for silence."""
+    """A client that is ready as soon as both channels have answered; jupyter_client's own then waits for silence.
+
+    Sending to a kernel that does not read fails in time: a student's process may become another program.
+    """
+
+    def start_channels(self, *args: Any, **kwargs: Any) -> None:
+        super().start_channels(*args, **kwargs)
+        for channel in (self.shell_channel, self.control_channel):
+            channel.socket.setsockopt(zmq.SNDTIMEO, _SEND_MS)
 
     async def _async_wait_for_ready(self, timeout: float | None = None) -> None:
         deadline = time.monotonic() + (_READY_S if timeout is None else timeout)

@@ -14,7 +14,7 @@ import pytest
 from autograder.execute import Checks, Execution, Executor, preloads
 from autograder.model import CellScore, SourceCellRow
 from autograder.release import EXPLORE, Release, build, find_labs
-from autograder.sandbox import Prewarmed, choose
+from autograder.sandbox import choose
 from autograder.score import score_notebook
 from autograder.source import read_source
 from autograder.variant import Variant, find_variants, put_answers
@@ -47,15 +47,20 @@ def _rows(lab: Path) -> list[SourceCellRow]:
     ]
 
 
-@cache
+_EXECUTORS: dict[tuple[str, ...], Executor] = {}
+
+
 def _executor(modules: tuple[str, ...]) -> Executor:
-    return Executor(Prewarmed(choose(), modules))
+    if modules not in _EXECUTORS:
+        _EXECUTORS[modules] = Executor(choose(), modules)
+    return _EXECUTORS[modules]
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _no_process_is_left() -> Iterator[None]:
     yield
-    _executor.cache_clear()
+    while _EXECUTORS:
+        _EXECUTORS.popitem()[1].close()
 
 
 def _run(lab: Path, notebook: nbformat.NotebookNode, *, explore: bool = False) -> Execution:
@@ -127,7 +132,7 @@ def test_no_solution_or_hidden_line_is_in_the_committed_lab(lab: Path) -> None:
     assert "hidden_case" not in committed
 
 
-# --------------------------------------------------------------------------------------------- what a lab must look like
+# -------------------------------------------------------------------------------------------- what a lab must look like
 @every_lab
 def test_every_graded_task_has_at_least_three_wrong_answers_and_the_lab_a_right_one(lab: Path) -> None:
     caught = [check for variant in find_variants(lab, "wrong") for check in variant.fails]

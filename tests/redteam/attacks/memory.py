@@ -9,7 +9,7 @@ ATTACKS = {
             import gc
             from labkit._report import Case
             for thing in gc.get_objects():
-                if type(thing).__name__ == "_Ledger":
+                if type(thing).__name__.endswith("Ledger"):
                     thing.take = lambda: [Case("x", True)]
         """,
         forges=True,

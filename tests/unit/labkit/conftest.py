@@ -47,9 +47,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Length", str(len(body) - start))
         self.end_headers()
         piece = body[start:][: mirror.cut_at]
+        mirror.sent += len(piece)  # before: the client may be through before this thread goes on
         with contextlib.suppress(ConnectionError):  # the client may refuse the rest
             self.wfile.write(piece)
-        mirror.sent += len(piece)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         """Keep quiet."""

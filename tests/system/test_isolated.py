@@ -1,0 +1,206 @@
+"""Test cells in a process of their own: what crosses over, what does not, and how it ends when one side fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from autograder.execute import Checks, Execution, Executor
+from autograder.model import Limits
+from autograder.sandbox import choose
+from autograder.score import MIME
+
+pytestmark = pytest.mark.slow
+
+LIMITS = Limits(cell_time_s=3, total_time_s=20, memory_mib=3072, output_kib=64)
+
+
+@pytest.fixture(scope="module")
+def executor() -> Iterator[Executor]:
+    with Executor(choose(), ("numpy", "labkit.check")) as found:
+        yield found
+
+
+def notebook(*cells: str) -> nbformat.NotebookNode:
+    """Return a notebook; a cell that begins with `#test NAME` is the test of this name."""
+    found = nbformat.v4.new_notebook()
+    for source in cells:
+        cell = nbformat.v4.new_code_cell(source)
+        if source.startswith("#test "):
+            cell.metadata = nbformat.from_dict({"nbgrader": {"grade_id": source.split()[1], "grade": True}})
+        found.cells.append(cell)
+    return found
+
+
+def run(executor: Executor, *cells: str, **more: Any) -> Execution:
+    names = frozenset(source.split()[1] for source in cells if source.startswith("#test "))
+    checks = Checks(isolated=names, files=more.pop("given", {}))
+    return executor.run(notebook(*cells), limits=more.pop("limits", LIMITS), files=more.pop("files", {}), checks=checks)
+
+
+def said(execution: Execution, name: str) -> str:
+    """Return the outputs of a test as text."""
+    cell = next(c for c in execution.notebook.cells if c.source.startswith(f"#test {name}"))
+    return "".join(map(_text, cell.outputs))
+
+
+def _text(output: Any) -> str:
+    if output.output_type == "stream":
+        return str(output.text)
+    if output.output_type == "error":
+        return f"{output.ename}: {output.evalue}"
+    return str(output.data.get("text/plain", ""))
+
+
+def cases(execution: Execution, name: str) -> dict[str, str]:
+    """Return the error of each case, empty if it passed."""
+    cell = next(c for c in execution.notebook.cells if c.source.startswith(f"#test {name}"))
+    report = next(o.data[MIME] for o in cell.outputs if o.output_type == "execute_result" and MIME in o.data)
+    return {case["title"]: case["error"] for case in report["cases"]}
+
+
+def test_the_test_is_not_in_the_student_s_process(executor: Executor) -> None:
+    look = """
+import gc, os, sys
+from pathlib import Path
+def search():
+    found = []
+    for path in ("/proc/self/environ", "/proc/self/cmdline"):
+        found.append(Path(path).read_bytes().decode(errors="replace"))
+    found += [str(o)[:500] for o in gc.get_objects() if type(o) in {list, tuple}]
+    found += [o for o in gc.get_objects() if isinstance(o, str)]
+    frame = sys._getframe()
+    while frame:
+        found += [str(v)[:500] for v in {**frame.f_locals}.values()] + [frame.f_code.co_filename]
+        frame = frame.f_back
+    found += [str(get_ipython().user_ns.get(n)) for n in ("In", "Out", "_ih", "_i", "_ii")]
+    return any("sec" + "ret-of-the-test" in text for text in found), os.getpid()
+"""
+    execution = run(
+        executor, look, "#test t\nwanted = 'secret-of-the-test'\nfound, pid = search()\nassert not found\nfound"
+    )
+    assert said(execution, "t") == "False"
+
+
+def test_seeds_of_a_test_reach_both_processes(executor: Executor) -> None:
+    draw = "import random, numpy as np\ndef draw(): return random.random(), float(np.random.rand())"
+    test = """#test t
+import random, numpy as np
+from labkit import seed_everything
+seed_everything(3)
+there = draw()
+seed_everything(3)
+here = random.random(), float(np.random.rand())
+random.seed(5), np.random.seed(5)
+again = draw()
+random.seed(5), np.random.seed(5)
+(there == here, again == (random.random(), float(np.random.rand())))"""
+    assert said(run(executor, draw, test), "t") == "(True, True)"
+
+
+def test_what_a_visible_test_imports_is_there_as_in_a_notebook(executor: Executor) -> None:
+    execution = run(
+        executor,
+        "def f(x): return math.floor(x)",
+        "#test t\nimport math\n### BEGIN HIDDEN TESTS\nimport fractions\n### END HIDDEN TESTS\nf(2.5)",
+        "try: fractions\nexcept NameError: print('not there')\nprint(math.pi)",
+    )
+    assert said(execution, "t") == "2"
+    assert execution.notebook.cells[2].outputs[0].text == "not there\n3.141592653589793\n"
+
+
+def test_what_a_function_prints_is_shown_with_its_test(executor: Executor) -> None:
+    execution = run(executor, "def f(): print('of the student')", "#test t\nf()\nprint('of the test')\n1.5")
+    assert said(execution, "t") == "of the student\nof the test\n1.5"
+
+
+def test_only_the_instructor_s_files_lie_beside_a_test(executor: Executor, tmp_path: Path) -> None:
+    (tmp_path / "given.txt").write_text("the instructor's")
+    (tmp_path / "own.txt").write_text("the student's")
+    files: Mapping[str, Path] = {name: tmp_path / name for name in ("given.txt", "own.txt")}
+    execution = run(
+        executor,
+        "from pathlib import Path\ndef files(): return sorted(p.name for p in Path().iterdir())",
+        "#test t\nfrom pathlib import Path\nsorted(p.name for p in Path().iterdir()), files()",
+        files=files,
+        given={"given.txt": files["given.txt"]},
+    )
+    assert said(execution, "t") == "(['given.txt'], ['given.txt', 'own.txt'])"
+
+
+def test_a_loop_costs_its_case_and_those_after_it(executor: Executor) -> None:
+    test = """#test t
+from labkit import check
+with check.case("before"): check.equal(f(1), 1)
+with check.case("loop"): f(2)
+with check.case("after"): check.equal(f(1), 1)
+check.score(3)"""
+    execution = run(executor, "def f(x):\n    while x > 1: pass\n    return x", test, "#test u\nf(1)")
+    assert cases(execution, "t") == {"before": "", "loop": "TimeLimit", "after": "TimeLimit"}
+    assert execution.problems == ("cell 't' was stopped after 3 s",)
+    assert not execution.complete
+    assert said(execution, "u") == "1", "the process goes on"
+
+
+def test_a_process_that_dies_costs_its_case_and_those_after_it(executor: Executor) -> None:
+    test = """#test t
+from labkit import check
+with check.case("before"): check.equal(f(1), 1)
+with check.case("dies"): check.raises(Exception, f, 2)
+with check.case("after"): check.equal(f(1), 1)
+check.score(3)"""
+    execution = run(executor, "import os\ndef f(x): return os._exit(0) if x > 1 else x", test, "#test u\nf(1)")
+    assert cases(execution, "t") == {"before": "", "dies": "ProcessDied", "after": "ProcessDied"}
+    assert execution.problems == ("the Python process died in cell 't': out of memory, a crash, or it ended itself",)
+    assert said(execution, "u") == "NotRun: the Python process died in an earlier cell"
+
+
+def test_a_test_process_that_dies_fails_closed(executor: Executor) -> None:
+    execution = run(executor, "x = 1", "#test t\nimport os\nx\nos._exit(0)", "#test u\nx")
+    ended = "the process that runs the tests has ended: what it was sent was too much for it"
+    assert said(execution, "t") == f"CheckFailed: {ended}"
+    assert said(execution, "u") == f"KernelDied: {ended}"
+    assert execution.problems == (f"cell 't': {ended}",)
+    assert not execution.complete
+
+
+def test_memory_that_a_test_is_made_to_use_is_bounded(executor: Executor) -> None:
+    bomb = """class B:
+    def __len__(self): return 1 << 40
+    def __iter__(self): return self
+    def __next__(self): return "x" * 10**6"""
+    execution = run(executor, bomb, "#test t\nlist(B())\n3", "#test u\n4", limits=Limits(2, 20, 1024, 64))
+    assert "3" not in said(execution, "t")
+
+
+def test_an_error_outside_a_case_is_shown_with_its_line(executor: Executor) -> None:
+    execution = run(executor, "def f(): raise ValueError('no')", "#test t\nx = 1\nf()")
+    assert said(execution, "t") == "ValueError: no"
+    trace = execution.notebook.cells[1].outputs[-1].traceback
+    assert trace == ["line 3 of the test", "ValueError: no"]
+
+
+def test_a_launch_of_the_student_s_function_happens_where_it_is(executor: Executor) -> None:
+    execution = run(
+        executor,
+        "def rank(number, size): return number * 10 + size",
+        "#test t\nfrom labkit import launch\nlaunch(rank, 2)",
+        limits=Limits(20, 40, 6000, 64),
+    )
+    assert said(execution, "t") == "[2, 12]"
+
+
+def test_everything_is_stopped_from_another_thread(executor: Executor) -> None:
+    import threading
+    import time
+
+    other = Executor(choose())
+    threading.Timer(1.5, other.stop).start()
+    started = time.monotonic()
+    execution = run(other, "def f():\n    while True: pass", "#test t\nf()", limits=Limits(30, 60, 3072, 64))
+    assert time.monotonic() - started < 10
+    assert not execution.complete
