@@ -27,6 +27,8 @@ __all__ = ["Executor", "storable"]
 _POLICY = walls.Policy(environment={"NBGRADER_EXECUTION": "autograde"})
 """Tests may ask nbgrader's variable whether they are being graded."""
 _UNBOUNDED_MIB = 1 << 32
+_SLACK_S = 60
+"""How long after its total time a submission is ended whatever it is that still waits for it."""
 
 
 class Executor:
@@ -109,7 +111,18 @@ class Executor:
                 ) as manager,
                 self._watched(manager),
             ):
-                return await Run(manager, notebook, limits, explore, tests).execute()
+
+                def end() -> None:
+                    manager.end()
+                    tests.end()
+
+                overdue = threading.Timer(limits.total_time_s + _SLACK_S, end)
+                overdue.daemon = True
+                overdue.start()
+                try:
+                    return await Run(manager, notebook, limits, explore, tests).execute()
+                finally:
+                    overdue.cancel()
 
     @contextlib.contextmanager
     def _watched(self, running: walls.SandboxedKernelManager | TrustedCells) -> Iterator[None]:
