@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 
 import click
 
-from benchmarks.grading.courses import NAMES
+from benchmarks.grading.courses import LAB_01, NAMES
 from benchmarks.grading.graders import GRADERS, Failed
 
 
@@ -49,6 +50,57 @@ def speed(
     click.echo(table(rows, chosen[1]))
     if target:
         target.write_text(json.dumps(report(rows), indent=1), encoding="utf-8")
+
+
+@main.command()
+@click.option("--repeats", default=20, type=click.IntRange(2), help="Attempts of each kind, in turns.")
+@click.option("--submissions", default=4, type=click.IntRange(1), help="Submissions side by side, for memory.")
+def cost(repeats: int, submissions: int) -> None:
+    """Measure what sandbox and boundary add to a submission, in time and in memory.
+
+    The baseline is the same submission in a kernel forked from an equally pre-warmed process with no wall around it,
+    its tests inside. Memory is proportional set size, shared pages divided, of all processes below the grader.
+
+    \b
+    Example:
+      python -m benchmarks.grading cost --repeats 10
+    """
+    from benchmarks.grading.cost import memory, times
+
+    click.echo("time of an attempt, medians")
+    for row in times(["trivial", LAB_01], repeats):
+        click.echo(f"  {row}")
+    click.echo("memory with submissions blocked side by side")
+    for size in memory(["torch", "keras"], submissions):
+        click.echo(f"  {size}")
+
+
+@main.command()
+@click.option("--submissions", default=1000, type=click.IntRange(8), help="Submissions of the class.")
+@click.option("--hostile", default=0.05, type=click.FloatRange(0, 1), help="Share of them that is hostile.")
+@click.option("--kills", default=5, type=click.IntRange(0), help="How often the grader is killed and started again.")
+@click.option("--workers", default=2, type=click.IntRange(1), help="Workers of the grader.")
+@click.option("--seed", default=0, help="Of the places of hostile submissions and of the kills.")
+@click.option("--plot", type=click.Path(path_type=Path), help="SVG file for submissions over time.")
+def thousand(submissions: int, hostile: float, kills: int, workers: int, seed: int, plot: Path | None) -> None:
+    """Grade a class with hostile submissions, kill the grader with SIGKILL on the way, and check what is left.
+
+    Each student must have exactly the one right result in log and gradebook, `autograder verify` must agree, no process
+    may be left after any kill, and no temporary folder once the next run has cleared.
+
+    \b
+    Example:
+      python -m benchmarks.grading thousand --submissions 200 --kills 2 --plot class.svg
+    """
+    from benchmarks.grading.thousand import draw, grade_class, summary
+
+    with tempfile.TemporaryDirectory(prefix="grading-") as folder:
+        run = grade_class(
+            Path(folder), submissions=submissions, hostile=hostile, kills=kills, workers=workers, seed=seed
+        )
+    click.echo("\n".join(summary(run)))
+    if plot:
+        draw(run, plot)
 
 
 def _chosen(names: str, there: tuple[str, ...]) -> list[str]:

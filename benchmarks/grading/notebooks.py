@@ -1,4 +1,4 @@
-"""Three ordinary nbgrader notebooks, in NumPy, PyTorch and Keras, whose tests are plain asserts that any grader can run.
+"""Ordinary nbgrader notebooks in NumPy, PyTorch and Keras; their tests are plain asserts that any grader can run.
 
 In each solution one local variable is called `result`: it gets another name in every submission, so that no two are
 the same.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["KERAS", "NOTEBOOKS", "NUMPY", "TORCH", "Notebook", "Task"]
+__all__ = ["NOTEBOOKS", "Notebook", "Task"]
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ q, k, v = torch.randn(3, 2, 16, 8)
 wanted = torch.nn.functional.scaled_dot_product_attention(q, k, v)
 assert torch.allclose(attention(q, k, v), wanted, atol=1e-5)
 """,
-            "def attention(q, k, v):\n    result = torch.softmax(q @ k.transpose(-2, -1), dim=-1)\n    return result @ v",
+            "def attention(q, k, v):\n    result = torch.softmax(q @ k.mT, dim=-1)\n    return result @ v",
         ),
         Task(
             "network",
@@ -243,4 +243,10 @@ assert losses[-1] < 0.1 * losses[0]
     ),
 )
 
-NOTEBOOKS = {notebook.name: notebook for notebook in (NUMPY, TORCH, KERAS)}
+TRIVIAL = Notebook(
+    "trivial",
+    "import math",
+    (Task("one", 1, "def one():\n    result = 1\n    return result", "assert one() == 1", "def one():\n    return 2"),),
+)
+
+NOTEBOOKS = {notebook.name: notebook for notebook in (NUMPY, TORCH, KERAS, TRIVIAL)}

@@ -67,5 +67,6 @@ def _reap() -> None:
 
 def _command(pid: int) -> str:
     with contextlib.suppress(OSError):
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip() or name(pid)
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
+        return " ".join(words).strip() or name(pid)
     return ""

@@ -15,8 +15,14 @@ from benchmarks.grading.graders import Timing, run
 
 __all__ = ["Row", "measure", "report", "table"]
 
-_SHOWN = {"nbgrader": "nbgrader autograde", "otter": "otter run", "ours1": "ours, 1 worker", "ours2": "ours, 2 workers"}
-_HEAD = f"{'notebook':<9} {'grader':<19} {'submissions/min':<22} {'x nbgrader':>10} {'x 1 worker':>10} {'s a submission':>14}"
+_SHOWN = {
+    "nbgrader": "nbgrader autograde",
+    "otter": "otter run",
+    "ours1": "ours, 1 worker",
+    "ours2": "ours, 2 workers",
+}
+_COLUMNS = "{:<9} {:<19} {:<23} {:>10} {:>10} {:>14}"
+_HEAD = _COLUMNS.format("notebook", "grader", "submissions/min", "x nbgrader", "x 1 worker", "s a submission")
 
 
 @dataclass(frozen=True)
@@ -74,15 +80,14 @@ def table(rows: Sequence[Row], graders: Sequence[str]) -> str:
         for name in graders:
             row = found.get((notebook, name))
             if row is None:
-                lines.append(f"{notebook:<9} {_SHOWN[name]:<19} not installed")
+                lines.append(_COLUMNS.format(notebook, _SHOWN[name], "not installed", "", "", "").rstrip())
                 continue
             rates = sorted(row.rates)
             rate = f"{median(rates):.1f} ({rates[0]:.1f} to {rates[-1]:.1f})"
             stock, one = (_ratio(row, found.get((notebook, other))) for other in ("nbgrader", "ours1"))
             one = one if name == "ours2" else ""
-            lines.append(
-                f"{notebook:<9} {_SHOWN[name]:<19} {rate:<22} {stock:>10} {one:>10} {median(row.each_s):>14.2f}"
-            )
+            each = f"{median(row.each_s):.2f}"
+            lines.append(_COLUMNS.format(notebook, _SHOWN[name], rate, stock, one, each))
     return "\n".join(lines)
 
 

@@ -21,7 +21,7 @@ ATTACKS = {
     ),
     "stop_iteration": Attack(
         says="Raises StopIteration and StopAsyncIteration, which generators and context managers give a meaning.",
-        answers=_raises("StopIteration([[1, 2], [2, 3]])", "StopAsyncIteration(0.25)", "StopIteration(z)"),
+        answers=_raises("StopIteration([[1, 2], [2, 3]])", "StopAsyncIteration(0.3)", "StopIteration(z)"),
     ),
     "hostile_text": Attack(
         says="Raises exceptions whose str, repr and args raise, are endless, or are no text.",
@@ -114,7 +114,6 @@ ATTACKS = {
         says="Raises exceptions whose type calls itself '', None, True or Pass, should an empty name mean success.",
         code="kinds = [type(name, (BaseException,), {}) for name in ('', 'None', 'True')]",
         answers=_raises("kinds[0]()", "kinds[1]()", "kinds[2]()"),
-        forges=True,
     ),
     "huge_traceback": Attack(
         says="Fails below a thousand frames of long lines, in cells of its own too.",

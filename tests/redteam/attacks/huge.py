@@ -92,7 +92,7 @@ ATTACKS = {
         code="""
             class Evil:
                 def __eq__(self, other): return True
-                def __float__(self): return 0.25
+                def __float__(self): return 0.3
                 def __reduce__(self): return (exec, ("import os; os._exit(0)",))
             def objects():
                 found = np.array([[Evil(), 1.0], [None, "x"]], dtype=object)

@@ -46,7 +46,7 @@ for cell in range(60):
     "replies_to_nobody": Attack(
         says="Sends several answers for one question, so that later questions get earlier ones.",
         code=LINE,
-        answers=calls("for value in (True, 2.0, 0.25, [[1, 2], [2, 3]]):\n    reply(value)"),
+        answers=calls("for value in (True, 2.0, 0.3, [[1, 2], [2, 3]]):\n    reply(value)"),
     ),
     "torn_frames": Attack(
         says="Sends a half frame, in a test and before one, and lets the rest be what comes next.",
