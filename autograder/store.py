@@ -156,9 +156,14 @@ def fingerprint(
 
 @cache
 def environment() -> Mapping[str, str]:
-    """Return Python's version, every installed distribution's, and a hash of labkit, which a course may edit."""
+    """Return Python's version, every installed distribution's, and hashes of our own code, which a course may edit."""
     found = {d.metadata["Name"].lower(): d.version for d in distributions() if d.metadata["Name"]}
-    return {**dict(sorted(found.items())), "python": platform.python_version(), "labkit": _code("labkit")}
+    return {
+        **dict(sorted(found.items())),
+        "python": platform.python_version(),
+        "labkit": _code("labkit"),
+        "autograder": _code("autograder"),
+    }
 
 
 def _code(package: str) -> str:

@@ -28,7 +28,7 @@ from autograder.course import open_course
 from autograder.execute import Checks, Executor
 from autograder.handin import Handin, read_handin
 from autograder.modes import Modes, modules
-from autograder.sandbox import choose
+from autograder.sandbox import Prewarmed, choose
 from benchmarks.grading.courses import make_class
 from benchmarks.grading.graders import Failed
 from benchmarks.grading.processes import below, name, pss_mib
@@ -52,11 +52,10 @@ class Cost:
 
     def __str__(self) -> str:
         each_ms = [1000 * (walled - bare) for walled, bare in zip(self.walled_s, self.bare_s, strict=True)]
-        low, _, high = quantiles(each_ms, n=4, method="inclusive")
-        return (
-            f"{self.notebook:<9} {1000 * median(self.walled_s):>7.0f} ms with walls, "
-            f"{1000 * median(self.bare_s):>7.0f} ms without: {median(each_ms):.0f} ms (middle half {low:.0f} to {high:.0f})"
-        )
+        low, middle, high = quantiles(each_ms, n=4, method="inclusive")
+        walled, bare = (f"{1000 * median(seconds):7.0f} ms" for seconds in (self.walled_s, self.bare_s))
+        cost = f"{middle:.0f} ms (middle half {low:.0f} to {high:.0f})"
+        return f"{self.notebook:<9} {walled} with walls, {bare} without: {cost}"
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ def times(notebooks: list[str], repeats: int) -> Iterator[Cost]:
             made = make_class(notebook, 1, Path(folder) / "course")
             course = open_course(made.root)
             names = modules(course, made.lab)
-            with Executor(choose(), names) as executor, Unwalled(names) as bare:
+            with Executor(choose(), names) as executor, Unwalled(_imports(executor)) as bare:
                 setup = prepare(course, made.lab, executor)
                 inside = Modes({part: Checks() for part in setup.modes.checks})
                 unwalled = replace(setup, executor=Executor(bare), modes=inside)
@@ -91,6 +90,13 @@ def times(notebooks: list[str], repeats: int) -> Iterator[Cost]:
                 ]
         walled_s, bare_s = zip(*pairs[1:], strict=True)  # the first fork of a process is slower
         yield Cost(notebook, walled_s, bare_s)
+
+
+def _imports(executor: Executor) -> tuple[str, ...]:
+    """Return all that the pre-warmed process has imported. Raises Failed if there is none."""
+    if not isinstance(executor.sandbox, Prewarmed) or executor.sandbox.why_cold:
+        raise Failed("no pre-warmed process with walls is to be had here: there is nothing to measure")
+    return executor.sandbox._preload
 
 
 def _seconds(setup: Setup, handin: Handin, right: dict[str, float]) -> float:

@@ -200,11 +200,12 @@ def summary(run: Run) -> list[str]:
     quarters = run.quarters
     kinds = Counter(kind for kind, _ in run.right.values() if kind not in HONEST)
     seconds = max(run.stored_s.values())
+    gone_s = max(run.gone_s, default=0)
     return [
         f"{len(run.right)} submissions, {run.hostile} hostile ({len(kinds)} kinds), {len(run.killed_s)} kills: "
         "each has its one right score in log and gradebook, and verify agrees",
         f"all graded after {seconds:.0f} s; stored twice {run.again}; no process left, the last one "
-        f"{max(run.gone_s, default=0):.2f} s after a kill; {run.folders} temporary folders left, removed by the next run",
+        f"{gone_s:.2f} s after a kill; {run.folders} temporary folders left, removed by the next run",
         f"submissions/min by quarter, without new starts: {', '.join(f'{rate:.0f}' for rate in quarters)}; "
         f"last over first {quarters[-1] / quarters[0]:.2f}, slowest over fastest {min(quarters) / max(quarters):.2f}",
     ]

@@ -42,6 +42,7 @@ class Unwalled(Sandbox):
             [sys.executable, str(_PROGRAM), str(theirs.fileno()), *preload],
             env=variables | {"PYTHONPATH": str(Path(__file__).parents[2])},
             pass_fds=[theirs.fileno()],
+            stdout=subprocess.DEVNULL,
         )
         theirs.close()
         if not self._requests.recv(1):

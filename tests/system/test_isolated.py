@@ -204,3 +204,17 @@ def test_everything_is_stopped_from_another_thread(executor: Executor) -> None:
     execution = run(other, "def f():\n    while True: pass", "#test t\nf()", limits=Limits(30, 60, 3072, 64))
     assert time.monotonic() - started < 10
     assert not execution.complete
+
+
+def test_a_device_is_let_in_for_both_processes_without_a_limit_of_memory() -> None:
+    node = next(
+        (path for path in map(Path, ("/dev/fuse", "/dev/kmsg", "/dev/rtc0", "/dev/loop0")) if path.exists()), None
+    )
+    if node is None or not choose().isolated:
+        pytest.skip("no further device node here, or no sandbox that hides it")
+    look = f"""import os, resource
+def look(): return os.path.exists({str(node)!r}), resource.getrlimit(resource.RLIMIT_AS)[0]"""
+    test = f"#test t\nimport os\n(os.path.exists({str(node)!r}), look()[0], look()[1] > 1 << 45)"
+    with Executor(choose(), ("numpy",), devices=(node,)) as with_it, Executor(choose(), ("numpy",)) as without:
+        assert said(run(with_it, look, test), "t") == "(True, True, True)"
+        assert said(run(without, look, test), "t") == "(False, False, False)"

@@ -1,0 +1,33 @@
+"""What is imported before the first submission comes."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.execute import preloads
+
+ALWAYS = preloads([])
+
+
+@pytest.mark.parametrize(
+    ("sources", "frameworks", "found"),
+    [
+        (["import numpy as np"], (), ()),
+        (["import torch.nn as nn"], (), ("torch",)),
+        (["from torch import nn\nimport keras, sys"], (), ("torch", "keras")),
+        (["x = 1"], ("tensorflow",), ("tensorflow",)),
+        (["    import sklearn.datasets"], (), ("sklearn",)),
+        (["# torch would be nice", "torch = 3"], (), ()),
+        (["import no_such_framework"], ("no_such_framework",), ()),
+        (["import os\nos.environ['KERAS_BACKEND'] = 'torch'\nimport keras, torch"], ("keras",), ("torch",)),
+        (["%matplotlib inline\nimport matplotlib.pyplot as plt"], (), ("matplotlib",)),
+    ],
+)
+def test_frameworks_are_found_in_imports_and_in_the_lab_s_description(
+    sources: list[str], frameworks: tuple[str, ...], found: tuple[str, ...]
+) -> None:
+    assert preloads(sources, frameworks) == (*ALWAYS, *found)
+
+
+def test_what_the_grader_itself_needs_is_always_there() -> None:
+    assert {"numpy", "labkit.check", "autograder.boundary.agent", "autograder.boundary.cells"} == set(ALWAYS)
