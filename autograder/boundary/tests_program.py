@@ -18,6 +18,9 @@ from autograder.boundary.frames import Connection, ProcessDied
 def main() -> None:
     """Take over the sockets and serve."""
     descriptors = json.load(sys.stdin)
+    # A module of the instructor's beside the notebook can be imported: nothing of the student's lies here.
+    place = next((n for n, path in enumerate(sys.path) if path.endswith("-packages")), 0)
+    sys.path[place:place] = [""]
     control, student = (Connection(socket.socket(fileno=descriptors[name])) for name in ("control", "student"))
     with contextlib.suppress(ProcessDied):
         run_cells(control, student)

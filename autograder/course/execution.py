@@ -22,7 +22,7 @@ _AN_HOUR_S = 3600.0
 
 
 def limits_within(timeout_s: int | None) -> Limits:
-    """Return the limits of a course whose c.Execute.timeout is this; none or a negative one: only the whole is bounded."""
+    """Return the limits of a course whose c.Execute.timeout is this; without one only the whole time is bounded."""
     cell_time_s = float(timeout_s) if timeout_s and timeout_s > 0 else _FOREIGN.total_time_s
     total_time_s = min(max(_FOREIGN.total_time_s, _CELLS_IN_ALL * cell_time_s), max(cell_time_s, _AN_HOUR_S))
     return Limits(cell_time_s, total_time_s, _FOREIGN.memory_mib, _FOREIGN.output_kib)

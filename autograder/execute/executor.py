@@ -9,13 +9,13 @@ import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import nbformat
 
 from autograder import sandbox as walls
 from autograder.boundary import DESCRIPTOR
+from autograder.closing import Closing
 from autograder.errors import SandboxError
 from autograder.execute.run import Execution, Run
 from autograder.execute.trusted import Checks, TrustedCells
@@ -31,7 +31,7 @@ _SLACK_S = 60
 """How long after its total time a submission is ended whatever it is that still waits for it."""
 
 
-class Executor:
+class Executor(Closing):
     """Runs notebooks in one kind of sandbox; `stop` ends those that are running, from any thread.
 
     Attributes:
@@ -77,14 +77,6 @@ class Executor:
         """End the pre-warmed processes. Safe to call twice."""
         if isinstance(self.sandbox, walls.Prewarmed):
             self.sandbox.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def stop(self) -> None:
         """Kill every process; the threads that wait for them come back within a second."""

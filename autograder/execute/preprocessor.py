@@ -31,10 +31,10 @@ def autograde_preprocessors() -> list[Any]:
 class SandboxedExecute(ExecuteElsewhere):
     """Runs a notebook in a sandboxed kernel, its tests among the rest as nbgrader does, but each of them watched.
 
-    A test cell in which a check that must fail did not gets an error: nbgrader gives it nothing. So does every test
-    that did not run because the process had ended. Files that a notebook writes are gone with the sandbox. Of nbgrader's
-    Execute these settings count: timeout, error_on_timeout; a cell that takes too long is always interrupted, an error
-    never ends a notebook, and the kernel is always ours.
+    A test in which a check that must fail did not gets an error, and so nothing from nbgrader; so does every test that
+    did not run because the process had ended. Of several values that a test puts out only the last is kept. Files that
+    a notebook writes are gone with the sandbox. Of the settings of Execute these count: timeout, error_on_timeout; a
+    cell that takes too long is always interrupted, an error never ends a notebook, and the kernel is always ours.
     """
 
     def preprocess(self, nb: Any, resources: Any, km: Any = None) -> tuple[Any, Any]:
@@ -44,16 +44,19 @@ class SandboxedExecute(ExecuteElsewhere):
         submission has failed, and has no grade.
         """
         self.check_language(nb)
-        execution = _elsewhere().run(_plain(nb), self.limits, self.files_beside(resources), _tests(nb))
+        tests = _tests(nb)
+        execution = _elsewhere().run(_plain(nb), self.limits, self.files_beside(resources), tests)
         for cell, executed in zip(nb.cells, execution.notebook.cells, strict=True):
             if cell.cell_type == "code":
                 cell.outputs, cell.execution_count = executed.outputs, executed.execution_count
-                self._say_why(cell)
+                self._mark_late(cell)
+                if executed.metadata.get("nbgrader", {}).get("grade_id") in tests:
+                    _keep_last(cell)
         for problem in (*execution.forged, *execution.problems):
             self.log.warning("%s: %s", resources.get("unique_key", "notebook"), problem)
         return nb, resources
 
-    def _say_why(self, cell: Any) -> None:
+    def _mark_late(self, cell: Any) -> None:
         for output in cell.outputs:
             if output.output_type == "error" and output.ename == TIMED_OUT and self.error_on_timeout:
                 output.update(self.error_on_timeout)
@@ -72,7 +75,7 @@ class _Elsewhere:
         return self._thread.submit(self._run, notebook, limits, files, tests).result()
 
     def close(self) -> None:
-        self._thread.submit(self._close).result()
+        self._close()  # when Python ends its threads have been joined, this one among them
         self._thread.shutdown()
 
     def _run(
@@ -109,6 +112,12 @@ def _plain(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
         new = nbformat.v4.new_code_cell if cell.cell_type == "code" else nbformat.v4.new_raw_cell
         cells.append(new(cell.source, metadata=kept, id=f"cell-{number}"))
     return nbformat.v4.new_notebook(cells=cells)
+
+
+def _keep_last(cell: Any) -> None:
+    """Drop all values of a test but the last: nbgrader reads the first, the canary the last."""
+    results = [output for output in cell.outputs if output.output_type == "execute_result"]
+    cell.outputs = [output for output in cell.outputs if output not in results[:-1] or output is results[-1]]
 
 
 def _tests(notebook: nbformat.NotebookNode) -> frozenset[str]:

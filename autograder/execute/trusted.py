@@ -11,13 +11,13 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import nbformat
 
 from autograder import sandbox as walls
 from autograder.boundary import frames
+from autograder.closing import Closing
 from autograder.sandbox.room import Room
 from autograder.stub import strip_hidden
 
@@ -46,7 +46,7 @@ class Checks:
     files: Mapping[str, Path] = field(default_factory=dict)
 
 
-class TrustedCells:
+class TrustedCells(Closing):
     """Runs isolated test cells in a sandboxed process that is started when the kernel has been, if there are any."""
 
     def __init__(
@@ -126,14 +126,6 @@ class TrustedCells:
             self._process.close()
             self._process = None
         self._open.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _report(self, order: dict[str, Any]) -> dict[str, Any]:
         assert self._control is not None

@@ -16,9 +16,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from types import TracebackType
-from typing import Self
 
+from autograder.closing import Closing
 from autograder.errors import SandboxError
 from autograder.sandbox.bubblewrap import Bubblewrap
 from autograder.sandbox.choice import complaint
@@ -41,7 +40,7 @@ _READ_AT_IMPORT = {
 }
 
 
-class Prewarmed(Sandbox):
+class Prewarmed(Sandbox, Closing):
     """Another sandbox, with processes that have imported what its programs need before they start.
 
     Where the inner wall cannot be put up, programs are started cold, one by one, in the other sandbox; `walls` says so.
@@ -96,14 +95,6 @@ class Prewarmed(Sandbox):
         for zygote in zygotes:
             zygote.close()
         self._thread.shutdown()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _check(self, policy: Policy) -> None:
         own = self._policy

@@ -53,10 +53,11 @@ class Console:
 
     def run(self, source: str) -> str:
         """Execute source and return what it printed, its last value, and `Error: message` if it raised."""
-        return "".join(_text(output) for output in self.cell(source).outputs).strip()
+        return "".join(text_of(output) for output in self.cell(source).outputs).strip()
 
 
-def _text(output: Any) -> str:
+def text_of(output: Any) -> str:
+    """Return an output as text."""
     if output.output_type == "stream":
         return str(output.text)
     if output.output_type == "error":

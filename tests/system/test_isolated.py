@@ -13,6 +13,7 @@ from autograder.execute import Checks, Execution, Executor
 from autograder.model import Limits
 from autograder.sandbox import choose
 from autograder.score import MIME
+from tests.system.sandboxed import text_of
 
 pytestmark = pytest.mark.slow
 
@@ -45,15 +46,7 @@ def run(executor: Executor, *cells: str, **more: Any) -> Execution:
 def said(execution: Execution, name: str) -> str:
     """Return the outputs of a test as text."""
     cell = next(c for c in execution.notebook.cells if c.source.startswith(f"#test {name}"))
-    return "".join(map(_text, cell.outputs))
-
-
-def _text(output: Any) -> str:
-    if output.output_type == "stream":
-        return str(output.text)
-    if output.output_type == "error":
-        return f"{output.ename}: {output.evalue}"
-    return str(output.data.get("text/plain", ""))
+    return "".join(map(text_of, cell.outputs))
 
 
 def cases(execution: Execution, name: str) -> dict[str, str]:
@@ -130,6 +123,15 @@ def test_only_the_instructor_s_files_lie_beside_a_test(executor: Executor, tmp_p
         given={"given.txt": files["given.txt"]},
     )
     assert said(execution, "t") == "(['given.txt'], ['given.txt', 'own.txt'])"
+
+
+def test_a_module_of_the_instructor_s_can_be_imported_by_both(executor: Executor, tmp_path: Path) -> None:
+    for name, text in (("ours.py", "def three(): return 3"), ("json.py", "raise RuntimeError")):
+        (tmp_path / name).write_text(text)
+    files: Mapping[str, Path] = {name: tmp_path / name for name in ("ours.py", "json.py")}
+    code = "from ours import three\ndef f(): return three()"
+    test = "#test t\nimport json\nfrom ours import three\nthree() + f()"
+    assert said(run(executor, code, test, files=files, given=files), "t") == "6"
 
 
 def test_a_loop_costs_its_case_and_those_after_it(executor: Executor) -> None:

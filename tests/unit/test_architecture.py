@@ -18,7 +18,7 @@ from labkit._report import MIME as WRITTEN
 
 ROOT = Path(__file__).parents[2]
 LAYERS = (
-    ("boundary", "errors", "files"),
+    ("boundary", "closing", "errors", "files"),
     ("model", "outputs", "sandbox", "stub"),
     ("course", "source", "store", "variant"),
     ("lint", "lms", "report", "score", "submission", "verify"),
