@@ -245,6 +245,6 @@ HONEST: dict[str, tuple[Mapping[str, str], str]] = {
     ),
     "recursion": ({**ANSWERS, "squares": "squares = lambda n: squares(n - 1) + [n * n] if n else []"}, "größe = '日本'"),
     "random": (ANSWERS, "import random, numpy as np\nrandom.seed()\nnp.random.seed(3)\nlist = list\nid = 5"),
-    "ends": ({**ANSWERS, "double-all": "import os\ndef double_all(n):\n    raise SystemExit\ndef sum_of_squares(n):\n    exit()"}, ""),
+    "ends": ({**ANSWERS, "double-all": "import os\ndef double_all(n):\n    raise SystemExit\ndef sum_of_squares(n):\n    raise KeyboardInterrupt"}, ""),
 }
 """What honest students hand in: answers, and a cell above all others."""

@@ -66,5 +66,5 @@ def test_a_small_class_survives_two_kills_with_one_right_result_each(tmp_path: P
 def test_rates_by_quarter_leave_out_the_time_from_a_kill_to_the_next_result() -> None:
     run = Run({})
     run.stored_s = {str(n): 10.0 + n + (20 if n > 4 else 0) for n in range(9)}
-    run.killed_s = [14.0]
-    assert run.quarters == pytest.approx([60, 60, 120, 60])
+    run.killed_s = [14.5]
+    assert run.quarters == pytest.approx([60, 60, 80, 60])
