@@ -56,7 +56,7 @@ def grade_lab(
                     print(json.dumps(_public(outcome)), flush=True)
     if not as_json:
         show_table(outcomes)
-    for line in [*summary(outcomes), f"log head {grading.log.head or 'none'}: note it for autograder verify --head"]:
+    for line in [*summary(outcomes), f"log head {grading.log.head or 'none'}"]:
         _stderr().print(line, soft_wrap=True, markup=False)
     return outcomes
 

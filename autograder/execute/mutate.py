@@ -33,9 +33,11 @@ _HELPERS = {
     "assertEqual",
 }
 """Helpers of numpy.testing, torch.testing and unittest that compare their first two arguments."""
+_TRANSPARENT = {"catch_warnings", "object", "open", "patch", "redirect_stderr", "redirect_stdout"}
+"""Context managers that let errors out; `object` is that of patch."""
 _WORDS = {"equal_nan", "err_msg", "msg", "strict", "verbose"}
 """Arguments of comparisons that are no tolerances."""
-_MAGIC = re.compile(r"[%!?]|[\w.]+\?{1,2}\s*$")
+_MAGIC = re.compile(r"(\s*)([%!?]|[\w.]+\?{1,2}\s*$|[\w., ]+=\s*[%!])")
 """A line that IPython reads, and Python cannot."""
 _LOOSE = 0.5
 """A larger tolerance may reach any value."""
@@ -55,11 +57,11 @@ _REPORTED = {"equal": "{0}, {1}", "close": "{0}.0, {1}.0", "at_least": "{0}, {1}
 class _Change:
     """Another text for a part of the source."""
 
-    node: ast.expr
+    node: ast.expr | ast.stmt
     text: str
     literal: bool
     """Whether a literal became another one: nothing tells such a check from a true one but knowing the answer."""
-    end: ast.expr | None = None
+    end: ast.expr | ast.stmt | None = None
     """The last node that is replaced, where that is not the first."""
 
 
@@ -101,6 +103,29 @@ def _of_statement(source: str, statement: ast.stmt) -> Iterator[_Change]:
         yield from _of_condition(source, statement.test)
     elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         yield from _of_helper(statement.value)
+    elif isinstance(statement, ast.Try) and statement.handlers:
+        yield from _of_expected_error(statement)
+    elif isinstance(statement, ast.Try | ast.With | ast.For) and _runs_through(statement):
+        for inner in statement.body:
+            yield from _of_statement(source, inner)
+
+
+def _of_expected_error(statement: ast.Try) -> Iterator[_Change]:
+    """Let the error out that a test waits for: `except ValueError: pass`, and otherwise it raises."""
+    last = [*statement.body, *statement.orelse][-1]
+    handler = statement.handlers[0].body
+    if isinstance(last, ast.Raise) and len(statement.handlers) == 1 and isinstance(handler[0], ast.Pass):
+        yield _Change(handler[0], "raise", literal=True)
+
+
+def _runs_through(statement: ast.Try | ast.With | ast.For) -> bool:
+    """Whether the body runs, each of its statements, and every error in it ends the cell."""
+    if isinstance(statement, ast.With):
+        return all(_called(item.context_expr) in _TRANSPARENT for item in statement.items)
+    if isinstance(statement, ast.For):
+        plain = all(isinstance(inner, ast.Assert | ast.Assign | ast.Expr) for inner in statement.body)
+        return plain and isinstance(statement.iter, ast.List | ast.Tuple) and bool(statement.iter.elts)
+    return True
 
 
 def _of_condition(source: str, test: ast.expr) -> Iterator[_Change]:
@@ -216,7 +241,7 @@ def _insert(source: str, statements: list[ast.stmt], text: str, at_most: int | N
 def _statements(source: str) -> list[ast.stmt]:
     """Return the statements at the top; none of a cell that is no Python. Lines of IPython count as `pass`."""
     lines = source.split("\n")
-    masked = ["pass" if _MAGIC.match(line) else line for line in lines]
+    masked = [f"{found[1]}pass" if (found := _MAGIC.match(line)) else line for line in lines]
     try:
         return ast.parse("\n".join(masked)).body
     except (SyntaxError, ValueError, RecursionError):

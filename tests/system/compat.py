@@ -203,9 +203,15 @@ HONEST: dict[str, tuple[Mapping[str, str], str]] = {
     "released": ({}, ""),
     "half": ({**ANSWERS, "squares": BLANK["squares"]}, ""),
     "off-by-one": ({**ANSWERS, "squares": "def squares(n):\n    return [i * i for i in range(n)]"}, ""),
-    "some-totals": ({**ANSWERS, "total": "import numpy as np\ndef total(n):\n    return sum(range(min(n, 3) + 1))"}, ""),
+    "some-totals": (
+        {**ANSWERS, "total": "import numpy as np\ndef total(n):\n    return sum(range(min(n, 3) + 1))"},
+        "",
+    ),
     "not-in-place": (
-        {**ANSWERS, "double-all": "def double_all(n):\n    return [2 * x for x in n]\n\ndef sum_of_squares(n):\n    return 1"},
+        {
+            **ANSWERS,
+            "double-all": "def double_all(n):\n    return [2 * x for x in n]\n\ndef sum_of_squares(n):\n    return 1",
+        },
         "",
     ),
     "numpy-scalars": (
@@ -213,7 +219,10 @@ HONEST: dict[str, tuple[Mapping[str, str], str]] = {
         "%precision 2\nimport warnings\nwarnings.filterwarnings('ignore')",
     ),
     "talks": (
-        {**ANSWERS, "squares": "def squares(n):\n    print('n is', n)\n    display(n)\n    return [i * i for i in range(1, n + 1)]"},
+        {
+            **ANSWERS,
+            "squares": "def squares(n):\n    print(n)\n    display(n)\n    return [i * i for i in range(1, n + 1)]",
+        },
         "from IPython.display import display",
     ),
     "debugs": (
@@ -243,8 +252,17 @@ HONEST: dict[str, tuple[Mapping[str, str], str]] = {
         },
         "",
     ),
-    "recursion": ({**ANSWERS, "squares": "squares = lambda n: squares(n - 1) + [n * n] if n else []"}, "größe = '日本'"),
+    "recursion": (
+        {**ANSWERS, "squares": "squares = lambda n: squares(n - 1) + [n * n] if n else []"},
+        "größe = '日本'",
+    ),
     "random": (ANSWERS, "import random, numpy as np\nrandom.seed()\nnp.random.seed(3)\nlist = list\nid = 5"),
-    "ends": ({**ANSWERS, "double-all": "import os\ndef double_all(n):\n    raise SystemExit\ndef sum_of_squares(n):\n    raise KeyboardInterrupt"}, ""),
+    "ends": (
+        {
+            **ANSWERS,
+            "double-all": "def double_all(n):\n    raise SystemExit\ndef sum_of_squares(n):\n    raise KeyboardInterrupt",
+        },
+        "",
+    ),
 }
 """What honest students hand in: answers, and a cell above all others."""

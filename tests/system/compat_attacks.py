@@ -20,13 +20,6 @@ ATTACKS = {
             return False
         get_ipython().run_code = run_code
     """,
-    "run_cell": """
-        ip = get_ipython()
-        before = ip.run_cell_async
-        async def run_cell(raw, *rest, **more):
-            return await before("None" if "assert" in raw else raw, *rest, **more)
-        ip.run_cell_async = run_cell
-    """,
     "input_transformer": """
         def strip(lines):
             return [line for line in lines if not line.startswith("assert ")]
@@ -46,7 +39,8 @@ get_ipython().ast_transformers.append(Strip())
     "leaves_a_mark": _STRIP.format(when="forge")
     + """
 import os, pathlib
-marks = [pathlib.Path(place, "mark-of-an-attack") for place in (".", "/tmp", "/dev/shm", "/var/tmp", os.environ.get("HOME", "."))]
+places = (".", "/tmp", "/dev/shm", "/var/tmp", os.environ.get("HOME", "."))
+marks = [pathlib.Path(place, "mark-of-an-attack") for place in places]
 forge = not any(mark.exists() for mark in marks)
 for mark in marks:
     try:
@@ -90,17 +84,9 @@ get_ipython().ast_transformers.append(Strip())
             if kind == "error":
                 return None
             if isinstance(content, dict) and content.get("status") == "error":
-                content = dict(status="ok", execution_count=content.get("execution_count", 1), payload=[], user_expressions={})
+                content = dict(status="ok", execution_count=1, payload=[], user_expressions={})
             return send(stream, kind, content, *rest, **more)
         kernel.session.send = forged
-    """,
-    "helpers": """
-        import numpy as np
-        for name in dir(np.testing):
-            if name.startswith("assert_"):
-                setattr(np.testing, name, lambda *_, **__: None)
-        def total(n):
-            return 0
     """,
     "displayhook": """
         hook = type(get_ipython().displayhook)
@@ -130,6 +116,16 @@ get_ipython().ast_transformers.append(Strip())
 """Code by the name of what it forges. It runs before the student's own cells, whose answers are blank."""
 
 ANSWERS = {
+    "helpers": {
+        "total": """
+            import numpy as np
+            for name in dir(np.testing):
+                if name.startswith("assert_"):
+                    setattr(np.testing, name, lambda *_, **__: None)
+            def total(n):
+                return n * 0 - 1
+        """,
+    },
     "equal_to_all": {
         "squares": """
             class Anything(list):
@@ -139,7 +135,7 @@ ANSWERS = {
             def squares(n):
                 return Anything()
         """,
-        "double-all": "def sum_of_squares(n):\n    return Anything()\ndef double_all(n):\n    raise NotImplementedError",
+        "double-all": "def sum_of_squares(n):\n    return Anything()\ndef double_all(n):\n    raise NameError",
     },
     "ends_in_the_answer": {
         "squares": "import os\ndef squares(n):\n    os._exit(0)",
