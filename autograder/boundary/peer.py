@@ -151,14 +151,14 @@ class Peer:
             raise
         except BaseException as error:
             out = Codec(self)
-            reply = {"k": "raise", "error": report(error, out.encode, self.keep)}
+            reply = {"k": "raise", "error": report(error, out.encode, self.keep, discreet=self.trusted)}
         with self._lock:
             self._nested -= 1
             changes = self._owner.changes(self, codec.mutable[: len(before)], before)
             try:
                 self._send(reply | ({"changes": out.encode(changes)} if changes else {}), out.block)
             except WireError as error:
-                self._send({"k": "raise", "error": report(error, out.encode, self.keep)}, b"")
+                self._send({"k": "raise", "error": report(error, out.encode, self.keep, discreet=self.trusted)}, b"")
 
     def send(self, kind: str) -> None:
         """Send a message that needs no answer."""

@@ -32,14 +32,14 @@ class _Executor:
         self.ends = ends
         self.ran: list[Checks] = []
 
-    def run(self, notebook: nbformat.NotebookNode, *, checks: Checks, **_: Any) -> Execution:
+    def run(self, notebook: nbformat.NotebookNode, *, checks: Checks, **_rest: Any) -> Execution:
         self.ran.append(checks)
         notebook = copy.deepcopy(notebook)
         for cell in notebook.cells:
             cell.execution_count = 1
             if why := self.ends(cell.metadata.nbgrader.grade_id, checks):
                 name, _, value = why.partition(": ")
-                cell.outputs = [nbformat.v4.new_output("error", ename=name, evalue=value, traceback=[])]
+                cell.outputs.append(nbformat.v4.new_output("error", ename=name, evalue=value, traceback=[]))
         return Execution(notebook, complete=True)
 
 
@@ -64,9 +64,14 @@ def _find(course: Course, ends: Kernel) -> tuple[Modes, list[Checks]]:
     return find_modes(course, "lab", cast(Executor, executor), Limits(), {}), executor.ran
 
 
+def _where(modes: Modes) -> tuple[set[str], set[str]]:
+    """Return the tests that run apart, and those that are watched."""
+    return set(modes.checks["lab"].isolated), set(modes.checks["lab"].guarded)
+
+
 def test_tests_that_can_run_apart_do_and_nothing_is_said(tmp_path: Path) -> None:
     modes, ran = _find(_course(tmp_path), lambda *_: "")
-    assert (modes.checks["lab"].isolated, modes.checks["lab"].guarded, modes.notes) == (set(TESTS), set(), ())
+    assert (*_where(modes), modes.notes) == (set(TESTS), set(), ())
     assert len(ran) == 1
     assert str(modes) == "isolated"
 
@@ -76,7 +81,7 @@ def test_a_test_whose_names_another_one_uses_goes_with_it(tmp_path: Path) -> Non
         return "NameError: table" if name == "b" and not {"a", "b"} <= checks.guarded else ""
 
     modes, _ = _find(_course(tmp_path), ends)
-    assert (modes.checks["lab"].isolated, modes.checks["lab"].guarded) == ({"c"}, {"a", "b"})
+    assert _where(modes) == ({"c"}, {"a", "b"})
     assert modes.notes == (
         "lab: 'b': in the student's kernel, watched; apart from it: NameError: table",
         "lab: 'a': in the student's kernel, watched; apart from it: another test there uses its names",
@@ -106,14 +111,14 @@ def test_where_a_false_check_passes_in_the_instructors_kernel_none_is_made(tmp_p
         return f"KernelBroken: {FORGED}" if name == "c" and name in checks.guarded else ""
 
     modes, _ = _find(_course(tmp_path), ends)
-    assert (modes.checks["lab"].isolated, modes.checks["lab"].guarded) == ({"a", "b"}, set())
+    assert _where(modes) == ({"a", "b"}, set())
     assert modes.notes == (f"lab: 'c': in the student's kernel, not watched: {FORGED} in the instructor's own",)
 
 
 def test_a_cell_magic_is_not_watched_either(tmp_path: Path) -> None:
     course = _course(tmp_path, {"a": "%%capture\nassert f()"})
     modes, _ = _find(course, lambda name, checks: "SyntaxError" if name in checks.isolated else "")
-    assert (modes.checks["lab"].isolated, modes.checks["lab"].guarded) == (set(), set())
+    assert _where(modes) == (set(), set())
     assert modes.notes == (
         "lab: 'a': in the student's kernel, not watched: a cell magic decides what becomes of an error",
     )
@@ -122,7 +127,7 @@ def test_a_cell_magic_is_not_watched_either(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("source", "says"), [(b"", "there is no instructor's notebook"), (b"{", "lab.ipynb: ")])
 def test_without_the_instructors_notebook_all_is_watched(source: bytes, says: str, tmp_path: Path) -> None:
     modes, ran = _find(_course(tmp_path, source=source), lambda *_: "")
-    assert (modes.checks["lab"].isolated, modes.checks["lab"].guarded) == (set(), set(TESTS))
+    assert _where(modes) == (set(), set(TESTS))
     (note,) = modes.notes
     assert says in note and note.endswith("they run in the student's kernel, watched")
     assert not ran
