@@ -107,6 +107,7 @@ class Grading:
     def _run(self, students: Sequence[str], runner: Runner) -> Iterator[Outcome]:
         waiting = list(reversed(students))
         pending: dict[Future[Attempt], Handin] = {}
+        done: list[tuple[Handin, Attempt | Exception]] = []
         while waiting or pending:
             while waiting and len(pending) < runner.at_once:
                 started = self._start(waiting.pop())
@@ -114,9 +115,15 @@ class Grading:
                     yield started
                 else:
                     pending[runner.submit(started)] = started
-            for future in wait(pending, return_when=FIRST_COMPLETED).done:
-                handin, done = pending.pop(future), result_of(future)
-                yield self._store(handin, done if isinstance(done, Attempt) else Attempt(handin, failure=explain(done)))
+            # Stored only now: meanwhile the next ones run.
+            yield from self._store_all(done)
+            finished = wait(pending, return_when=FIRST_COMPLETED).done
+            done = [(pending.pop(future), result_of(future)) for future in finished]
+        yield from self._store_all(done)
+
+    def _store_all(self, done: Sequence[tuple[Handin, Attempt | Exception]]) -> Iterator[Outcome]:
+        for handin, found in done:
+            yield self._store(handin, found if isinstance(found, Attempt) else Attempt(handin, failure=explain(found)))
 
     def _start(self, student: str) -> Outcome | Handin:
         """Return what is to be run, or the outcome if nothing is."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,8 +15,9 @@ import nbformat
 from autograder.course import Course
 from autograder.errors import SubmissionError, in_one_line
 from autograder.execute import Checks, Executor, preloads
+from autograder.execute.canary import FORGED, watchable
 from autograder.files import write_whole
-from autograder.model import Lab, Limits, SourceCellRow
+from autograder.model import CellScore, Lab, Limits, SourceCellRow
 from autograder.score import score_notebook
 from autograder.store import fingerprint
 from autograder.submission import parse, repair
@@ -22,6 +25,9 @@ from autograder.submission import parse, repair
 __all__ = ["Modes", "find_modes", "modules"]
 
 _NO_SOURCE = "there is no instructor's notebook to try its tests on: they run in the student's kernel, watched"
+_NEEDED = "another test there uses its names"
+_MAGIC = "a cell magic decides what becomes of an error"
+_MAX_REASON = 200
 
 
 @dataclass(frozen=True)
@@ -76,17 +82,31 @@ def find_modes(course: Course, lab: str, executor: Executor, limits: Limits, giv
         isolated = Lab.read(folder).tests == "isolated"
         return Modes({name: _checks(found, found if isolated else frozenset(), given) for name, found in tests.items()})
     kept = _Kept(course.state / f"{lab}.modes.json")
-    checks, notes = {}, []
+    checks: dict[str, Checks] = {}
+    notes: list[str] = []
     for name, cells in rows.items():
-        trial = _Trial(executor, limits, given, name, cells, folder / f"{name}.ipynb")
-        isolated_ids, found_notes = kept.of(trial)
-        checks[name] = _checks(tests[name], isolated_ids, given)
-        notes += found_notes
+        found = kept.of(_Trial(executor, limits, given, name, cells, folder / f"{name}.ipynb"))
+        checks[name] = _checks(tests[name] - found.unwatched, found.isolated, given)
+        notes += found.notes
     return Modes(checks, tuple(notes))
 
 
 def _checks(tests: frozenset[str], isolated: frozenset[str], given: Mapping[str, Path]) -> Checks:
     return Checks(isolated=isolated, guarded=tests - isolated, files=given)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What a trial has shown.
+
+    Attributes:
+        isolated: the tests that can run apart.
+        unwatched: of the others, those in which a false check passes in the instructor's own kernel.
+    """
+
+    isolated: frozenset[str] = frozenset()
+    unwatched: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
 
 
 class _Trial:
@@ -114,31 +134,85 @@ class _Trial:
         files = [("source", self._content), *((f"given/{name}", p.read_bytes()) for name, p in self._given.items())]
         return fingerprint(files, {self.name: self._rows}, self._limits, self._executor.sandbox.name)
 
-    def run(self) -> tuple[frozenset[str], list[str]]:
-        """Return the tests that can run apart, and a note about each of the others."""
-        if not self._tests or not self._content:
-            return frozenset(), [f"{self.name}: {_NO_SOURCE}"] if self._tests else []
+    def run(self) -> _Found:
+        """Return which tests can run apart, which of the others can be watched, and what there is to say about them."""
+        if not self._tests:
+            return _Found()
+        if not self._content:
+            return _Found(notes=(f"{self.name}: {_NO_SOURCE}",))
         try:
             notebook = repair(parse(self._content, f"{self.name}.ipynb")[0], self._rows).notebook
         except SubmissionError as error:
-            return frozenset(), [f"{self.name}: {in_one_line(error)}: {_NO_SOURCE}"]
-        apart = self._full(notebook, Checks(isolated=self._tests, files=self._given))
-        if apart == self._tests:
-            return apart, []
-        inside = self._full(notebook, Checks())
-        lost = sorted(self._tests - apart - inside)
+            return _Found(notes=(f"{in_one_line(error)}: {_NO_SOURCE}",))
+        why_not = self._try(notebook, frozenset())
+        if not why_not:
+            return _Found(self._tests)
+        own = self._try(notebook, self._tests)
+        within = frozenset(why_not)
+        while (wrong := self._try(notebook, within)) and (needed := self._needed(wrong.keys() - own.keys(), within)):
+            why_not |= dict.fromkeys(needed, _NEEDED)
+            within |= needed
+        blind = {grade_id: f"{FORGED} in the instructor's own" for grade_id, why in wrong.items() if FORGED in why}
+        sources = {row.grade_id: row.source for row in self._rows if row.grade_id in within}
+        blind |= {grade_id: _MAGIC for grade_id, source in sources.items() if not watchable(source)}
+        unwatched = frozenset(blind)
+        kernel = {grade_id: why for grade_id, why in why_not.items() if grade_id not in {*wrong, *blind}}
+        lost = {grade_id: why for grade_id, why in wrong.items() if grade_id not in unwatched}
         notes = [
-            f"{self.name}: {grade_id} needs the student's kernel: run there, watched" for grade_id in inside - apart
+            *(f"{ids} in the student's kernel, watched; apart from it: {why}" for ids, why in _by_reason(kernel)),
+            *(f"{ids} in the student's kernel, not watched: {why}" for ids, why in _by_reason(blind)),
+            *(f"{ids} the instructor's own notebook does not get full marks: {why}" for ids, why in _by_reason(lost)),
         ]
-        notes += [
-            f"{self.name}: {grade_id} does not give the instructor's own solution full marks" for grade_id in lost
-        ]
-        return apart, sorted(notes)
+        return _Found(self._tests - within, unwatched, tuple(f"{self.name}: {note}" for note in notes))
 
-    def _full(self, notebook: nbformat.NotebookNode, checks: Checks) -> frozenset[str]:
+    def _needed(self, lost: Set[str], within: frozenset[str]) -> frozenset[str]:
+        """Return the tests that must move to the kernel because one of these, which are there, needs their names."""
+        found: set[str] = set()
+        above: dict[str, str] = {}
+        for row in self._rows:
+            if row.grade_id in lost:
+                using = {name for name, source in above.items() if _bound(source) & _words(row.source)}
+                found |= using or above.keys()
+            if row.automatic and row.grade_id not in within:
+                above[row.grade_id] = row.source
+        return frozenset(found)
+
+    def _try(self, notebook: nbformat.NotebookNode, within: frozenset[str]) -> dict[str, str]:
+        """Return the tests that do not give full marks if these run in the kernel and the others apart, and why."""
+        checks = Checks(isolated=self._tests - within, guarded=within, files=self._given)
         execution = self._executor.run(notebook, limits=self._limits, files=self._given, checks=checks)
         scores = score_notebook(self.name, execution.notebook, self._rows)
-        return frozenset(s.grade_id for s in scores if s.grade_id in self._tests and s.points == s.max_points)
+        return {s.grade_id: _why(s) for s in scores if s.grade_id in self._tests and s.points != s.max_points}
+
+
+def _words(source: str) -> set[str]:
+    return set(re.findall(r"[^\W\d]\w*", source))
+
+
+def _bound(source: str) -> set[str]:
+    """Return the names that a cell gives a meaning; of one with magics, all its words."""
+    try:
+        nodes = list(ast.walk(ast.parse(source)))
+    except (SyntaxError, ValueError, RecursionError):
+        return _words(source)
+    found = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    found |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
+    return found | {(a.asname or a.name).split(".")[0] for a in nodes if isinstance(a, ast.alias)}
+
+
+def _why(score: CellScore) -> str:
+    lines = score.message.splitlines() or [f"{score.points:g} of {score.max_points:g} points"]
+    return lines[0][:_MAX_REASON]
+
+
+def _listed(grade_ids: Iterable[str]) -> str:
+    return ", ".join(f"{grade_id!r}" for grade_id in sorted(grade_ids)) + ":"
+
+
+def _by_reason(reasons: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the tests that share a reason, and the reason."""
+    for reason in dict.fromkeys(reasons.values()):
+        yield _listed(name for name, why in reasons.items() if why == reason), reason
 
 
 class _Kept:
@@ -152,14 +226,15 @@ class _Kept:
         except (OSError, ValueError):
             self._known = {}
 
-    def of(self, trial: _Trial) -> tuple[frozenset[str], list[str]]:
+    def of(self, trial: _Trial) -> _Found:
         """Return the outcome of a trial, run now if it was not before."""
         key = hashlib.sha256(trial.key().encode()).hexdigest()
         known = self._known.get(trial.name)
-        if not isinstance(known, dict) or known.get("key") != key:
-            isolated, notes = trial.run()
-            known = {"key": key, "isolated": sorted(isolated), "notes": notes}
-            self._known[trial.name] = known
-            self._path.parent.mkdir(exist_ok=True)
-            write_whole(self._path, json.dumps(self._known, indent=1).encode())
-        return frozenset(known["isolated"]), [str(note) for note in known["notes"]]
+        if isinstance(known, dict) and known.get("key") == key:
+            return _Found(frozenset(known["isolated"]), frozenset(known["unwatched"]), tuple(known["notes"]))
+        found = trial.run()
+        parts = {"isolated": sorted(found.isolated), "unwatched": sorted(found.unwatched), "notes": list(found.notes)}
+        self._known[trial.name] = {"key": key, **parts}
+        self._path.parent.mkdir(exist_ok=True)
+        write_whole(self._path, json.dumps(self._known, indent=1).encode())
+        return found

