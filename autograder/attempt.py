@@ -51,8 +51,9 @@ class Setup:
     def fingerprint(self, handin: Handin) -> str:
         """Return a hash of everything that the grade of this submission depends on."""
         skipped = ("explore", " ".join(sorted(self.explore)).encode())
-        isolated = ("isolated", repr({name: sorted(c.isolated) for name, c in self.modes.checks.items()}).encode())
-        content = [*handin.content(), *self._given_content, skipped, isolated]
+        checks = {name: (sorted(c.isolated), sorted(c.guarded)) for name, c in self.modes.checks.items()}
+        modes = ("modes", repr(checks).encode())
+        content = [*handin.content(), *self._given_content, skipped, modes]
         return fingerprint(content, dict(self.rows), self.limits, self.executor.sandbox.name)
 
 

@@ -9,7 +9,6 @@ import sys
 import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
 from autograder.course import converters, gradebook
+from autograder.course.execution import limits_within
 from autograder.course.preprocess import save_cells
 from autograder.errors import CourseError
 from autograder.model import Limits, SourceCellRow, Stored
@@ -29,12 +29,7 @@ from autograder.model import Limits, SourceCellRow, Stored
 __all__ = ["Course", "open_course"]
 
 _CONFIG = "nbgrader_config.py"
-_FOREIGN = Limits(output_kib=16 * 1024)
-"""nbgrader bounds neither the output nor the whole time: leave room for what such courses are used to."""
 _OF_SOURCES = {"*.py", "*.toml", "cards", "right", "wrong"}
-_CELLS_IN_ALL = 20
-"""A submission may take so many times the time of one cell, up to an hour."""
-_AN_HOUR_S = 3600.0
 
 
 def open_course(root: Path) -> Course:
@@ -223,10 +218,7 @@ class Course:
     @cached_property
     def limits(self) -> Limits:
         """Return the limits that nbgrader_config.py sets; a lab of ours has its own in lab.toml."""
-        timeout_s = Execute(parent=self.app).timeout or 0
-        cell_time_s = float(timeout_s) if timeout_s > 0 else _FOREIGN.total_time_s
-        total_time_s = min(max(_FOREIGN.total_time_s, _CELLS_IN_ALL * cell_time_s), max(cell_time_s, _AN_HOUR_S))
-        return replace(_FOREIGN, cell_time_s=cell_time_s, total_time_s=total_time_s)
+        return limits_within(Execute(parent=self.app).timeout)
 
     @property
     def max_files_bytes(self) -> int:

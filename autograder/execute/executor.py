@@ -17,6 +17,7 @@ from autograder import sandbox as walls
 from autograder.boundary import DESCRIPTOR
 from autograder.closing import Closing
 from autograder.errors import SandboxError
+from autograder.execute.canary import watched
 from autograder.execute.run import Execution, Run
 from autograder.execute.trusted import Checks, TrustedCells
 from autograder.model import Limits
@@ -68,9 +69,13 @@ class Executor(Closing):
         """
         checks = checks or Checks()
         with _laid_out(files) as folder, _laid_out(checks.files) as given:
-            execution = asyncio.run(
-                self._execute(storable(notebook), (folder, given), limits, frozenset(explore), checks)
-            )
+
+            def run(content: nbformat.NotebookNode) -> Execution:
+                return asyncio.run(
+                    self._execute(storable(content), (folder, given), limits, frozenset(explore), checks)
+                )
+
+            execution = watched(run, notebook, checks.guarded)
         return replace(execution, notebook=storable(execution.notebook))
 
     def close(self) -> None:

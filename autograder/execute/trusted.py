@@ -37,7 +37,7 @@ class Checks:
 
     Attributes:
         isolated: in a process of their own, out of the student's reach.
-        guarded: in the student's kernel, each followed by checks that must fail.
+        guarded: in the student's kernel, watched by a second run.
         files: what lies beside the notebook in the process of the isolated ones: the instructor's files only.
     """
 
@@ -77,10 +77,6 @@ class TrustedCells(Closing):
     def isolates(self, cell: nbformat.NotebookNode) -> bool:
         """Whether this cell is a test that runs in the trusted process."""
         return cell.metadata.get("nbgrader", {}).get("grade_id") in self._checks.isolated
-
-    def guards(self, cell: nbformat.NotebookNode) -> bool:
-        """Whether this cell is a test that runs in the student's kernel."""
-        return cell.metadata.get("nbgrader", {}).get("grade_id") in self._checks.guarded
 
     @property
     def may_start_aside(self) -> bool:

@@ -7,8 +7,9 @@ What either imports is paid before the clock starts; so the difference is the wa
 crosses the boundary, and nothing else.
 
 Memory: the proportional set size (PSS) of everything below the grader, with one, two, three and four submissions that
-have run all their cells and tests, and now block in a last cell: what each adds is what the next one beside it costs. Nothing else on the machine may use the frameworks
-meanwhile: it would share their files' pages, and the sum would be too small.
+have run all their cells and tests, and now block in a last cell: what each adds is what the next one beside it costs.
+Nothing else on the machine may use the frameworks meanwhile: it would share their files' pages, and the sum would be
+too small.
 """
 
 from __future__ import annotations

@@ -260,7 +260,8 @@ HONEST: dict[str, tuple[Mapping[str, str], str]] = {
     "ends": (
         {
             **ANSWERS,
-            "double-all": "def double_all(n):\n    raise SystemExit\ndef sum_of_squares(n):\n    raise KeyboardInterrupt",
+            "double-all": "def double_all(n):\n    raise SystemExit\n"
+            "def sum_of_squares(n):\n    raise KeyboardInterrupt",
         },
         "",
     ),

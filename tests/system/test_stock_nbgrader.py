@@ -189,7 +189,8 @@ _SPY = """
 import os, labkit
 repository = os.path.dirname(os.path.dirname(labkit.__file__))
 roots = [os.path.join(top, name) for top in ({course!r}, repository) for name in
-         ("solutions", "gradebook.db", "submitted", "autograded", "labs", "autograder/attempt.py", "autograder/course", ".autograder")]
+         ("solutions", "gradebook.db", "submitted", "autograded", "labs", "autograder/attempt.py", "autograder/course",
+          ".autograder")]
 found = [root for root in roots if os.path.exists(root)]
 for top in ("/tmp", "/home", "/root", repository):
     for folder, _, names in os.walk(top):
