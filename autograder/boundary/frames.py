@@ -13,6 +13,7 @@ __all__ = ["MAX_BLOCK", "MAX_TEXT", "Connection", "ProcessDied", "TimeLimit", "U
 _HEAD = struct.Struct("<IQ")
 MAX_TEXT = 8 << 20
 MAX_BLOCK = 64 << 20
+_JSON = json.JSONEncoder(separators=(",", ":"))
 _TIME = "the time for this check is over"
 _DIED = "the Python process of the notebook has ended"
 
@@ -53,7 +54,7 @@ class Connection:
 
         deadline: time.monotonic() at which the connection is given up.
         """
-        text = json.dumps(message, separators=(",", ":")).encode()
+        text = _JSON.encode(message).encode()
         if len(text) > MAX_TEXT or len(block) > MAX_BLOCK:
             raise WireError(f"too large to send: {(len(text) + len(block)) / 2**20:.0f} MiB")
         try:

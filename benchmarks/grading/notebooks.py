@@ -216,8 +216,9 @@ def slope(f, x):
 """,
             """
 import numpy as np
+import tensorflow as tf
 
-assert np.allclose(slope(lambda v: v**3, np.array([1.0, 2.0])), [3.0, 12.0])
+assert np.allclose(slope(tf.square, np.array([1.0, 2.0])), [2.0, 4.0])
 """,
             "def slope(f, x):\n    result = np.ones_like(x)\n    return result",
         ),
