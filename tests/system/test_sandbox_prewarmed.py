@@ -171,7 +171,7 @@ name.bind("\\0of-the-first"); name.listen()
 path = socket.socket(socket.AF_UNIX)
 path.bind("/tmp/socket"); path.listen()
 port = socket.create_server(("127.0.0.1", 4321))
-for file in ("/tmp/mine", "/dev/shm/mine", "mine"):
+for file in ("/tmp/own", "/dev/shm/own", "own"):
     open(file, "w").write("of the first")
 terminal = pty.openpty()
 os.chmod(os.ttyname(terminal[1]), 0o666)
@@ -193,7 +193,7 @@ def attempt(what, action):
 attempt("abstract socket", lambda: socket.socket(socket.AF_UNIX).connect("\\0of-the-first"))
 attempt("socket", lambda: socket.socket(socket.AF_UNIX).connect("/tmp/socket"))
 attempt("port", lambda: socket.create_connection(("127.0.0.1", 4321), timeout=2))
-for file in ("/tmp/mine", "/dev/shm/mine", "/tmp/work/mine", terminal):
+for file in ("/tmp/own", "/dev/shm/own", "/tmp/work/own", terminal):
     attempt(file, lambda: os.stat(file))
 libc = ctypes.CDLL(None, use_errno=True)
 def traced(pid):
