@@ -93,12 +93,23 @@ class Run:
 
     async def _start(self) -> None:
         try:
-            await self.client.async_start_new_kernel()
-            self.tests.start()
+            await self._start_both()
+            self.tests.hand_over()
             await self.client.async_start_new_kernel_client()
         except (RuntimeError, DeadKernelError) as error:
             raise SandboxError(f"the kernel did not start: {error}", hint="labkit doctor") from error
         self.client.kc.execute(_HERE, silent=True, store_history=False)
+
+    async def _start_both(self) -> None:
+        if not self.tests.may_start_aside:
+            await self.client.async_start_new_kernel()
+            self.tests.start()
+            return
+        tests = asyncio.get_running_loop().run_in_executor(None, self.tests.start)
+        try:
+            await self.client.async_start_new_kernel()
+        finally:
+            await tests
 
     # ------------------------------------------------------------------------------------------------------- one cell
     async def _run_cell(self, number: int, cell: nbformat.NotebookNode, deadline: float) -> str:

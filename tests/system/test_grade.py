@@ -182,7 +182,16 @@ def test_a_test_without_checks_does_not_pass_because_tracebacks_were_switched_of
 @pytest.mark.skipif(not choose().isolated, reason="no bubblewrap here: student code can read what the grader can")
 def test_student_code_sees_nothing_of_the_course(tiny: Path) -> None:
     ours = Path(__file__).parents[2]
-    shown = tuple(f"{path}/" for path in (ours / "labkit", ours / "datasets", sys.prefix, sys.base_prefix))
+    shown = tuple(
+        f"{path}/"
+        for path in (
+            ours / "labkit",
+            ours / "datasets",
+            ours / "autograder/boundary",
+            sys.prefix,
+            sys.base_prefix,
+        )
+    )
     code = f"""
         import os
         seen = [os.path.join(d, f) for top in ({str(tiny)!r}, "/tmp") for d, _, fs in os.walk(top) for f in fs]
