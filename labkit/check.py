@@ -219,12 +219,12 @@ def gradient(
 
 class _Counted:
     def __init__(self, fn: Callable[..., Any]) -> None:
-        self.fn = fn
+        self._fn = fn
         self.count = 0
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         self.count += 1
-        return self.fn(*args, **kwargs)
+        return self._fn(*args, **kwargs)
 
 
 def counted(fn: Callable[..., Any]) -> _Counted:

@@ -199,6 +199,17 @@ def test_functions_of_the_test_are_called_back_and_nothing_else_of_theirs_is_rea
     assert talk.value("import numpy as np\n(int(total(np.square, 3)), total(abs, 3), total(float, 3))") == "(5, 3, 3.0)"
 
 
+def test_a_counter_cannot_be_passed_by(talk: Talk) -> None:
+    talk.code("""
+        def around(f):
+            for name in ("fn", "_fn", "__wrapped__", "__self__"):
+                try: getattr(f, name)(1)
+                except AttributeError: pass
+            return f(1)
+        """)
+    assert talk.value("from labkit import check\nf = check.counted(lambda x: x)\n(around(f), f.count)") == "(1, 1)"
+
+
 def test_objects_of_a_class_of_the_test_show_their_public_side(talk: Talk) -> None:
     talk.code("""
         def exchange(link):
