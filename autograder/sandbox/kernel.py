@@ -134,7 +134,8 @@ class _Client(AsyncKernelClient):  # type: ignore[misc]
     """
 
     def start_channels(self, *args: Any, **kwargs: Any) -> None:
-        super().start_channels(*args, **kwargs)
+        # Without the heartbeat: its thread could wait for such a process for ever, and the process itself is watched.
+        super().start_channels(*args, **{**kwargs, "hb": False})
         for channel in (self.shell_channel, self.control_channel):
             channel.socket.setsockopt(zmq.SNDTIMEO, _SEND_MS)
 
