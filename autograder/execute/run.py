@@ -134,8 +134,9 @@ class Run:
         student = asyncio.create_task(self._run_source(name, number, answering, time_s + _LATE_S, shown_s=time_s))
         outputs, late = await self.tests.run(cell.source, number + 1, time_s)
         reason = await student
-        if late and not self.timed_out:
-            self.problems.append(f"{name} was stopped after {time_s} s")
+        stopped = f"{name} was stopped after {time_s} s"
+        if late and stopped not in self.problems:
+            self.problems.append(stopped)
         self.timed_out = self.timed_out or late
         printed = [o for o in answering.outputs if o.output_type in {"stream", "display_data"}]
         cell.outputs, cell.execution_count = [*printed, *outputs], answering.execution_count or number + 1

@@ -14,9 +14,9 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import BinaryIO, Self
+from typing import BinaryIO
 
+from autograder.closing import Closing
 from autograder.sandbox import Job, Policy, Process, Sandbox
 from autograder.sandbox.fork import Fork
 from autograder.sandbox.view import environment
@@ -26,7 +26,7 @@ __all__ = ["Unwalled"]
 _PROGRAM = Path(__file__).with_name("unwalled_program.py")
 
 
-class Unwalled(Sandbox):
+class Unwalled(Sandbox, Closing):
     """Starts programs as `autograder.sandbox.Prewarmed` does, by forks of a process with the same imports; no walls."""
 
     name = "none"
@@ -71,14 +71,6 @@ class Unwalled(Sandbox):
         self._requests.close()
         self._process.wait()
         self._home.cleanup()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _memory(content: bytes) -> BinaryIO:

@@ -193,7 +193,7 @@ def attempt(what, action):
 attempt("abstract socket", lambda: socket.socket(socket.AF_UNIX).connect("\\0of-the-first"))
 attempt("socket", lambda: socket.socket(socket.AF_UNIX).connect("/tmp/socket"))
 attempt("port", lambda: socket.create_connection(("127.0.0.1", 4321), timeout=2))
-for file in ("/tmp/own", "/dev/shm/own", "/tmp/work/own", terminal):
+for file in ("/tmp/own", "/dev/shm/own", os.path.join("/tmp", "work", "own"), terminal):
     attempt(file, lambda: os.stat(file))
 libc = ctypes.CDLL(None, use_errno=True)
 def traced(pid):
