@@ -1,34 +1,21 @@
 """Prints the numbers behind lab 01: accuracy over ten seeds, gradient error, the counter-experiments; writes its cards.
 
-python benchmarks/lab01.py [--cards]
+python -m benchmarks.lab01 [--cards]
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
-import os
 from pathlib import Path
 from typing import Any
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 import numpy as np
 
-from autograder.source import read_source
+from benchmarks.common import SEEDS, folder, median_and_range, solution
 from labkit import compare, load, result_card
 
-LAB = Path(__file__).parents[1] / "solutions" / "01_numpy_mlp"
-SEEDS = range(10)
-
-
-def solution() -> dict[str, Any]:
-    """Return what the solution's task cells define."""
-    names: dict[str, Any] = {"__name__": "solution"}
-    for cell in read_source(LAB).cells:
-        if cell.cell_type == "code" and (cell.solution or cell.locked):
-            exec(compile(cell.source, cell.grade_id, "exec"), names)
-    return names
+LAB = folder("01_numpy_mlp")
 
 
 def rows(split: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -39,7 +26,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cards", action="store_true", help="write the result cards of the lab")
     cards = LAB / "cards" if parser.parse_args().cards else None
-    ns = solution()
+    ns = solution(LAB.name)
     digits = load("digits")
     data = {name: rows(getattr(digits, name)) for name in ("train", "validation", "test")}
 
@@ -60,10 +47,6 @@ def main() -> None:
     table = {noise: regulariser_table(ns, data, noise) for noise in (0.2, 0.0)}
     if cards:
         write_cards(cards, accuracies, error, ratios, table[0.2])
-
-
-def median_and_range(found: list[float]) -> str:
-    return f"median {np.median(found):.3f} ({min(found):.3f} to {max(found):.3f})"
 
 
 def reader_accuracy(ns: dict[str, Any], data: dict[str, Any], seed: int, split: str = "test") -> float:

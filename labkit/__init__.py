@@ -6,20 +6,23 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from labkit import check, plot
+    from labkit import check, count, plot
     from labkit._card import Card, result_card
     from labkit._data import load
     from labkit._device import device, scale, seed_everything
-    from labkit._launch import RankError, launch
+    from labkit._launch import ProcessError, RankError, in_fresh_process, launch
     from labkit._timing import bench, compare
 
 __all__ = [
     "Card",
+    "ProcessError",
     "RankError",
     "bench",
     "check",
     "compare",
+    "count",
     "device",
+    "in_fresh_process",
     "launch",
     "load",
     "plot",
@@ -31,10 +34,12 @@ __all__ = [
 # Loaded on first use: `import labkit` stays under 0.2 s and loads no framework.
 _HOME = {
     "Card": "labkit._card",
+    "ProcessError": "labkit._launch",
     "RankError": "labkit._launch",
     "bench": "labkit._timing",
     "compare": "labkit._timing",
     "device": "labkit._device",
+    "in_fresh_process": "labkit._launch",
     "launch": "labkit._launch",
     "load": "labkit._data",
     "result_card": "labkit._card",

@@ -37,7 +37,14 @@ _SEEDS = (
     ("tensorflow.random", "set_seed"),
 )
 """Called by a test, these seed the student's process too."""
-_LAUNCHERS = (("labkit._launch", "launch"), ("labkit._timing", "bench"), ("labkit._timing", "compare"))
+_LAUNCHERS = (
+    ("labkit._launch", "in_fresh_process"),
+    ("labkit._launch", "launch"),
+    ("labkit._timing", "bench"),
+    ("labkit._timing", "compare"),
+    ("labkit.count", "operations"),
+    ("labkit.count", "read_ahead"),
+)
 """Called with one of the student's functions, these run where the function is."""
 
 

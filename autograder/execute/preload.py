@@ -11,6 +11,7 @@ __all__ = ["preloads"]
 _ALWAYS = ("numpy", "labkit.check", "autograder.boundary.agent", "autograder.boundary.cells")
 _KNOWN = ("matplotlib", "scipy", "pandas", "sklearn", "torch", "tensorflow", "keras")
 _IMPORT = re.compile(r"^\s*(?:import|from)\s+(.+)$", re.MULTILINE)
+_LAUNCH = re.compile(r"\b(?:launch|in_fresh_process)\(")
 _NAME = re.compile(r"[A-Za-z_]+")
 
 
@@ -18,11 +19,14 @@ def preloads(sources: Iterable[str], frameworks: Iterable[str] = ()) -> tuple[st
     """Return the modules to import before the first submission: what the grader needs, and frameworks that are used.
 
     sources: code of the lab's cells. Keras reads its backend when it is imported: where a notebook chooses one, only
-    the backends are imported here.
+    the backends are imported here. Where functions are launched in other processes, those are forked off this one too.
     """
     sources = list(sources)
     named = {name for text in sources for line in _IMPORT.findall(text) for name in _NAME.findall(line)}
     wanted = [name for name in _KNOWN if name in named | set(frameworks) and find_spec(name)]
     if any("KERAS_BACKEND" in text for text in sources) and "keras" in wanted:
         wanted.remove("keras")
+    if any(_LAUNCH.search(text) for text in sources):
+        wanted += [name for name in ("torch", "torch._dynamo") if name not in wanted and find_spec("torch")]
+        wanted.append("labkit._launch.server")
     return (*_ALWAYS, *wanted)

@@ -51,6 +51,8 @@ def main() -> tuple[bytes, str] | None:
     listener = socket.socket(fileno=int(sys.argv[1]))
     for name in sys.argv[2:]:
         importlib.import_module(name)
+    if "keras" not in sys.argv[2:]:
+        _forget("keras")  # tensorflow imports it, and with that its backend is chosen
     if reason := _unfit_for_forking():
         sys.exit(f"importing {', '.join(sys.argv[2:])} {reason}")
     with contextlib.suppress(OSError):  # the /proc of a container
@@ -79,6 +81,11 @@ def _give_up(error: Exception) -> NoReturn:
     with contextlib.suppress(OSError):
         os.write(_STANDARD_ERROR, f"inner wall: {what}".encode())
     os._exit(1)
+
+
+def _forget(package: str) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+        del sys.modules[name]
 
 
 def _unfit_for_forking() -> str:

@@ -1,8 +1,9 @@
-"""Ranks from a notebook: a function runs in several processes that torch.distributed connects."""
+"""Functions in other processes: ranks that torch.distributed connects, or one process of its own."""
 
 from __future__ import annotations
 
+from labkit._launch.alone import ProcessError, in_fresh_process
 from labkit._launch.errors import RankError, RankNotImplementedError
 from labkit._launch.run import launch
 
-__all__ = ["RankError", "RankNotImplementedError", "launch"]
+__all__ = ["ProcessError", "RankError", "RankNotImplementedError", "in_fresh_process", "launch"]

@@ -18,12 +18,14 @@ __all__ = ["Failure", "RankError", "RankNotImplementedError", "blame", "died", "
 class RankError(RuntimeError):
     """A rank failed, and with it the launch.
 
-    rank: the one to blame. traceback: where it was, as text, or "" if the process ended without a word.
+    rank: the one to blame. what: what it did, "raised ValueError: ..." for example. traceback: where it was, as text,
+    or "" if the process ended without a word.
     """
 
-    def __init__(self, message: str, *, rank: int, hint: str = "", traceback: str = "") -> None:
+    def __init__(self, message: str, *, rank: int, what: str = "", hint: str = "", traceback: str = "") -> None:
         super().__init__(message)
         self.rank = rank
+        self.what = what
         self.hint = hint
         self.traceback = traceback
 
@@ -104,8 +106,9 @@ def blame(failures: Sequence[Failure], world_size: int) -> RankError:
     where, hint, trace = f"rank {guilty.rank} of {world_size}", "\n      ".join(notes), guilty.traceback
     if guilty.error == "NotImplementedError":
         task = guilty.what.removeprefix("raised NotImplementedError").removeprefix(": ") or "not implemented yet"
-        return RankNotImplementedError(f"{task} ({where})", rank=guilty.rank, hint=hint, traceback=trace)
-    return RankError(f"launch: {where} {guilty.what}", rank=guilty.rank, hint=hint, traceback=trace)
+        return RankNotImplementedError(f"{task} ({where})", rank=guilty.rank, what=task, hint=hint, traceback=trace)
+    message = f"launch: {where} {guilty.what}"
+    return RankError(message, rank=guilty.rank, what=guilty.what, hint=hint, traceback=trace)
 
 
 def hung(stacks: Mapping[int, str], done: Sequence[int], timeout_s: float, world_size: int) -> RankError:
@@ -118,9 +121,9 @@ def hung(stacks: Mapping[int, str], done: Sequence[int], timeout_s: float, world
     notes += ["a collective waits until every rank calls it"] if waiting else []
     notes.append("a computation that needs longer needs a larger timeout_s")
     traces = [f"rank {rank} was here when the time was up:\n{stacks[rank]}" for rank in order if stacks[rank]]
-    verb = "was" if len(order) == 1 else "were"
-    message = f"launch: {ranks(order)} of {world_size} {verb} still running after {timeout_s:g} s"
-    return RankError(message, rank=order[0], hint="\n      ".join(notes), traceback="\n\n".join(traces))
+    what = f"{'was' if len(order) == 1 else 'were'} still running after {timeout_s:g} s"
+    message = f"launch: {ranks(order)} of {world_size} {what}"
+    return RankError(message, rank=order[0], what=what, hint="\n      ".join(notes), traceback="\n\n".join(traces))
 
 
 def stack(dump: str) -> str:

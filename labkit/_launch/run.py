@@ -11,7 +11,7 @@ import pickle
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
@@ -22,7 +22,7 @@ from labkit._launch.errors import Failure, RankError
 from labkit._launch.server import ONE_THREAD, Server, warm_server
 from labkit._launch.worker import DUMP, FORK, KILL, Report, Task
 
-__all__ = ["launch"]
+__all__ = ["Run", "launch", "pack"]
 
 _MOST_RANKS = 64
 _OUTPUT_BYTES = 1 << 20
@@ -56,12 +56,12 @@ def launch(
         raise ValueError(f"launch: expected 1 to {_MOST_RANKS} ranks, got world_size={world_size}")
     if not 0 < timeout_s < math.inf:
         raise ValueError(f"launch: expected a positive time in seconds, got timeout_s={timeout_s}")
-    call = _pack(fn, world_size, args)
+    call = pack("launch", fn, args, (0, world_size), "launch(fn, world_size, *args) calls fn(rank, world_size, *args)")
     try:
         # The folder is removed after the ranks that use it.
         scratch = tempfile.TemporaryDirectory(prefix="labkit-", ignore_cleanup_errors=True)
         with scratch as folder, warm_server() as server:
-            return _Run(server, world_size, timeout_s, folder).values(backend, call)
+            return Run(server, world_size, timeout_s, folder).values(backend, call)
     # In a notebook our own frames would only distract.
     except RankError as error:
         raise error.with_traceback(None) from error.__cause__
@@ -70,21 +70,21 @@ def launch(
         raise
 
 
-def _pack(fn: Callable[..., Any], world_size: int, args: tuple[Any, ...]) -> bytes:
+def pack(title: str, fn: Callable[..., Any], args: tuple[Any, ...], leading: tuple[Any, ...], hint: str) -> bytes:
+    """Return function and arguments as bytes; TypeError if it cannot take them after `leading`, or on copying."""
     import cloudpickle
 
     with contextlib.suppress(ValueError):  # some builtins have no signature to check
         try:
-            inspect.signature(fn).bind(0, world_size, *args)
+            inspect.signature(fn).bind(*leading, *args)
         except TypeError as error:
             name = getattr(fn, "__name__", "fn")
-            hint = "launch(fn, world_size, *args) calls fn(rank, world_size, *args)"
-            raise TypeError(f"launch: {name} does not take these arguments: {error}\nhint: {hint}") from None
+            raise TypeError(f"{title}: {name} does not take these arguments: {error}\nhint: {hint}") from None
     try:
         return bytes(cloudpickle.dumps((fn, args)))
     except Exception as error:
         hint = "open files, locks and generators stay in their process: create them inside the function"
-        raise TypeError(f"launch: the function or an argument cannot be copied: {error}\nhint: {hint}") from error
+        raise TypeError(f"{title}: the function or an argument cannot be copied: {error}\nhint: {hint}") from error
 
 
 @dataclass
@@ -101,12 +101,24 @@ class _Rank:
     printing: bool = True
 
 
-class _Run:
+class Run:
     """One launch: starts the ranks, listens to all of them at once, and ends them."""
 
-    def __init__(self, server: Server, world_size: int, timeout_s: float, folder: str) -> None:
+    def __init__(
+        self,
+        server: Server,
+        world_size: int,
+        timeout_s: float,
+        folder: str,
+        *,
+        environment: Mapping[str, str] | None = None,
+        show: Callable[[int, str], None] | None = None,
+    ) -> None:
+        """environment, show: of a single process that is told of no ranks: its variables, and who hears its lines."""
         self.server, self.timeout_s, self.folder = server, timeout_s, folder
         self.world_size = world_size
+        self.environment = environment
+        self.show = show or _numbered
         self.ranks: list[_Rank] = []
         self.failures: list[Failure] = []
 
@@ -132,9 +144,9 @@ class _Run:
             self.server.ask(FORK, number, theirs.fileno(), written)
             theirs.close()
             os.close(written)
-        place = {"RANK": "", "LOCAL_RANK": "", "WORLD_SIZE": str(self.world_size)}
+        own = self.environment
         for number, rank in enumerate(self.ranks):
-            place["RANK"] = place["LOCAL_RANK"] = str(number)
+            place = {"RANK": str(number), "LOCAL_RANK": str(number), "WORLD_SIZE": str(self.world_size)}
             task = Task(
                 rank=number,
                 world_size=self.world_size,
@@ -143,8 +155,9 @@ class _Run:
                 folder=self.folder,
                 cwd=str(Path.cwd()),
                 path=[*map(str, sys.path)],
-                environment={**_NETWORK, **os.environ, **ONE_THREAD, **place},
+                environment={**_NETWORK, **os.environ, **ONE_THREAD, **(place if own is None else own)},
                 sources=cells,
+                alone=own is not None,
             )
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it has ended: its exit code says why
                 rank.pipe.send_bytes(pickle.dumps(task))
@@ -228,7 +241,7 @@ class _Run:
             trace = errors.stack(_read(Path(self.folder, f"stack-{number}")))
             self.failures.append(errors.died(number, code, trace))
         if rank.line:
-            _show(number, rank.line)
+            self.show(number, _line(rank.line))
 
     def _print(self, number: int) -> None:
         """Show the whole lines that a rank has written."""
@@ -242,7 +255,7 @@ class _Run:
         if len(rank.line) > _OUTPUT_BYTES:
             lines, rank.line = [*lines, rank.line], b""
         for line in lines:
-            _show(number, line)
+            self.show(number, _line(line))
 
     def _value(self, number: int, rank: _Rank) -> Any:
         try:
@@ -257,10 +270,13 @@ class _Run:
             os.close(rank.output)
 
 
-def _show(number: int, line: bytes) -> None:
+def _line(line: bytes) -> str:
     # A progress bar overwrites its line: show the last state.
-    text = line.rstrip(b"\r").rsplit(b"\r", 1)[-1].decode(errors="replace")
-    print(f"[rank {number}] {text}")
+    return line.rstrip(b"\r").rsplit(b"\r", 1)[-1].decode(errors="replace")
+
+
+def _numbered(number: int, line: str) -> None:
+    print(f"[rank {number}] {line}")
 
 
 def _read(file: Path) -> str:

@@ -5,19 +5,23 @@ from __future__ import annotations
 import atexit
 import contextlib
 import json
+import math
 import os
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from multiprocessing.connection import wait
+from typing import IO, NoReturn, Protocol
 
 from labkit._launch.errors import RankError
-from labkit._launch.worker import EVENT, REQUEST
+from labkit._launch.worker import EVENT, REQUEST, serve
 
-__all__ = ["ONE_THREAD", "Server", "warm_server"]
+__all__ = ["ONE_THREAD", "Server", "fork_server", "warm_server"]
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 _START_S = 120.0
@@ -27,26 +31,25 @@ _CODE = (
 )
 
 
+class _Process(Protocol):
+    """What is needed of subprocess.Popen."""
+
+    def poll(self) -> int | None: ...
+    def wait(self, timeout: float | None = None) -> int: ...
+    def kill(self) -> None: ...
+
+
 class Server:
     """The process that imported torch and forks the ranks; it ends when this end of the socket closes."""
 
-    def __init__(self) -> None:
+    def __init__(self, start: Callable[[socket.socket, IO[bytes]], _Process] | None = None) -> None:
         if not hasattr(os, "fork"):
             raise OSError("launch: needs a system that can fork processes\nhint: on Windows use WSL 2")
         self._owner = os.getpid()
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 (closed by close)
         self.channel, theirs = socket.socketpair()
         with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", _CODE, json.dumps([*map(str, sys.path)]), str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=self._log,
-                stderr=self._log,
-                env={**os.environ, **ONE_THREAD},
-                # An interrupt of the kernel must not reach it: the ranks are stopped from here.
-                start_new_session=True,
-            )
+            self._process = (start or _python)(theirs, self._log)
         atexit.register(self.close)
         try:
             if not wait([self.channel], _START_S):
@@ -93,12 +96,71 @@ class Server:
             self._process.wait()
 
 
+def _python(channel: socket.socket, log: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Start the server as a new Python."""
+    return subprocess.Popen(
+        [sys.executable, "-c", _CODE, json.dumps([*map(str, sys.path)]), str(channel.fileno())],
+        pass_fds=[channel.fileno()],
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+        env={**os.environ, **ONE_THREAD},
+        # An interrupt of the kernel must not reach it: the ranks are stopped from here.
+        start_new_session=True,
+    )
+
+
+class _Fork:
+    """The server as a fork of this process, with all that it has imported."""
+
+    def __init__(self, channel: socket.socket, log: IO[bytes]) -> None:
+        self._code: int | None = None
+        self._pid = os.fork()
+        if self._pid == 0:
+            self._serve(channel.detach(), log.fileno())
+
+    def _serve(self, channel: int, log: int) -> NoReturn:
+        os.setsid()
+        os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+        for number in (1, 2):
+            os.dup2(log, number)
+        os.dup2(channel, 3)
+        os.closerange(4, os.sysconf("SC_OPEN_MAX"))
+        os.environ.update(ONE_THREAD)
+        serve(3)
+
+    def poll(self) -> int | None:
+        """Return the exit code once it has ended."""
+        if self._code is None:
+            pid, status = os.waitpid(self._pid, os.WNOHANG)
+            self._code = os.waitstatus_to_exitcode(status) if pid else None
+        return self._code
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait until it has ended; subprocess.TimeoutExpired if it takes longer than `timeout` seconds."""
+        deadline = time.monotonic() + (math.inf if timeout is None else timeout)
+        while (code := self.poll()) is None:
+            if time.monotonic() > deadline:
+                raise subprocess.TimeoutExpired("launch", timeout or 0.0)
+            time.sleep(0.005)
+        return code
+
+    def kill(self) -> None:
+        """End it."""
+        if self.poll() is None:
+            os.kill(self._pid, signal.SIGKILL)
+
+
 class _Warm:
     """The server, kept from one launch to the next; one launch at a time."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._server: Server | None = None
+
+    def fork(self) -> None:
+        """Fork the server off this process now: for one that has imported frameworks, but has run nothing in them."""
+        self._server = Server(_Fork)
 
     @contextlib.contextmanager
     def lend(self) -> Iterator[Server]:
@@ -120,4 +182,5 @@ class _Warm:
             self._server = server
 
 
-warm_server = _Warm().lend
+_WARM = _Warm()
+warm_server, fork_server = _WARM.lend, _WARM.fork

@@ -56,6 +56,8 @@ class Task:
     environment: dict[str, str]
     sources: dict[str, tuple[Any, ...]] = field(repr=False)
     """linecache's entries of notebook cells, so that a traceback shows their lines."""
+    alone: bool = False
+    """Whether it is a process for one function, which is not told of ranks."""
 
 
 @dataclass(frozen=True)
@@ -205,7 +207,7 @@ def _work(task: Task, call: bytes) -> Report:
     except BaseException as exception:
         return _failure(exception, skip=0)
     try:
-        value = fn(task.rank, task.world_size, *args)
+        value = fn(*args) if task.alone else fn(task.rank, task.world_size, *args)
     except SystemExit as exception:
         return Report(error="SystemExit", message=f"sys.exit({exception.code!r})", traceback=_trace(exception, 1))
     except BaseException as exception:
@@ -223,12 +225,20 @@ def _settle(task: Task) -> None:
     os.environ.clear()
     os.environ.update(task.environment)
     linecache.cache.update(task.sources)
+    if "KERAS_BACKEND" in task.environment:
+        _forget_keras()
     stacks = Path(task.folder, f"stack-{task.rank}").open("w")  # noqa: SIM115 (open as long as the process lives)
     faulthandler.enable(stacks, all_threads=False)
     faulthandler.register(signal.SIGUSR1, stacks, all_threads=False)
     from labkit._device import seed_everything
 
     seed_everything(task.rank)
+
+
+def _forget_keras() -> None:
+    """Let Keras be imported anew: it reads its backend only then, and tensorflow imports it."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "keras"]:
+        del sys.modules[name]
 
 
 def _join(task: Task) -> None:

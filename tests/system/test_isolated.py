@@ -9,7 +9,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from autograder.execute import Checks, Execution, Executor
+from autograder.execute import Checks, Execution, Executor, preloads
 from autograder.model import Limits
 from autograder.sandbox import choose
 from autograder.score import MIME
@@ -54,6 +54,46 @@ def cases(execution: Execution, name: str) -> dict[str, str]:
     cell = next(c for c in execution.notebook.cells if c.source.startswith(f"#test {name}"))
     report = next(o.data[MIME] for o in cell.outputs if o.output_type == "execute_result" and MIME in o.data)
     return {case["title"]: case["error"] for case in report["cases"]}
+
+
+RANKS = """
+import sys
+def which(rank, world_size):
+    return "sklearn" in sys.modules, rank
+def alone():
+    import keras
+    return "sklearn" in sys.modules, keras.backend.backend()
+"""
+LAUNCHES = """#test t
+from labkit import check, in_fresh_process, launch
+with check.case("ranks"):
+    check.equal(launch(which, 2), [(True, 0), (True, 1)])
+for backend in ("torch", "tensorflow"):
+    with check.case(backend):
+        check.equal(in_fresh_process(alone, environment={"KERAS_BACKEND": backend}), (True, backend))
+check.score(3)
+"""
+
+
+def test_processes_that_a_function_is_launched_in_are_forked_off_the_pre_warmed_one() -> None:
+    modules = preloads([RANKS, LAUNCHES, "KERAS_BACKEND"], ("sklearn", "tensorflow", "keras"))
+    with Executor(choose(), modules) as executor:
+        limits = Limits(cell_time_s=30, total_time_s=60, memory_mib=6144, output_kib=64)
+        execution = run(executor, RANKS, LAUNCHES, limits=limits)
+    assert cases(execution, "t") == {"ranks": "", "torch": "", "tensorflow": ""}, said(execution, "t")
+
+
+def test_a_notebook_chooses_its_keras_backend_though_tensorflow_was_imported_before() -> None:
+    with Executor(choose(), ("numpy", "labkit.check", "torch", "tensorflow")) as executor:
+        limits = Limits(cell_time_s=30, total_time_s=60, memory_mib=6144, output_kib=64)
+        execution = run(
+            executor,
+            "import os\nos.environ['KERAS_BACKEND'] = 'torch'",
+            "import keras\ndef backend(): return keras.backend.backend()",
+            "#test t\nfrom labkit import check\nwith check.case('b'): check.equal(backend(), 'torch')\ncheck.score(1)",
+            limits=limits,
+        )
+    assert cases(execution, "t") == {"b": ""}, said(execution, "t")
 
 
 def test_the_test_is_not_in_the_student_s_process(executor: Executor) -> None:

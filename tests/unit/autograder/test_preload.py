@@ -20,6 +20,9 @@ ALWAYS = preloads([])
         (["# torch would be nice", "torch = 3"], (), ()),
         (["import no_such_framework"], ("no_such_framework",), ()),
         (["import os\nos.environ['KERAS_BACKEND'] = 'torch'\nimport keras, torch"], ("keras",), ("torch",)),
+        (["os.environ['KERAS_BACKEND'] = 'torch'"], ("tensorflow", "keras"), ("tensorflow",)),
+        (["launch(fn, 2)"], (), ("torch", "torch._dynamo", "labkit._launch.server")),
+        (["import torch", "x = in_fresh_process(fn)"], (), ("torch", "torch._dynamo", "labkit._launch.server")),
         (["%matplotlib inline\nimport matplotlib.pyplot as plt"], (), ("matplotlib",)),
     ],
 )

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from labkit._launch import RankError, RankNotImplementedError, launch
+from labkit._launch import ProcessError, RankError, RankNotImplementedError, in_fresh_process, launch
 from labkit._launch.errors import blame, died, ranks, reported
 from labkit._launch.server import warm_server
 from labkit._launch.worker import Report
@@ -229,6 +229,62 @@ def test_a_function_that_a_rank_cannot_import_is_an_error_of_that_rank(tmp_path:
     finally:
         sys.path.remove(str(tmp_path))
     assert "No module named 'vanishing'" in str(failure(vanishing.work, backend="none"))
+
+
+def test_a_fresh_process_has_no_rank_and_its_own_environment(capfd: pytest.CaptureFixture[str]) -> None:
+    def look(name: str) -> tuple[str, bool, int]:
+        print("said there")
+        return os.environ[name], "RANK" in os.environ, os.getpid()
+
+    value, ranked, process = in_fresh_process(look, "KIND", environment={"KIND": "of its own"})
+    assert (value, ranked) == ("of its own", False)
+    assert process != os.getpid()
+    assert "KIND" not in os.environ
+    assert capfd.readouterr().out == "said there\n"
+
+
+def test_what_tensorflow_says_when_it_starts_is_not_shown(capfd: pytest.CaptureFixture[str]) -> None:
+    def start() -> None:
+        print("WARNING: All log messages before absl::InitializeLog() is called are written to STDERR", file=sys.stderr)
+        print("I0000 00:00:1795287148.255811    4363 cudart_stub.cc:31] Could not find cuda drivers", file=sys.stderr)
+        print("WARNING: mine", file=sys.stderr)
+
+    in_fresh_process(start)
+    assert capfd.readouterr().out == "WARNING: mine\n"
+
+
+def test_an_error_in_a_fresh_process_names_the_function_and_no_rank() -> None:
+    def divide(a: int) -> float:
+        return a / 0
+
+    with pytest.raises(ProcessError, match="in_fresh_process: divide raised ZeroDivisionError") as caught:
+        in_fresh_process(divide, 1)
+    assert "rank" not in str(caught.value)
+    assert "return a / 0" in caught.value.traceback
+    with pytest.raises(ProcessError, match=r"sleep was still running after 0.3 s"):
+        in_fresh_process(time.sleep, 30, timeout_s=0.3)
+
+
+def test_an_unfinished_task_in_a_fresh_process_is_a_not_implemented_error() -> None:
+    def task() -> None:
+        raise NotImplementedError("Task 5: build_keras")
+
+    with pytest.raises(NotImplementedError, match=r"^Task 5: build_keras$") as caught:
+        in_fresh_process(task)
+    assert type(caught.value).__name__ == "NotImplementedError"
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: in_fresh_process(3), "expected a function first, got 3"),  # type: ignore[arg-type]
+        (lambda: in_fresh_process(int, timeout_s=0), "expected a positive time"),
+        (lambda: in_fresh_process(lambda a: a), "does not take these arguments"),
+    ],
+)
+def test_a_wrong_call_of_a_fresh_process_is_refused(call: Callable[[], Any], words: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=words):
+        call()
 
 
 def test_a_launch_after_a_failed_one_works() -> None:
