@@ -16,7 +16,7 @@ SECTIONS: Mapping[str, Sequence[Probe]] = {
     "Python": [software.python],
     "Packages": [software.packages],
     "Machine": [machine.processor, machine.memory, machine.disk, machine.shared_memory, machine.loopback],
-    "Accelerator": [accelerator.accelerator, accelerator.keras],
+    "Accelerator": [accelerator.accelerator, accelerator.compiler, accelerator.keras],
     "Notebooks": [software.kernel, software.extensions],
     "Data": [places.writable, places.data_sets],
     "Grading": [places.sandbox],

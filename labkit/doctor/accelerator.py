@@ -1,18 +1,20 @@
-"""Probes of the GPU, its driver, and what PyTorch and Keras make of them."""
+"""Probes of the GPU, its driver, a compiler, and what PyTorch and Keras make of them."""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 from typing import Any
 
 from labkit import _machine
 from labkit.doctor.finding import Finding
 
-__all__ = ["accelerator", "keras", "torch_finding"]
+__all__ = ["accelerator", "compiler", "keras", "torch_finding"]
 
 _REINSTALL = "pip install --force-reinstall"
 _TORCH_S = 30.0
@@ -101,6 +103,22 @@ def _forced(facts: dict[str, Any]) -> list[Finding]:
     if usable:
         return [Finding("ok", "LABKIT_DEVICE", wanted)]
     return [Finding("fail", "LABKIT_DEVICE", f"{wanted}, which PyTorch cannot use here", "unset LABKIT_DEVICE")]
+
+
+def compiler() -> list[Finding]:
+    """Look for what torch.compile needs on a processor: a C++ compiler, and Python's headers."""
+    names = [os.environ["CXX"]] if os.environ.get("CXX") else ["g++", "clang++"]
+    found = next((name for name in names if shutil.which(name)), "")
+    if not found:
+        detail = f"{' or '.join(names)} not found: cells that measure torch.compile say so and are skipped"
+        return [
+            Finding("warn", "C++ compiler", detail, "apt install g++ python3-dev; on a Mac xcode-select --install")
+        ]
+    headers = Path(sysconfig.get_path("include"), "Python.h")
+    if not headers.is_file():
+        detail = f"{found}, but not Python's headers ({headers}): torch.compile needs both"
+        return [Finding("warn", "C++ compiler", detail, "apt install python3-dev")]
+    return [Finding("ok", "C++ compiler", f"{found}, for torch.compile")]
 
 
 def keras() -> list[Finding]:

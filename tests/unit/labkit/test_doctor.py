@@ -8,6 +8,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 from collections import namedtuple
@@ -269,6 +270,18 @@ def test_a_forced_device_must_be_there(wanted: str, status: str, monkeypatch: py
     monkeypatch.setenv("LABKIT_DEVICE", wanted)
     monkeypatch.setattr(accelerator, "_torch_facts", lambda: (CPU_BUILD, ""))
     assert accelerator.accelerator()[-1].status == status
+
+
+def test_a_compiler_is_there_with_its_headers_or_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CXX", raising=False)
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}" if name == "clang++" else None)
+    monkeypatch.setattr(sysconfig, "get_path", lambda _: str(tmp_path))
+    assert only(accelerator.compiler()).detail.startswith("clang++, but not Python's headers")
+    (tmp_path / "Python.h").touch()
+    assert only(accelerator.compiler()).status == "ok"
+    monkeypatch.setenv("CXX", "g++-99")
+    found = only(accelerator.compiler())
+    assert (found.status, found.detail.split(":")[0]) == ("warn", "g++-99 not found")
 
 
 def test_kerass_backend_is_read_where_keras_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
