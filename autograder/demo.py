@@ -16,13 +16,13 @@ from autograder.release import build
 from autograder.session import feedback_lab, grade_lab
 from autograder.variant import blank_out, find_variants, put_answers
 
-__all__ = ["LAB", "make_course", "run_demo"]
+__all__ = ["CONFIG", "LAB", "handed_in", "make_course", "run_demo"]
 
 LAB = "01_numpy_mlp"
 _MISTAKES = {"mistake_no_mean": "softmax_sum_not_mean", "mistake_transposed": "linear_dx_not_transposed"}
 _HALF = frozenset({"activate", "softmax-cross-entropy", "numeric-gradient", "linear"})
 _ANSWER = "All hidden units start equal and get equal gradients, so they stay equal: the network acts as one unit."
-_CONFIG = f"""c = get_config()
+CONFIG = f"""c = get_config()
 c.CourseDirectory.course_id = "demo"
 c.CourseDirectory.ignore = {IGNORE}
 """
@@ -61,7 +61,7 @@ def make_course(source: Path, target: Path) -> None:
         raise CourseError(f"{source}: no such lab", hint="run the demo in a checkout of the course")
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(source, target / "source" / LAB, ignore=shutil.ignore_patterns("*.ipynb", "cards"))
-    (target / "nbgrader_config.py").write_text(_CONFIG, encoding="utf-8")
+    (target / "nbgrader_config.py").write_text(CONFIG, encoding="utf-8")
     list(release_labs(target, (LAB,)))
     for student, content in _samples(source).items():
         path = target / "submitted" / student / LAB / f"{LAB}.ipynb"
@@ -73,7 +73,7 @@ def _samples(source: Path) -> dict[str, bytes]:
     """Return eight submissions by student: full marks, blank, half done, another way, two mistakes, a loop, rubbish."""
     release = build(source)
     released = nbformat.reads(release.files[f"{LAB}.ipynb"].decode(), as_version=4)
-    solved = _handed_in(release.source_notebook, released)
+    solved = handed_in(release.source_notebook, released)
     wrong = {variant.path.stem: variant for variant in find_variants(source, "wrong")}
 
     def changed(change: Callable[[nbformat.NotebookNode], object]) -> bytes:
@@ -96,7 +96,7 @@ def _samples(source: Path) -> dict[str, bytes]:
     return samples | {"unreadable": samples["full_marks"][:5000]}
 
 
-def _handed_in(source_notebook: bytes, released: nbformat.NotebookNode) -> nbformat.NotebookNode:
+def handed_in(source_notebook: bytes, released: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """Return the released notebook with every task solved, as a student would have it."""
     solution = {cell.id: cell for cell in nbformat.reads(source_notebook.decode(), as_version=4).cells}
     notebook = copy.deepcopy(released)

@@ -12,10 +12,12 @@ import nbformat
 import pytest
 
 from autograder.course import open_course
-from autograder.demo import LAB, make_course
+from autograder.demo import CONFIG, LAB, handed_in, make_course
 from autograder.grade import Outcome
-from autograder.release import EXPLORE
+from autograder.publish import release_labs
+from autograder.release import EXPLORE, build, find_labs
 from autograder.sandbox import choose
+from autograder.variant import find_variants, put_answers
 from tests.system.courses import copied, grade, process
 
 pytestmark = pytest.mark.slow
@@ -57,8 +59,8 @@ def outcomes(course: Path) -> dict[str, Outcome]:
     return grade(course, lab=LAB)
 
 
-def _points(root: Path) -> Points:
-    return {stored.student: dict(stored.grades) for stored in open_course(root).scores(LAB)}
+def _points(root: Path, lab: str = LAB) -> Points:
+    return {stored.student: dict(stored.grades) for stored in open_course(root).scores(lab)}
 
 
 def _nbgrader(root: Path, *arguments: str) -> str:
@@ -93,6 +95,31 @@ def test_so_it_does_with_a_gradebook_that_nbgrader_generated(
     _nbgrader(stock, "autograde", LAB)
     expected = _points(course)
     assert _points(stock) == {student: expected[student] for student in HALF}
+
+
+@pytest.mark.parametrize("lab", [lab.name for lab in find_labs(ROOT / "solutions") if lab.name != LAB])
+def test_stock_autograde_agrees_on_every_other_lab(lab: str, tmp_path: Path) -> None:
+    """On a solved notebook without its explore cells, a blank one, another right answer, and the first wrong one."""
+    root = tmp_path / "course"
+    shutil.copytree(ROOT / "solutions" / lab, root / "source" / lab, ignore=shutil.ignore_patterns("cards"))
+    (root / "nbgrader_config.py").write_text(CONFIG)
+    list(release_labs(root, (lab,)))
+    release = build(root / "source" / lab)
+    blank = nbformat.reads(release.files[f"{lab}.ipynb"].decode(), as_version=4)
+    submissions = {"blank": blank, "solved": handed_in(release.source_notebook, blank)}
+    for name in ("right", "wrong"):
+        notebook = submissions[name] = handed_in(release.source_notebook, blank)
+        put_answers(notebook, find_variants(root / "source" / lab, name)[0])
+    for student, notebook in submissions.items():
+        path = root / "submitted" / student / lab / f"{lab}.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(notebook, path)
+        _delete_explore_cells(path)
+    stock = copied(root, tmp_path / "stock")
+    scores = {student: outcome.result.score for student, outcome in grade(root, lab=lab).items()}
+    _nbgrader(stock, "autograde", lab)
+    assert _points(stock, lab) == _points(root, lab)
+    assert scores["blank"] == 0 < scores["wrong"] < scores["right"] == scores["solved"]
 
 
 _API = """
