@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -257,6 +258,7 @@ def test_a_device_is_let_in_for_both_processes_without_a_limit_of_memory() -> No
     look = f"""import os, resource
 def look(): return os.path.exists({str(node)!r}), resource.getrlimit(resource.RLIMIT_AS)[0]"""
     test = f"#test t\nimport os\n(os.path.exists({str(node)!r}), look()[0], look()[1] > 1 << 45)"
+    patient = {"limits": replace(LIMITS, cell_time_s=20, total_time_s=60)}
     with Executor(choose(), ("numpy",), devices=(node,)) as with_it, Executor(choose(), ("numpy",)) as without:
-        assert said(run(with_it, look, test), "t") == "(True, True, True)"
-        assert said(run(without, look, test), "t") == "(False, False, False)"
+        assert said(run(with_it, look, test, **patient), "t") == "(True, True, True)"
+        assert said(run(without, look, test, **patient), "t") == "(False, False, False)"
