@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -72,6 +73,12 @@ def main() -> None:
     """Run a solution's code cells in order and print how long each took."""
     lab = sys.argv[1]
     os.environ.setdefault("MPLBACKEND", "agg")
+    with tempfile.TemporaryDirectory() as directory:  # for what the lab writes
+        os.chdir(directory)
+        _run(lab)
+
+
+def _run(lab: str) -> None:
     names: dict[str, Any] = {"__name__": "__main__"}
     total = 0.0
     for cell in read_source(folder(lab)).cells:
