@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from labkit import check, count, plot
     from labkit._card import Card, result_card
+    from labkit._communicator import Communicator
     from labkit._data import load
     from labkit._device import device, scale, seed_everything
     from labkit._launch import ProcessError, RankError, in_fresh_process, launch
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Card",
+    "Communicator",
     "ProcessError",
     "RankError",
     "bench",
@@ -34,6 +36,7 @@ __all__ = [
 # Loaded on first use: `import labkit` stays under 0.2 s and loads no framework.
 _HOME = {
     "Card": "labkit._card",
+    "Communicator": "labkit._communicator",
     "ProcessError": "labkit._launch",
     "RankError": "labkit._launch",
     "bench": "labkit._timing",

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from labkit._launch.errors import RankError, RankNotImplementedError
-from labkit._launch.run import Run, pack
+from labkit._launch.pack import pack
+from labkit._launch.run import Run
 from labkit._launch.server import warm_server
 
 __all__ = ["ProcessError", "in_fresh_process"]

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from labkit._launch import worker
+from labkit._launch.waiting import Wait, explain
 from labkit._launch.worker import Report
 
-__all__ = ["Failure", "RankError", "RankNotImplementedError", "blame", "died", "hung", "reported", "stack"]
+__all__ = ["Failure", "Hung", "RankError", "RankNotImplementedError", "blame", "died", "reported", "stack"]
 
 
 class RankError(RuntimeError):
@@ -111,19 +112,39 @@ def blame(failures: Sequence[Failure], world_size: int) -> RankError:
     return RankError(message, rank=guilty.rank, what=guilty.what, hint=hint, traceback=trace)
 
 
-def hung(stacks: Mapping[int, str], done: Sequence[int], timeout_s: float, world_size: int) -> RankError:
-    """Return the error for ranks that were still running at the deadline; those outside a collective are to blame."""
-    waiting = {rank for rank, trace in stacks.items() if "/torch/distributed/" in trace}
-    order = sorted(stacks, key=lambda rank: (rank in waiting, rank))
-    notes = [f"{ranks(done)} had returned"] if done else []
-    if waiting and len(waiting) < len(stacks):
-        notes.append(f"{ranks(waiting)} waited for {ranks(stacks.keys() - waiting)}")
-    notes += ["a collective waits until every rank calls it"] if waiting else []
-    notes.append("a computation that needs longer needs a larger timeout_s")
-    traces = [f"rank {rank} was here when the time was up:\n{stacks[rank]}" for rank in order if stacks[rank]]
-    what = f"{'was' if len(order) == 1 else 'were'} still running after {timeout_s:g} s"
-    message = f"launch: {ranks(order)} of {world_size} {what}"
-    return RankError(message, rank=order[0], what=what, hint="\n      ".join(notes), traceback="\n\n".join(traces))
+@dataclass(frozen=True)
+class Hung:
+    """Ranks that did not return.
+
+    stacks: where each was. waits: what those wait for that have noted it. done: the ranks that have returned.
+    timeout_s: the time that was up; None if it was seen before that nobody can go on.
+    """
+
+    stacks: Mapping[int, str]
+    waits: Mapping[int, Wait]
+    done: Sequence[int]
+    timeout_s: float | None
+
+    def error(self, world_size: int) -> RankError:
+        """Return what to raise; ranks that wait for no other are to blame."""
+        collective = {rank for rank, trace in self.stacks.items() if "/torch/distributed/" in trace} - self.waits.keys()
+        waiting = collective | self.waits.keys()
+        order = sorted(self.stacks, key=lambda rank: (rank in waiting, rank))
+        notes = [f"{ranks(self.done)} had returned"] if self.done else []
+        notes += explain(self.waits)
+        if collective and waiting < self.stacks.keys():
+            notes.append(f"{ranks(waiting)} waited for {ranks(self.stacks.keys() - waiting)}")
+        notes += ["a collective waits until every rank calls it"] if collective else []
+        one = len(order) == 1
+        if self.timeout_s is None:
+            what = f"{'waits' if one else 'wait'} for messages that cannot come"
+        else:
+            what = f"{'was' if one else 'were'} still running after {self.timeout_s:g} s"
+            notes.append("a computation that needs longer needs a larger timeout_s")
+        when = "" if self.timeout_s is None else " when the time was up"
+        traces = [f"rank {rank} was here{when}:\n{self.stacks[rank]}" for rank in order if self.stacks[rank]]
+        message, hint = f"launch: {ranks(order)} of {world_size} {what}", "\n      ".join(notes)
+        return RankError(message, rank=order[0], what=what, hint=hint, traceback="\n\n".join(traces))
 
 
 def stack(dump: str) -> str:
@@ -132,7 +153,7 @@ def stack(dump: str) -> str:
     for file, number, name in re.findall(r'^  File "(.+)", line (\d+) in (.+)$', dump, re.MULTILINE):
         if file == worker.__file__:
             break
-        if file.endswith("c10d_logger.py"):  # wraps every collective
+        if file.endswith(("c10d_logger.py", "labkit/_communicator.py")):  # what wraps every collective, and our own
             continue
         source = linecache.getline(file, int(number)).strip()
         lines.append(f'  File "{file}", line {number}, in {name}' + (f"\n    {source}" if source else ""))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 import linecache
 import math
 import os
@@ -19,15 +18,19 @@ from typing import Any
 
 from labkit._launch import errors
 from labkit._launch.errors import Failure, RankError
+from labkit._launch.pack import pack
 from labkit._launch.server import ONE_THREAD, Server, warm_server
+from labkit._launch.waiting import Wait, read_waits, stuck
 from labkit._launch.worker import DUMP, FORK, KILL, Report, Task
 
-__all__ = ["Run", "launch", "pack"]
+__all__ = ["Run", "launch"]
 
 _MOST_RANKS = 64
 _OUTPUT_BYTES = 1 << 20
 # How long a cause may come after its first consequence, other failures after the first, and ranks take to end.
 _CAUSE_S, _OTHERS_S, _END_S = 1.0, 0.25, 5.0
+# How long waits must stay the same to be a deadlock.
+_LOOK_S = 0.5
 # Ranks talk within the machine, whether or not it has a network.
 _NETWORK = {"GLOO_SOCKET_IFNAME": "lo", "NCCL_SOCKET_IFNAME": "lo"} if sys.platform == "linux" else {}
 
@@ -68,23 +71,6 @@ def launch(
     except KeyboardInterrupt:
         print(f"launch: interrupted, {errors.ranks(range(world_size))} stopped")
         raise
-
-
-def pack(title: str, fn: Callable[..., Any], args: tuple[Any, ...], leading: tuple[Any, ...], hint: str) -> bytes:
-    """Return function and arguments as bytes; TypeError if it cannot take them after `leading`, or on copying."""
-    import cloudpickle
-
-    with contextlib.suppress(ValueError):  # some builtins have no signature to check
-        try:
-            inspect.signature(fn).bind(*leading, *args)
-        except TypeError as error:
-            name = getattr(fn, "__name__", "fn")
-            raise TypeError(f"{title}: {name} does not take these arguments: {error}\nhint: {hint}") from None
-    try:
-        return bytes(cloudpickle.dumps((fn, args)))
-    except Exception as error:
-        hint = "open files, locks and generators stay in their process: create them inside the function"
-        raise TypeError(f"{title}: the function or an argument cannot be copied: {error}\nhint: {hint}") from error
 
 
 @dataclass
@@ -147,6 +133,7 @@ class Run:
         own = self.environment
         for number, rank in enumerate(self.ranks):
             place = {"RANK": str(number), "LOCAL_RANK": str(number), "WORLD_SIZE": str(self.world_size)}
+            place["LABKIT_LAUNCH"] = self.folder
             task = Task(
                 rank=number,
                 world_size=self.world_size,
@@ -167,26 +154,46 @@ class Run:
     def _running(self) -> list[int]:
         return [number for number, rank in enumerate(self.ranks) if rank.report is None and rank.code is None]
 
+    @property
+    def _done(self) -> list[int]:
+        return [number for number in range(self.world_size) if number not in self._running]
+
     def _outcome(self) -> RankError | None:
         """Listen until every rank has returned, one has failed, or the time is up; return the error, if any."""
-        self._listen(self.timeout_s, lambda: bool(self.failures) or not self._running)
+        deadlocked = self._run_or_stall()
         if not self.failures and not self._running:
             return None
         if not self.failures:
-            return self._hung()
+            return self._hung(deadlocked)
         # Others may notice a rank's end before its exit code is here, and others may have failed in the same way.
         self._listen(_CAUSE_S, lambda: not all(failure.consequence for failure in self.failures))
         self._listen(_OTHERS_S, lambda: not self._running)
         return errors.blame(self.failures, self.world_size)
 
-    def _hung(self) -> RankError:
-        running = self._running
+    def _run_or_stall(self) -> bool:
+        """Listen until the time is up; earlier, and return True, if ranks wait for messages that cannot come."""
+        deadline = time.monotonic() + self.timeout_s
+        before: dict[int, Wait] = {}
+        while (left := deadline - time.monotonic()) > 0:
+            if self._listen(min(left, _LOOK_S), lambda: bool(self.failures) or not self._running):
+                return False
+            now = stuck(self._waits(), self._done)
+            if now and now == before:
+                return True
+            before = now
+        return False
+
+    def _waits(self) -> dict[int, Wait]:
+        return read_waits(Path(self.folder), self._running)
+
+    def _hung(self, deadlocked: bool) -> RankError:
+        running, waits = self._running, self._waits()
         self.server.ask(DUMP)
         files = {number: Path(self.folder, f"stack-{number}") for number in running}
         self._listen(_OTHERS_S, lambda: False)
         stacks = {number: errors.stack(_read(file)) for number, file in files.items()}
-        done = [number for number in range(self.world_size) if number not in running]
-        return errors.hung(stacks, done, self.timeout_s, self.world_size)
+        hung = errors.Hung(stacks, waits, self._done, None if deadlocked else self.timeout_s)
+        return hung.error(self.world_size)
 
     def _end(self, *, kill: bool) -> None:
         """Let every rank go, or stop it, and wait until it is gone and all its output is here."""
