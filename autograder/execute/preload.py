@@ -11,7 +11,7 @@ __all__ = ["preloads"]
 _ALWAYS = ("numpy", "labkit.check", "autograder.boundary.agent", "autograder.boundary.cells")
 _KNOWN = ("matplotlib", "scipy", "pandas", "sklearn", "torch", "tensorflow", "keras")
 _IMPORT = re.compile(r"^\s*(?:import|from)\s+(.+)$", re.MULTILINE)
-_LAUNCH = re.compile(r"\b(?:launch|in_fresh_process)\(")
+_LAUNCH = re.compile(r"(?<![.\w])(?:launch|in_fresh_process)\(")
 _NAME = re.compile(r"[A-Za-z_]+")
 
 
@@ -27,6 +27,6 @@ def preloads(sources: Iterable[str], frameworks: Iterable[str] = ()) -> tuple[st
     if any("KERAS_BACKEND" in text for text in sources) and "keras" in wanted:
         wanted.remove("keras")
     if any(_LAUNCH.search(text) for text in sources):
-        wanted += [name for name in ("torch", "torch._dynamo") if name not in wanted and find_spec("torch")]
+        wanted += ["torch"] if "torch" not in wanted and find_spec("torch") else []
         wanted.append("labkit._launch.server")
     return (*_ALWAYS, *wanted)

@@ -21,8 +21,9 @@ ALWAYS = preloads([])
         (["import no_such_framework"], ("no_such_framework",), ()),
         (["import os\nos.environ['KERAS_BACKEND'] = 'torch'\nimport keras, torch"], ("keras",), ("torch",)),
         (["os.environ['KERAS_BACKEND'] = 'torch'"], ("tensorflow", "keras"), ("tensorflow",)),
-        (["launch(fn, 2)"], (), ("torch", "torch._dynamo", "labkit._launch.server")),
-        (["import torch", "x = in_fresh_process(fn)"], (), ("torch", "torch._dynamo", "labkit._launch.server")),
+        (["stream.launch(1); relaunch(2)"], (), ()),
+        (["launch(fn, 2)"], (), ("torch", "labkit._launch.server")),
+        (["import torch", "x = in_fresh_process(fn)"], (), ("torch", "labkit._launch.server")),
         (["%matplotlib inline\nimport matplotlib.pyplot as plt"], (), ("matplotlib",)),
     ],
 )

@@ -1,0 +1,202 @@
+"""Counts what a training loop asks of a device, and what a data pipeline asks of its source; no clock is involved."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+__all__ = ["STAND_IN", "operations", "read_ahead"]
+
+STAND_IN = "meta"
+"""PyTorch's device whose tensors have shapes but no numbers: for counting it is as good as a GPU."""
+
+_FREE = {"detach", "lift_fresh", "alias", "_record_function_enter_new", "_record_function_exit"}
+_READS = {"_local_scalar_dense", "nonzero", "is_nonzero", "equal"}
+_PATIENCE_S = 1.5
+_QUIET_S = 0.04
+
+
+def operations(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> dict[str, int]:
+    """Run fn(*args, **kwargs) once and return how often it did what costs time on a GPU:
+
+    launches: operators that start a kernel; views and bookkeeping do not.
+    transfers, bytes moved: copies from one device to another, index tensors included.
+    synchronisations: numbers read from a device other than the CPU (`item`, `bool`, `tolist`, `cpu`); each waits for
+    all that was launched before.
+    bytes allocated: results that are new memory.
+    largest saved: bytes of the largest tensor that was kept for a backward pass.
+
+    On the device `STAND_IN` every number that is read is 0. What fn raises is raised.
+    """
+    import torch
+
+    mode = _counting()
+    saved = [0]
+
+    def keep(tensor: Any) -> Any:
+        saved[0] = max(saved[0], _size(tensor))
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor), mode, _from_data(mode.counts):
+        fn(*args, **kwargs)
+    return {**mode.counts, "largest saved": saved[0]}
+
+
+def _counting() -> Any:
+    """Return a context in which every operator of PyTorch is counted."""
+    import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Mode(TorchDispatchMode):  # type: ignore[no-untyped-call]
+        def __init__(self) -> None:
+            super().__init__()  # type: ignore[no-untyped-call]
+            names = ("launches", "transfers", "bytes moved", "synchronisations", "bytes allocated")
+            self.counts = dict.fromkeys(names, 0)
+
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+        ) -> Any:
+            name, kwargs = func.overloadpacket.__name__, kwargs or {}
+            given = _tensors((args, kwargs))
+            if name in _READS and any(tensor.device.type != "cpu" for tensor in given):
+                self.counts["synchronisations"] += 1
+                if name == "_local_scalar_dense" and given[0].is_meta:
+                    return torch.zeros((), dtype=given[0].dtype).item()
+            for tensor, back in _crossing(name, args, kwargs):
+                self.counts["transfers"] += 1
+                self.counts["bytes moved"] += _size(tensor)
+                self.counts["synchronisations"] += back
+                if back and tensor.is_meta:  # there are no numbers to copy
+                    return args[0] if name == "copy_" else torch.zeros(tensor.shape, dtype=kwargs.get("dtype"))
+            result = func(*args, **kwargs)
+            if name not in _FREE | _READS and not func.is_view:
+                self.counts["launches"] += 1
+                known = set(map(id, given))
+                new = [tensor for tensor in _tensors(result) if id(tensor) not in known]
+                self.counts["bytes allocated"] += sum(map(_size, new))
+            return result
+
+    return Mode()
+
+
+def _from_data(counts: dict[str, int]) -> Any:
+    """Return a context that counts tensors made on the stand-in from lists: elsewhere they are copied from the CPU."""
+    import torch
+    from torch.overrides import TorchFunctionMode
+
+    class Mode(TorchFunctionMode):
+        def __torch_function__(
+            self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+        ) -> Any:
+            result = func(*args, **(kwargs or {}))
+            if func in {torch.tensor, torch.as_tensor} and result.is_meta and not _tensors((args, kwargs)):
+                counts["transfers"] += 1
+                counts["bytes moved"] += _size(result)
+            return result
+
+    return Mode()
+
+
+def _crossing(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[tuple[Any, bool]]:
+    """Return the tensors that an operator carries to another device, each with whether that is the CPU."""
+    if name in {"_to_copy", "copy_"}:
+        source = args[1] if name == "copy_" else args[0]
+        target = str(args[0].device if name == "copy_" else kwargs.get("device") or source.device).partition(":")[0]
+        return [(source, target == "cpu")] if target != source.device.type else []
+    if name in {"index", "index_put", "index_put_", "_index_put_impl_"} and args[0].device.type != "cpu":
+        return [(index, False) for index in _tensors(args[1]) if index.device.type == "cpu"]
+    return []
+
+
+def _tensors(values: Any) -> list[Any]:
+    """Return all tensors in nested lists, tuples and dictionaries."""
+    import torch
+    from torch.utils._pytree import tree_leaves
+
+    return [leaf for leaf in tree_leaves(values) if isinstance(leaf, torch.Tensor)]
+
+
+def _size(tensor: Any) -> int:
+    return int(tensor.numel() * tensor.element_size())
+
+
+class _Source:
+    """Yields 0, 1, 2, ... and notes how many were asked for, and in which threads."""
+
+    def __init__(self, items: int, fails: bool) -> None:
+        self.items, self.fails = items, fails
+        self.read = 0
+        self.threads: set[threading.Thread] = set()
+
+    def __iter__(self) -> Iterator[int]:
+        for item in range(self.items):
+            self.threads.add(threading.current_thread())
+            self.read += 1
+            yield item
+        if self.fails:
+            raise OSError("the disk is gone")
+
+
+def read_ahead(
+    prefetch: Callable[[Iterable[int], int], Iterator[int]],
+    *,
+    items: int,
+    depth: int,
+    take: int | None = None,
+    fails: bool = False,
+) -> dict[str, Any]:
+    """Take `take` items, or all, from prefetch(source, depth), stop, and return what was seen:
+
+    items: what came. read: how many items the source had given soon after.
+    error: what was raised, in words; "" if nothing. own thread: whether another thread than the caller's read the
+    source. alive: how many of these had not ended 1.5 seconds after the consumer stopped. read after: how many items
+    the source had given then. A consumer that waits for ever is given up after as long, with an error.
+
+    fails: after its last item the source raises OSError.
+    """
+    source = _Source(items, fails)
+    seen: dict[str, Any] = {"items": [], "read": 0, "error": ""}
+    consumer = threading.Thread(target=_consume, args=(prefetch, source, depth, take, seen), daemon=True)
+    consumer.start()
+    before = -1
+    while consumer.is_alive() and before != source.read + len(seen["items"]):  # nothing happens: it waits for ever
+        before = source.read + len(seen["items"])
+        consumer.join(_PATIENCE_S)
+    if consumer.is_alive():
+        seen["error"] = f"TimeoutError: nothing happened for {_PATIENCE_S:g} s"
+    elif isinstance(seen["error"], NotImplementedError):
+        raise seen["error"]
+    others = source.threads - {consumer}
+    deadline = time.monotonic() + _PATIENCE_S
+    for thread in others:
+        thread.join(max(0.0, deadline - time.monotonic()))
+    alive = sum(thread.is_alive() for thread in others)
+    return {**seen, "own thread": bool(others), "alive": alive, "read after": source.read}
+
+
+def _consume(prefetch: Callable[..., Iterator[int]], source: _Source, depth: int, take: int | None, seen: Any) -> None:
+    """Take items until there are enough of them, then close the iterator."""
+    try:
+        iterator = iter(prefetch(source, depth))
+        while take is None or len(seen["items"]) < take:
+            seen["items"].append(next(iterator))
+        seen["read"] = _settled(source, len(seen["items"]) + depth)
+        if hasattr(iterator, "close"):
+            iterator.close()
+    except StopIteration:
+        seen["read"] = source.read
+    except NotImplementedError as error:
+        seen["error"] = error
+    except Exception as error:
+        seen["error"] = f"{type(error).__name__}: {error}"
+
+
+def _settled(source: _Source, expected: int) -> int:
+    """Wait until the source has given what is expected, and a while for more; return how many items it gave."""
+    deadline = time.monotonic() + 10 * _QUIET_S
+    while source.read < min(expected, source.items) and time.monotonic() < deadline:
+        time.sleep(_QUIET_S / 10)
+    time.sleep(_QUIET_S)
+    return source.read

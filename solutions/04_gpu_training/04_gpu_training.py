@@ -1,0 +1,1792 @@
+# %% [markdown]
+# # 04. What bounds a training step
+#
+# **What bounds a training step, and when does a GPU pay?**
+# A chip computes so many operations a second, and its memory delivers so many bytes.
+# Which of the two your code waits for can be counted on paper, before you optimise anything.
+# You count it here, draw it, measure it without fooling yourself,
+# step through the circuit inside a TPU, and mend a training loop that wastes most of its time.
+#
+# | | |
+# |---|---|
+# | Prerequisites | lab 01 or its equivalent, PyTorch tensors and modules, threads |
+# | Time | about 5 hours |
+# | Points | 20: 16 from checks, 4 from a written answer |
+# | Hardware | one CPU core; with a GPU, the last experiment measures what it otherwise models |
+
+# %% [markdown]
+# ## How this notebook works
+#
+# Each task asks for one function or class.
+# Replace the line that raises `NotImplementedError` and keep the name and the arguments.
+# Then run the look cell and the check below it; read the first case that fails.
+# Further cases, hidden here, run when your work is graded.
+# They test what the task's text promises, with other numbers.
+# No check looks at a clock: seconds are shown, counts are graded.
+#
+# Cells that begin with `# explore` are yours to change.
+# They are not run when your work is graded:
+# a helper or an import that a task needs belongs in the task's cell.
+
+# %% nbgrader={"grade_id": "setup", "locked": true}
+import math
+import queue
+import threading
+import time
+
+import numpy as np
+import torch
+from torch import nn
+
+from labkit import bench, check, compare, count, device, load, plot, result_card
+
+torch.set_num_threads(1)  # one core: what it does is easier to understand than what two share
+digits = load("digits")
+print(digits)
+
+# %% [markdown]
+# ## Count before you measure
+#
+# ### Task 1. FLOPs and bytes (2 points)
+#
+# A *FLOP* is one addition or multiplication of two numbers.
+# The least that an operator $y = \mathrm{op}(a, b)$ must move is $a$ and $b$ in and $y$ out, each once.
+#
+# | op | shapes | $y$ | FLOPs |
+# |---|---|---|---|
+# | `"multiply"` | $a$, $b$: equal | the same | one an entry of $y$ |
+# | `"matmul"` | $a$: $(m, k)$, $b$: $(k, n)$ | $(m, n)$ | $2k$ an entry of $y$ |
+# | `"conv"` | $a$: $(n, c, h, w)$, $b$: $(o, c, r, s)$ | $(n, o, h-r+1, w-s+1)$ | $2crs$ an entry of $y$ |
+#
+# The convolution has stride 1 and no padding.
+# A sum of $k$ products counts as $k$ multiplications and $k$ additions.
+
+# %% [markdown]
+# All three are linear in $a$ and linear in $b$, so their way back is alike:
+# one operator of the same cost makes $da$ from $dy$ and $b$, another makes $db$ from $dy$ and $a$.
+# Each touches three arrays of the same three shapes.
+# So backward costs twice the FLOPs and twice the bytes of forward.
+#
+# `flops_and_bytes(op, a, b, backward, itemsize)` takes two shapes
+# and returns two whole numbers, of the way forward, or of the way back alone if `backward` is true.
+# `itemsize` is the bytes of one number.
+# For `"matmul"`, `(2, 3)` and `(3, 4)` they are `48` and `104`. An unknown op raises `ValueError`.
+# About 13 lines.
+
+
+# %% nbgrader={"grade_id": "flops-and-bytes", "solution": true}
+def flops_and_bytes(
+    op: str, a: tuple[int, ...], b: tuple[int, ...], backward: bool = False, itemsize: int = 4
+) -> tuple[int, int]:
+    """Return the FLOPs of an operator on arrays of shapes a and b, and the least bytes it moves."""
+    ### BEGIN SOLUTION
+    if op == "multiply":
+        y, each = a, 1
+    elif op == "matmul":
+        y, each = (a[0], b[1]), 2 * a[1]
+    elif op == "conv":
+        y = (a[0], b[0], a[2] - b[2] + 1, a[3] - b[3] + 1)
+        each = 2 * b[1] * b[2] * b[3]
+    else:
+        raise ValueError(f"unknown operator {op!r}")
+    times = 2 if backward else 1
+    moved = math.prod(a) + math.prod(b) + math.prod(y)
+    return times * each * math.prod(y), times * moved * itemsize
+    ### END SOLUTION
+
+
+# %% explore=true
+some = {
+    "multiply, a million numbers": ("multiply", (1_000_000,), (1_000_000,)),
+    "matmul, one row": ("matmul", (1, 1024), (1024, 1024)),
+    "matmul, 64 rows": ("matmul", (64, 1024), (1024, 1024)),
+    "matmul, 1024 rows": ("matmul", (1024, 1024), (1024, 1024)),
+    "conv, 1 channel to 8": ("conv", (32, 1, 28, 28), (8, 1, 3, 3)),
+    "conv, 64 channels to 64": ("conv", (32, 64, 28, 28), (64, 64, 3, 3)),
+}
+print(f"{'':28} {'MFLOP':>8} {'MB':>7} {'FLOP a byte':>12}")
+for name, sizes in some.items():
+    flops, moved = flops_and_bytes(*sizes)
+    print(f"{name:28} {flops / 1e6:8.1f} {moved / 1e6:7.2f} {flops / moved:12.2f}")
+
+# %% [markdown]
+# The last column is the *arithmetic intensity*: how much work each byte brings along.
+# It spans a factor of two thousand.
+# One row times a matrix uses each weight once, then it is gone; 1024 rows use each weight 1024 times.
+# The batch is what makes a layer dense, not the layer.
+
+# %% nbgrader={"grade_id": "flops-and-bytes-check", "grade": true, "points": 2}
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from labkit import check
+
+
+def counted_by_torch(operator, a, b):
+    """Return PyTorch's own count, forward and backward, for arrays of these shapes."""
+    left, right = torch.ones(a, requires_grad=True), torch.ones(b, requires_grad=True)
+    with FlopCounterMode(display=False) as forward:
+        y = operator(left, right)
+    with FlopCounterMode(display=False) as backward:
+        y.sum().backward()
+    return forward.get_total_flops(), backward.get_total_flops()
+
+
+with check.case("the worked example", hint="return both, FLOPs first: 2 k m n, and 4 bytes each"):
+    flops, moved = flops_and_bytes("matmul", (2, 3), (3, 4))
+    check.close(flops, 48, rtol=0, name="FLOPs")
+    check.close(moved, 104, rtol=0, name="bytes")
+with check.case(
+    "multiply: one FLOP an entry, three arrays",
+    hint="a and b come in, y goes out: three arrays of the same size",
+):
+    flops, moved = flops_and_bytes("multiply", (5, 7), (5, 7))
+    check.close(flops, 35, rtol=0, name="FLOPs")
+    check.close(moved, 420, rtol=0, name="bytes")
+with check.case(
+    "matmul: FLOPs as torch.utils.flop_counter counts them",
+    hint="2 k for each of the m n entries; with backward=True twice that, not three times",
+):
+    shapes = (6, 5), (5, 9)
+    forward, backward = counted_by_torch(torch.matmul, *shapes)
+    check.close(flops_and_bytes("matmul", *shapes)[0], forward, rtol=0, name="forward")
+    check.close(flops_and_bytes("matmul", *shapes, True)[0], backward, rtol=0, name="backward")
+with check.case(
+    "conv: FLOPs as torch.utils.flop_counter counts them",
+    hint="2 c r s for each entry of y; y is smaller than the image by r - 1 and s - 1",
+):
+    shapes = (2, 3, 9, 8), (4, 3, 3, 3)
+    forward, backward = counted_by_torch(torch.nn.functional.conv2d, *shapes)
+    check.close(flops_and_bytes("conv", *shapes)[0], forward, rtol=0, name="forward")
+    check.close(flops_and_bytes("conv", *shapes, True)[0], backward, rtol=0, name="backward")
+with check.case("an unknown op raises ValueError", hint="end with: raise ValueError(...)"):
+    check.raises(ValueError, flops_and_bytes, "softmax", (2, 3), (3, 4))
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "conv: the bytes of image, filters and result",
+    hint="the numbers in a, in b and in y, times itemsize; each array is counted once",
+):
+    sizes = 3 * 2 * 7 * 6 + 5 * 2 * 2 * 3 + 3 * 5 * 6 * 4
+    flops, moved = flops_and_bytes("conv", (3, 2, 7, 6), (5, 2, 2, 3))
+    check.close(moved, 4 * sizes, rtol=0, name="bytes")
+    check.close(flops, 2 * 2 * 2 * 3 * 3 * 5 * 6 * 4, rtol=0, name="FLOPs")
+with check.hidden_case(
+    "backward moves twice the bytes", hint="two operators, each on arrays of the same three shapes"
+):
+    for op, a, b, numbers in (
+        ("multiply", (11,), (11,), 33),
+        ("matmul", (2, 3), (3, 4), 26),
+        ("conv", (1, 1, 4, 4), (1, 1, 3, 3), 29),
+    ):
+        check.close(flops_and_bytes(op, a, b, True)[1], 8 * numbers, rtol=0, name=op)
+with check.hidden_case("numbers of two bytes", hint="multiply by itemsize, not by 4"):
+    moved = flops_and_bytes("matmul", (4, 8), (8, 2), itemsize=2)[1]
+    check.close(moved, 2 * (32 + 16 + 8), rtol=0, name="bytes")
+with check.hidden_case("rectangular matrices", hint="a is (m, k) and b is (k, n): y is (m, n)"):
+    check.close(flops_and_bytes("matmul", (1, 100), (100, 7)), (1400, 4 * 807), rtol=0)
+### END HIDDEN TESTS
+check.score(2)
+
+# %% [markdown]
+# ### Task 2. The roofline (1 point)
+#
+# A machine has a peak $P$ in FLOP/s and a bandwidth $B$ in bytes/s.
+# If it computes and moves at the same time, an operator takes at least
+# $\max(\text{FLOPs}/P,\ \text{bytes}/B)$ seconds.
+# Where the first is the larger the operator is *compute-bound*, else *memory-bound*.
+# The two meet at the *ridge*, $P/B$ FLOP a byte (Williams, Waterman & Patterson 2009).
+#
+# `roofline(peak, bandwidth, flops, moved)` returns the seconds
+# and `"compute"` or `"memory"`; at the ridge itself `"compute"`.
+# With a peak of 100, a bandwidth of 10, 400 FLOPs and 20 bytes they are `4.0` and `"compute"`.
+# About 4 lines.
+
+
+# %% nbgrader={"grade_id": "roofline", "solution": true}
+def roofline(peak: float, bandwidth: float, flops: float, moved: float) -> tuple[float, str]:
+    """Return the least seconds for this work, and which of the two roofs sets them."""
+    ### BEGIN SOLUTION
+    computing, moving = flops / peak, moved / bandwidth
+    if computing >= moving:
+        return computing, "compute"
+    return moving, "memory"
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade_id": "roofline-check", "grade": true, "points": 1}
+from labkit import check
+
+with check.case("the worked example", hint="return both: the larger of the two times, its name"):
+    seconds, bound = roofline(100.0, 10.0, 400, 20)
+    check.close(seconds, 4.0, name="seconds")
+    check.equal(bound, "compute", name="bound")
+with check.case("few FLOPs, many bytes", hint="then the seconds are bytes / bandwidth"):
+    seconds, bound = roofline(100.0, 10.0, 400, 80)
+    check.close(seconds, 8.0, name="seconds")
+    check.equal(bound, "memory", name="bound")
+with check.case(
+    "at the ridge it is compute", hint="both times are equal there: compare with >=, not with >"
+):
+    check.equal(roofline(64.0, 4.0, 32, 2)[1], "compute", name="bound")
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "a copy has no FLOPs", hint="compare the two times; the intensity 0 needs no division by it"
+):
+    took, roof = roofline(1e12, 5e9, 0, 1e9)
+    check.close(took, 0.2, name="seconds")
+    check.equal(roof, "memory", name="bound")
+with check.hidden_case(
+    "computing and moving overlap", hint="the larger of the two times, not their sum"
+):
+    check.close(roofline(2e12, 4e11, 3e9, 5e8)[0], 1.5e-3, name="seconds")
+with check.hidden_case("nothing moved", hint="FLOPs / bytes would divide by 0: compare times"):
+    check.equal(roofline(1e9, 1e9, 1e6, 0)[1], "compute", name="bound")
+### END HIDDEN TESTS
+check.score(1)
+
+# %% [markdown]
+# ### Your core's roof, measured, and two cards' roofs from their data sheets
+#
+# The peak of your core is the best that a large matrix product gets.
+# Its bandwidth comes from $z = x + 3y$ on arrays larger than most caches, the *triad* of McCalpin's STREAM (1995).
+# The numbers for the GPUs are printed by their maker: nobody reaches them quite.
+
+# %% nbgrader={"grade_id": "data-sheets", "locked": true}
+# FLOP/s (without sparsity), bytes/s of its memory, bytes/s from the host (PCIe 3 and 5, one way)
+DATA_SHEETS = {
+    "V100, float32": (15.7e12, 0.9e12, 16e9),
+    "V100, Tensor Cores": (125e12, 0.9e12, 16e9),
+    "H200, bfloat16": (989e12, 4.8e12, 64e9),
+}
+
+
+def peaks(where: str = "cpu", n: int = 1024, numbers: int = 1 << 25) -> tuple[float, float]:
+    """Return the FLOP/s of an n x n matrix product in float32 and the bytes/s of a triad."""
+    a, b = torch.rand(2, n, n, device=where)
+    x, y, z = torch.ones(3, numbers, device=where)
+    product = bench(lambda: torch.mm(a, b), repeat=5)
+    triad = bench(lambda: torch.add(x, y, alpha=3.0, out=z), repeat=5)
+    return 2 * n**3 / product.median_s, 3 * 4 * numbers / triad.median_s
+
+
+# %% explore=true
+peak, bandwidth = peaks()
+print(f"this core: {peak / 1e9:.0f} GFLOP/s and {bandwidth / 1e9:.1f} GB/s,", end=" ")
+print(f"so the ridge is at {peak / bandwidth:.1f} FLOP a byte")
+roofs = {"this core, measured": (peak, bandwidth)}
+if device() != "cpu":
+    roofs[f"{device()}, measured"] = peaks(device(), n=8192, numbers=1 << 26)
+roofs |= {name: sheet[:2] for name, sheet in DATA_SHEETS.items()}
+for name, (top, width) in roofs.items():
+    print(f"{name:22} ridge at {top / width:6.1f} FLOP a byte")
+
+# %% explore=true
+timed = {}
+for n in (4, 16, 64, 1024):
+    a, b = torch.rand(2, n, n)
+    timed[f"matmul {n}"] = flops_and_bytes("matmul", a.shape, b.shape), bench(torch.mm, a, b)
+row, square = torch.rand(1, 4096), torch.rand(4096, 4096)
+timed["one row"] = flops_and_bytes("matmul", row.shape, square.shape), bench(torch.mm, row, square)
+x, y, z = torch.ones(3, 1 << 24)
+size = flops_and_bytes("multiply", x.shape, y.shape)
+timed["multiply"] = size, bench(lambda: torch.mul(x, y, out=z))
+wide, filters = torch.rand(16, 32, 28, 28), torch.rand(64, 32, 3, 3)
+size = flops_and_bytes("conv", wide.shape, filters.shape)
+timed["conv"] = size, bench(torch.conv2d, wide, filters)
+table = torch.rand(4096, 1024)  # an entry is compared, shifted, exponentiated, added, divided
+timed["softmax"] = (5 * table.numel(), 8 * table.numel()), bench(torch.softmax, table, 1)
+
+# %% explore=true
+intensity = 10.0 ** np.linspace(-2, 3.5, 60)
+lines = {}
+for name, (top, width) in roofs.items():
+    seconds = [roofline(top, width, value, 1)[0] for value in intensity]
+    lines[name] = (intensity, intensity / np.array(seconds) / 1e9)
+labels = {"xlabel": "FLOP a byte", "ylabel": "GFLOP/s", "logx": True, "logy": True}
+ax = plot.curves(lines, title="Rooflines, and what your core reaches under its own", **labels)
+for name, ((flops, moved), timing) in timed.items():
+    place = flops / moved, flops / timing.median_s / 1e9
+    ax.plot(*place, "o", color="black", markersize=4)
+    shift = {"matmul 4": (5, -2), "matmul 64": (-40, 5), "matmul 1024": (4, 5)}.get(name, (4, -9))
+    ax.annotate(name, place, textcoords="offset points", xytext=shift, fontsize=7)
+
+# %% [markdown]
+# Left of its ridge each roof is a slope: more bytes a second would help, more FLOP/s would not.
+# Right of it the roof is flat.
+# `multiply` and `one row` hang from the slope, large products touch the flat part.
+# `one row` may lie above the slope, if your processor's cache holds its matrix.
+# Tiny products lie far below both: they wait for neither, but for Python and the library to start them.
+# `softmax` lies under the slope as well: an exponential counts as one FLOP and costs many.
+
+# %% [markdown]
+# The two V100 roofs share one slope.
+# Tensor Cores multiply the peak by eight and move the ridge by as much, from 17 to 139 FLOP a byte.
+# Whatever lies left of 17 gains nothing from them.
+# (The lecture's *12x thanks to Tensor Cores* is against the card before, which had 10 TFLOP/s.)
+
+# %% [markdown]
+# ## Measure without fooling yourself
+#
+# A GPU is *asynchronous*.
+# A call puts work into its queue and returns at once, long before the work is done.
+#
+# ![Two time lines. Above, the host: launch, launch, then a naive timer that stops at once. Below, the device: idle, then work that ends much later; a second timer stops there, after synchronise.](figures/timeline.svg)
+#
+# `Stream`, below, behaves like one, with a simulated clock: nothing sleeps, and every run gives the same numbers.
+# `launch(seconds)` takes 5 µs of the host's time and queues work that takes the device `seconds`.
+# `synchronise()` waits until the queue is empty.
+
+
+# %% nbgrader={"grade_id": "stream", "locked": true}
+class Stream:
+    """A device with a queue, and a clock that moves only when something happens."""
+
+    def __init__(self) -> None:
+        self.now, self.free_at = 0.0, 0.0
+
+    def launch(self, seconds: float) -> None:
+        """Queue work; return before it is done."""
+        self.now += 5e-6
+        self.free_at = max(self.free_at, self.now) + seconds
+
+    def synchronise(self) -> None:
+        """Wait until the queue is empty."""
+        self.now = max(self.now, self.free_at)
+
+    def clock(self) -> float:
+        """Return the seconds since the beginning, as time.perf_counter() would."""
+        return self.now
+
+
+# %% [markdown]
+# ### Task 3. A benchmark that waits (2 points)
+#
+# `measure(fn, clock, synchronise, warmup, repeat)` calls `fn()` first `warmup` times, not counted:
+# first calls compile, allocate and fill caches.
+# Then it takes `repeat` samples of one call each.
+# For each sample synchronise, read the clock, call `fn()`, synchronise, read the clock:
+# the first wait keeps older work out, the second keeps this work in.
+#
+# It returns three numbers: median, first and third quartile of the samples, in seconds,
+# as `np.percentile` computes them.
+# Samples of 1, 2, 3, 4 and 100 ms give `(0.003, 0.002, 0.004)`: one interruption changes nothing.
+# About 10 lines.
+
+
+# %% nbgrader={"grade_id": "measure", "solution": true}
+def measure(fn, clock, synchronise, warmup: int = 2, repeat: int = 9) -> tuple[float, float, float]:
+    """Return median, first and third quartile of the seconds that a call of fn takes."""
+    ### BEGIN SOLUTION
+    for _ in range(warmup):
+        fn()
+    samples = []
+    for _ in range(repeat):
+        synchronise()
+        start = clock()
+        fn()
+        synchronise()
+        samples.append(clock() - start)
+    low, middle, high = np.percentile(samples, [25, 50, 75])
+    return float(middle), float(low), float(high)
+    ### END SOLUTION
+
+
+# %% explore=true
+def timer(wait_before: bool, wait_after: bool) -> float:
+    """Time 1 ms of work on a stream that still has 20 ms in its queue."""
+    stream = Stream()
+    stream.launch(0.020)
+    if wait_before:
+        stream.synchronise()
+    start = stream.clock()
+    stream.launch(0.001)
+    if wait_after:
+        stream.synchronise()
+    return stream.clock() - start
+
+
+stream = Stream()
+stream.launch(0.020)
+found = {
+    "no waiting": timer(False, False),
+    "wait before": timer(True, False),
+    "wait after": timer(False, True),
+    "yours": measure(lambda: stream.launch(0.001), stream.clock, stream.synchronise)[0],
+}
+milliseconds = {name: 1e3 * seconds for name, seconds in found.items()}
+title = "One millisecond of work, as four timers report it"
+plot.bars(milliseconds, ylabel="milliseconds", title=title, logy=True)
+
+# %% [markdown]
+# Without waiting you time the launch: 0.005 ms whatever the work is.
+# With such a timer this product looks two hundred times faster than it is, and a larger one even more so.
+# Waiting only at the end charges this call for the 20 ms that were queued before it.
+#
+# `labkit.bench` does what yours does, with PyTorch's clock and `torch.cuda.synchronize`.
+# The rest of this notebook uses it.
+
+# %% nbgrader={"grade_id": "measure-check", "grade": true, "points": 2}
+import numpy as np
+
+from labkit import check
+
+
+class Device:
+    """Runs what is queued, call by call, and counts its launches; only waiting moves its clock."""
+
+    def __init__(self, durations, pending=0.0):
+        self.durations, self.now, self.free_at = list(durations), 0.0, pending
+        self.launches = 0
+
+    def launch(self):
+        self.free_at = max(self.free_at, self.now) + self.durations[self.launches]
+        self.launches += 1
+
+    def synchronise(self):
+        self.now = max(self.now, self.free_at)
+
+    def clock(self):
+        return self.now
+
+
+def timed(durations, pending=0.0, **options):
+    """Return what the student's function says about these calls, and how many it made."""
+    queue = Device([*durations, *[9.0] * 20], pending)
+    return measure(queue.launch, queue.clock, queue.synchronise, **options), queue.launches
+
+
+with check.case(
+    "the worked example: median, first quartile, third quartile",
+    hint="np.percentile(samples, [25, 50, 75]); return the median first. A mean would be 0.022",
+):
+    found, calls = timed([0.001, 0.002, 0.003, 0.004, 0.100], warmup=0, repeat=5)
+    check.close(found, (0.003, 0.002, 0.004), name="median and quartiles")
+with check.case(
+    "the work is waited for",
+    hint="synchronise after fn() and before the second look at the clock: 0 means you did not",
+):
+    found, calls = timed([0.25] * 3, warmup=0, repeat=3)
+    check.close(found[0], 0.25, name="median")
+with check.case(
+    "work that was queued before is not charged",
+    hint="synchronise before the first look at the clock, in every sample",
+):
+    found, calls = timed([0.5], pending=7.0, warmup=0, repeat=1)
+    check.close(found[0], 0.5, name="median")
+with check.case(
+    "warm-up calls are made and not counted",
+    hint="call fn warmup times first, and keep no sample of these",
+):
+    found, calls = timed([60.0, 30.0, 0.5, 0.5, 0.5], warmup=2, repeat=3)
+    check.close(found, (0.5, 0.5, 0.5), name="median and quartiles")
+    check.equal(calls, 5, name="calls of fn")
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "each sample is one call", hint="repeat samples, one call of fn each; warm-up comes on top"
+):
+    for warmup, repeat in ((0, 1), (1, 4), (3, 2)):
+        check.equal(timed([0.1] * 9, warmup=warmup, repeat=repeat)[1], warmup + repeat)
+with check.hidden_case(
+    "the order of the samples does not matter", hint="percentiles of all samples, unsorted or not"
+):
+    spent = [0.8, 0.1, 0.4, 0.2, 3.0, 0.3]
+    low, middle, high = np.percentile(spent, [25, 50, 75])
+    found, calls = timed([5.0, *spent], warmup=1, repeat=6)
+    check.close(found, (middle, low, high), name="median and quartiles")
+with check.hidden_case(
+    "warm-up work does not leak into the first sample",
+    hint="the last warm-up call may still be in the queue: synchronise before each sample",
+):
+    found, calls = timed([40.0, 0.75], warmup=1, repeat=1)
+    check.close(found[0], 0.75, name="median")
+### END HIDDEN TESTS
+check.score(2)
+
+# %% [markdown]
+# ## Inside the chip: use again what you have fetched
+#
+# The bytes of Task 1 are the least possible: each number fetched once.
+# The textbook's three loops do worse.
+# By the time a row of $b$ is needed again, the cache has dropped it.
+
+# %% [markdown]
+# ### Task 4. Multiply in blocks (1 point)
+#
+# A product of two $n \times n$ matrices is $n^3$ steps $c_{ij} \mathrel{+}= a_{ik} b_{kj}$, in any order.
+# Cut $i$, $j$ and $k$ into ranges of `block` indices (the last may be shorter),
+# and finish all steps of three ranges before you go on.
+# They touch three pieces of at most `block * block` numbers.
+# If these fit into the cache, and a side of a block is whole cache lines of $w$ numbers,
+# at most $3n^3/(\mathtt{block}\, w)$ lines are fetched in all.
+
+# %% [markdown]
+# `blocked_order(n, block)` returns the list of all $n^3$ triples `(i, j, k)`, each once, in such an order.
+# The eight steps of `blocked_order(4, 2)` that come first touch only four numbers of each matrix. About 8 lines.
+
+
+# %% nbgrader={"grade_id": "blocked-order", "solution": true}
+def blocked_order(n: int, block: int) -> list[tuple[int, int, int]]:
+    """Return every (i, j, k) below n once, block by block."""
+    ### BEGIN SOLUTION
+    starts = range(0, n, block)
+    order = []
+    for i0 in starts:
+        for j0 in starts:
+            for k0 in starts:
+                for i in range(i0, min(i0 + block, n)):
+                    for j in range(j0, min(j0 + block, n)):
+                        order += [(i, j, k) for k in range(k0, min(k0 + block, n))]
+    return order
+    ### END SOLUTION
+
+
+# %% [markdown]
+# A cache of a given number of lines, each holding `width` neighbours of a row.
+# A new line replaces the one that was not used for longest (*LRU*).
+# `misses` counts the fetches of a whole product.
+
+# %% nbgrader={"grade_id": "cache", "locked": true}
+
+
+def misses(order, n: int, lines: int, width: int) -> int:
+    """Return how many cache lines are fetched when c += a b runs in this order of (i, j, k)."""
+    kept: dict[tuple[str, int], None] = {}  # a dictionary keeps the order in which keys came
+    fetched = 0
+    for i, j, k in order:
+        for line in (
+            ("a", (i * n + k) // width),
+            ("b", (k * n + j) // width),
+            ("c", (i * n + j) // width),
+        ):
+            if line in kept:
+                del kept[line]
+            else:
+                fetched += 1
+                if len(kept) == lines:
+                    del kept[next(iter(kept))]
+            kept[line] = None
+    return fetched
+
+
+# %% explore=true
+n, lines, width = 64, 128, 8  # 1,024 numbers in the cache, 4,096 in each matrix
+blocks = np.array([1, 2, 4, 8, 16, 32, 64])
+found = [misses(blocked_order(n, int(block)), n, lines, width) for block in blocks]
+plot.curves(
+    {
+        "yours, counted": (blocks, found),
+        "3 n^3 / (block w)": (blocks, 3 * n**3 / (blocks * width)),
+        "each number once": (blocks, np.full(7, 3 * n * n / width)),
+    },
+    xlabel="block",
+    ylabel="cache lines fetched",
+    title="The same FLOPs, in other orders",
+    logx=True,
+    logy=True,
+)
+a, b, c = np.random.default_rng(0).normal(size=(3, 8, 8))
+c[:] = 0
+for i, j, k in blocked_order(8, 4):
+    c[i, j] += a[i, k] * b[k, j]
+print("difference from NumPy's product:", np.abs(c - a @ b).max())
+
+# %% [markdown]
+# Up to 16 larger blocks fetch less, in all some six times less: three blocks of 256 numbers fit.
+# At 32 they do not. The lines are gone before they are used again, the bound no longer holds,
+# and all is lost: with the same FLOPs in the same number of steps.
+# The block of 64 is the textbook's triple loop.
+# Small blocks stay below the bound, because something is left in the cache from the blocks before.
+#
+# This is why a large matrix product reaches the flat roof:
+# libraries cut it into blocks for registers, for each cache and, on a GPU, for the shared memory of its cores.
+
+# %% nbgrader={"grade_id": "blocked-order-check", "grade": true, "points": 1}
+from collections import OrderedDict
+
+from labkit import check
+
+
+def lines_fetched(order, n, capacity, width):
+    """Count the misses of a fully associative cache with least-recently-used replacement."""
+    cache, fetched = OrderedDict(), 0
+    for i, j, k in order:
+        for matrix, row, column in ((0, i, k), (1, k, j), (2, i, j)):
+            line = (matrix, (row * n + column) // width)
+            if line in cache:
+                cache.move_to_end(line)
+                continue
+            fetched += 1
+            cache[line] = True
+            if len(cache) > capacity:
+                cache.popitem(last=False)
+    return fetched
+
+
+def triples(n, block):
+    """Return the student's order as tuples of whole numbers."""
+    return [tuple(int(index) for index in step) for step in blocked_order(n, block)]
+
+
+with check.case(
+    "the first eight of blocked_order(4, 2) touch four numbers of each matrix",
+    hint="three loops over the blocks outside, three loops inside a block",
+):
+    first = triples(4, 2)[:8]
+    check.equal(len(set(first)), 8, name="different steps")
+    for name, at in (("a", (0, 2)), ("b", (2, 1)), ("c", (0, 1))):
+        touched = {(step[at[0]], step[at[1]]) for step in first}
+        check.equal(len(touched), 4, name=f"numbers of {name}")
+with check.case(
+    "every step occurs once",
+    hint="blocks start at 0, block, 2 block, ... below n; a block ends at start + block",
+):
+    order = triples(6, 3)
+    check.equal(len(order), 216, name="number of steps")
+    check.equal(len(set(order)), 216, name="number of different steps")
+# Three blocks of 8 x 8 are 48 lines. The bound is the text's; the plain order fetches 3,744.
+with check.case(
+    "blocks that fit are fetched at most 3 n^3 / (block w) times",
+    hint="all k of a block belong inside it: a loop over all k fetches whole rows and columns",
+):
+    check.at_most(lines_fetched(triples(24, 8), 24, 64, 4), 3 * 24**3 / (8 * 4), name="lines")
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "the last block may be shorter", hint="end each range at min(start + block, n)"
+):
+    for n, block in ((7, 3), (5, 4), (3, 8)):
+        order = triples(n, block)
+        check.equal(len(order), n**3, name=f"number of steps for n={n}, block={block}")
+        every = {(i, j, k) for i in range(n) for j in range(n) for k in range(n)}
+        check.true(set(order) == every, f"every step of range({n}) once")
+# The bound counts n / block rounded up: 3 blocks a side, 27 products of at most 3 * 64 numbers.
+# Where rows do not begin at a line, a row of 8 numbers may lie in 3 lines of 4: half as many again.
+with check.hidden_case(
+    "a size that the block does not divide stays in the cache as well",
+    hint="finish a block's steps before the next block begins, also at the edge",
+):
+    check.at_most(lines_fetched(triples(22, 8), 22, 90, 4), 27 * 3 * 64 / 4 * 1.5, name="lines")
+with check.hidden_case(
+    "the block is the argument's", hint="block is the length of a side, not how many there are"
+):
+    check.at_most(lines_fetched(triples(24, 4), 24, 16, 4), 3 * 24**3 / (4 * 4), name="lines")
+### END HIDDEN TESTS
+check.score(1)
+
+# %% [markdown]
+# ### Task 5. A systolic array, cycle by cycle (2 points)
+#
+# The TPU goes further (Jouppi et al. 2017): in its matrix unit no cell fetches anything.
+# $d \times d$ cells each hold one weight. Inputs move right, one cell a cycle; sums move down.
+#
+# ![A grid of three by three cells, each holding a weight. Inputs enter from the left, the second row one cycle later and the third two cycles later. Partial sums flow down, and finished sums leave below.](figures/systolic.svg)
+#
+# `systolic_step(w, x, s, feed)` makes one cycle.
+# `x[i, j]` is the input that cell $(i, j)$ used in the cycle before, `s[i, j]` the sum that it put out.
+# Now it uses the input of its left neighbour, in column 0 `feed[i]`,
+# adds `w[i, j]` times that to the sum of its upper neighbour, in row 0 to 0, and puts the result out.
+# Return the new `x` and `s`; change no argument. About 4 lines.
+
+
+# %% nbgrader={"grade_id": "systolic-step", "solution": true}
+def systolic_step(w, x, s, feed) -> tuple[np.ndarray, np.ndarray]:
+    """Return the inputs and sums of all (d, d) cells after one more cycle; feed has shape (d,)."""
+    ### BEGIN SOLUTION
+    x = np.column_stack([feed, x[:, :-1]])
+    above = np.vstack([np.zeros(len(w)), s[:-1]])
+    return x, above + w * x
+    ### END SOLUTION
+
+
+# %% [markdown]
+# For $y = a w$ the product $a_{ri} w_{ij}$ must meet the sum of row $r$ just when it passes.
+# So column $i$ of $a$ enters row $i$ of the array, $i$ cycles late:
+# in cycle $t$ row $i$ is fed $a_{t-i,\,i}$, and 0 where there is no such row.
+#
+# `skew(a, d)` takes `a` of shape `(m, k)`, $k \le d$, and returns all feeds,
+# shape $(m + 2d - 2,\ d)$: one row a cycle, until the last sum has left.
+# For `a = [[1, 2], [3, 4]]` and `d = 2` they are `[[1, 0], [3, 2], [0, 4], [0, 0]]`. About 4 lines.
+
+
+# %% nbgrader={"grade_id": "skew", "solution": true}
+def skew(a: np.ndarray, d: int) -> np.ndarray:
+    """Return what enters the d rows of the array in each cycle, shape (m + 2 d - 2, d)."""
+    ### BEGIN SOLUTION
+    m, k = a.shape
+    feeds = np.zeros((m + 2 * d - 2, d))
+    for i in range(k):
+        feeds[i : i + m, i] = a[:, i]
+    return feeds
+    ### END SOLUTION
+
+
+# %% [markdown]
+# `systolic_cycles(m, k, n, d)` returns the cycles that a product of shapes $(m, k)$ and $(k, n)$ takes.
+# The weights are cut into tiles of $d \times d$, the last ones padded with zeros.
+# Each tile is loaded in $d$ cycles, then all $m$ rows pass in $m + 2d - 2$; nothing overlaps.
+# For `(10, 3, 5, 4)` that is $2 \cdot (4 + 16) = 40$. About 2 lines.
+
+
+# %% nbgrader={"grade_id": "systolic-cycles", "solution": true}
+def systolic_cycles(m: int, k: int, n: int, d: int) -> int:
+    """Return the cycles of a product (m, k) x (k, n) on an array of d x d cells."""
+    ### BEGIN SOLUTION
+    tiles = math.ceil(k / d) * math.ceil(n / d)
+    return tiles * (d + m + 2 * d - 2)
+    ### END SOLUTION
+
+
+# %% explore=true
+d, m = 4, 6
+a, w = 1.0 + np.arange(m * d).reshape(m, d) // d, np.random.default_rng(0).normal(size=(d, d))
+x, s = np.zeros((2, d, d))
+pictures, product = [], np.zeros((m, d))
+for cycle, feed in enumerate(skew(a, d)):
+    x, s = systolic_step(w, x, s, feed)
+    pictures.append(x)
+    for column in range(d):
+        row = cycle - (d - 1) - column
+        if 0 <= row < m:
+            product[row, column] = s[d - 1, column]
+names = [f"cycle {cycle}" for cycle in range(len(pictures))]
+title = "Which row of a each cell works on: brighter is later, black is idle"
+plot.images(pictures, titles=names, columns=6, title=title)
+print("largest difference from a @ w:", np.abs(product - a @ w).max())
+
+# %% explore=true
+rows = 2 ** np.arange(0, 15)
+shares = {}
+for d in (32, 128, 256):
+    cycles = np.array([systolic_cycles(int(m), 1024, 1024, d) for m in rows])
+    shares[f"{d} x {d} cells"] = rows, rows * 1024**2 / (cycles * d**2)
+title = "Share of all cells' cycles that do useful work, weights of 1024 x 1024"
+axes = {"xlabel": "rows of a (the batch)", "ylabel": "share busy", "logx": True}
+plot.curves(shares, title=title, **axes)
+one = systolic_cycles(1, 1024, 1024, 256)
+print(f"one row on 256 x 256 cells: {1024**2 / one / 256**2:.2%} of the peak")
+
+# %% [markdown]
+# A diagonal front enters at the top left and leaves at the bottom right.
+# While it fills and drains, most cells idle.
+# One row of a batch keeps a 256 x 256 array busy for a tenth of a percent of its cycles,
+# and the larger the array, the larger the batch that it needs.
+#
+# The real TPU loads the next tile while the last one computes, which hides the $d$ cycles for large batches.
+# It cannot hide the other limit: its peak of 92 tera-operations a second faced weights coming at 34 GB/s,
+# a ridge of some 1350 multiply-adds for each byte of weights.
+# Four of the paper's six networks were memory-bound on it.
+
+# %% nbgrader={"grade_id": "systolic-check", "grade": true, "points": 2}
+import numpy as np
+
+from labkit import check
+
+
+def run(a, w):
+    """Drive the student's array through all cycles; return what leaves below, put in place."""
+    m, d = len(a), len(w)
+    x, s, y = np.zeros((d, d)), np.zeros((d, d)), np.full((m, d), np.nan)
+    feeds = np.array(skew(a, d))
+    check.shape(feeds, (m + 2 * d - 2, d), name="feeds")
+    for cycle, feed in enumerate(feeds):
+        x, s = (np.array(part) for part in systolic_step(w, x, s, feed))
+        for column in range(d):
+            if 0 <= cycle - d + 1 - column < m:
+                y[cycle - d + 1 - column, column] = s[d - 1, column]
+    return y
+
+
+with check.case(
+    "one cycle: inputs move right, sums move down",
+    hint="new x: feed, then x without its last column; above: zeros, then s without its last row",
+):
+    old_x, old_s = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[10.0, 20.0], [30.0, 40.0]])
+    weights = np.array([[1.0, 2.0], [3.0, 4.0]])
+    x, s = systolic_step(weights, old_x, old_s, np.array([5.0, 6.0]))
+    check.close(x, [[5, 1], [6, 3]], name="x")
+    check.close(s, [[5, 2], [28, 32]], name="s")
+with check.case(
+    "skew: the worked example", hint="column i of a begins i cycles late: feeds[i : i + m, i]"
+):
+    fed = skew(np.array([[1.0, 2.0], [3.0, 4.0]]), 2)
+    check.close(fed, [[1, 0], [3, 2], [0, 4], [0, 0]], name="feeds")
+with check.case(
+    "cycles: the worked example",
+    hint="tiles, each side rounded up, times (d to load + m + 2 d - 2 to pass)",
+):
+    check.close(systolic_cycles(10, 3, 5, 4), 40, rtol=0, name="cycles")
+with check.case(
+    "the array computes a product of two matrices",
+    hint="an input that moves a cycle late or early meets another row's sum",
+):
+    draw = np.random.default_rng(1)
+    a, w = draw.normal(size=(5, 3)), draw.normal(size=(3, 3))
+    check.close(run(a, w), np.einsum("mk,kn->mn", a, w), name="y")
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "fewer columns than the array has rows", hint="the rows that no column of a feeds get 0"
+):
+    draw = np.random.default_rng(2)
+    a, w = draw.normal(size=(4, 2)), draw.normal(size=(4, 4))
+    check.close(run(a, w), np.einsum("mk,kn->mn", a, w[:2]), name="y")
+with check.hidden_case("one row, and one cell", hint="m + 2 d - 2 cycles, also for m = 1 or d = 1"):
+    draw = np.random.default_rng(3)
+    for m, d in ((1, 4), (6, 1)):
+        a, w = draw.normal(size=(m, d)), draw.normal(size=(d, d))
+        check.close(run(a, w), a @ w, name=f"y for {m} rows, {d} x {d} cells")
+with check.hidden_case(
+    "no argument is changed", hint="build new arrays; x[:, 0] = feed changes the caller's"
+):
+    w, x, s, feed = np.eye(3), np.ones((3, 3)), np.ones((3, 3)), np.arange(3.0)
+    with check.unchanged(w=w, x=x, s=s, feed=feed):
+        systolic_step(w, x, s, feed)
+with check.hidden_case(
+    "cycles of other shapes", hint="round k / d and n / d up, then multiply; m is not cut"
+):
+    for (m, k, n, d), cycles in {
+        (1, 256, 256, 256): 767,
+        (200, 1000, 600, 256): 11592,
+        (7, 4, 4, 1): 16 * 8,
+        (33, 9, 16, 8): 4 * 55,
+    }.items():
+        check.close(systolic_cycles(m, k, n, d), cycles, rtol=0, name=f"cycles of {m, k, n, d}")
+### END HIDDEN TESTS
+check.score(2)
+
+# %% [markdown]
+# ## A training loop for any device
+#
+# PyTorch's device `"meta"` has tensors with a shape and a type and no numbers.
+# Nothing is computed there, but everything else happens as on a GPU.
+# A tensor that was left on the CPU is an error beside one that was not,
+# and to read a number somebody must ask for it.
+# `labkit.count.operations(f, ...)` runs a function and counts what would cost time on a GPU:
+#
+# | counted | what it is |
+# |---|---|
+# | `launches` | operators that start a kernel |
+# | `transfers`, `bytes moved` | copies between devices |
+# | `synchronisations` | numbers read back (`item`, `float`, `bool`, `cpu`): the host waits for the whole queue |
+# | `bytes allocated` | results in new memory |
+# | `largest saved` | bytes of the largest tensor kept for a backward pass |
+
+# %% explore=true
+weights = torch.rand(64, 64, device="meta")
+
+
+def look_twice(images):
+    hidden = (images.to("meta") @ weights).relu()
+    if hidden.max() > 100:  # a question about numbers: the host has to wait for the answer
+        print("large")
+    return hidden.mean().item()
+
+
+print(count.operations(look_twice, torch.rand(32, 64)))
+
+# %% [markdown]
+# One transfer of 8,192 bytes, a few launches, and two synchronisations:
+# `item()` is one, and the innocent `if` is the other.
+
+# %% [markdown]
+# ### Task 6. One epoch, on cpu, cuda, mps or meta (2 points)
+#
+# `train_epoch(model, optimizer, batches, device)` trains on every batch once, in order.
+# `batches` yields pairs of images and labels on the CPU; move each of them to `device`.
+# The loss of a batch is `nn.functional.cross_entropy`, a mean over its images.
+# Then the usual three: clear the gradients, go back, take a step.
+
+# %% [markdown]
+# It returns the mean loss over all images of the epoch, so a shorter last batch counts less.
+# Return it as a tensor without a graph, of shape `()`, on `device`, and read no number on the way:
+# whoever wants to print it waits then, once.
+# Two transfers a batch, no synchronisation. `make_training` is given. About 11 lines.
+
+
+# %% nbgrader={"grade_id": "train-epoch", "solution": true}
+def make_training(seed: int, device: str, lr: float = 0.1):
+    """Return a small convolutional network for 8 x 8 images, on the device, and its optimiser."""
+    torch.manual_seed(seed)
+    model = nn.Sequential(
+        nn.Conv2d(1, 8, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(128, 10)
+    ).to(device)
+    return model, torch.optim.SGD(model.parameters(), lr=lr, momentum=0.9)
+
+
+def train_epoch(model, optimizer, batches, device: str) -> torch.Tensor:
+    """Train on each (images, labels) of batches; return the mean loss over all images."""
+    ### BEGIN SOLUTION
+    total, seen = torch.zeros((), device=device), 0
+    for images, labels in batches:
+        logits = model(images.to(device))
+        loss = nn.functional.cross_entropy(logits, labels.to(device))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        total += loss.detach() * len(labels)
+        seen += len(labels)
+    return total / seen
+    ### END SOLUTION
+
+
+# %% explore=true
+x_train = torch.tensor(digits.train.x)[:, None]
+y_train = torch.tensor(digits.train.y)
+x_test = torch.tensor(digits.test.x)[:, None]
+y_test = torch.tensor(digits.test.y)
+where = device()
+model, optimizer = make_training(0, where)
+losses = []
+for _ in range(20):
+    order = torch.randperm(len(x_train)).split(32)
+    losses.append(train_epoch(model, optimizer, [(x_train[i], y_train[i]) for i in order], where))
+plot.curves(
+    [loss.item() for loss in losses], xlabel="epoch", ylabel="loss", logy=True, title="Your epochs"
+)
+with torch.no_grad():
+    right = (model(x_test.to(where)).argmax(1).cpu() == y_test).float().mean()
+print(f"on {where}: {right:.1%} of {len(y_test)} test digits")
+one_batch = [(x_train[:32], y_train[:32])]
+print(count.operations(train_epoch, *make_training(0, "meta"), one_batch, "meta"))
+
+# %% [markdown]
+# The same function trained on this machine's device and ran on one that cannot compute.
+# That second run is a test which you can write for any loop of yours, without a GPU:
+# it fails where a tensor was forgotten on the CPU, and its counts show where the host would wait.
+#
+# Some thirty launches for 32 images of 64 pixels: at a few microseconds each,
+# a GPU would spend most of this step being started.
+
+# %% nbgrader={"grade_id": "train-epoch-check", "grade": true, "points": 2}
+import torch
+
+from labkit import check, count
+
+
+def some_batches(*sizes):
+    """Return batches of random images and labels, the same for the same sizes."""
+    draw = torch.Generator().manual_seed(len(sizes))
+    return [
+        (torch.rand(n, 1, 8, 8, generator=draw), torch.randint(10, (n,), generator=draw))
+        for n in sizes
+    ]
+
+
+def twin_epoch(parameters, batches, lr=0.1):
+    """Train copies of the parameters by hand; return the mean loss and the parameters."""
+    parts = [part.clone().requires_grad_() for part in parameters]
+    speed, total, seen = [torch.zeros_like(part) for part in parts], 0.0, 0
+    for images, labels in batches:
+        hidden = torch.nn.functional.conv2d(images, parts[0], parts[1], padding=1).relu()
+        hidden = torch.nn.functional.max_pool2d(hidden, 2).flatten(1)
+        loss = torch.nn.functional.cross_entropy(hidden @ parts[2].T + parts[3], labels)
+        gradients = torch.autograd.grad(loss, parts)
+        speed = [0.9 * v + g for v, g in zip(speed, gradients, strict=True)]
+        parts = [(p.detach() - lr * v).requires_grad_() for p, v in zip(parts, speed, strict=True)]
+        total, seen = total + float(loss.detach()) * len(labels), seen + len(labels)
+    return total / seen, [part.detach() for part in parts]
+
+
+def both(*sizes, seed=0):
+    """Train the student's way and by hand; return loss and parameters of both."""
+    model, optimizer = make_training(seed, "cpu")
+    expected = twin_epoch([part.detach() for part in model.parameters()], some_batches(*sizes))
+    loss = train_epoch(model, optimizer, some_batches(*sizes), "cpu")
+    return loss, [part.detach() for part in model.parameters()], *expected
+
+
+def count_on_meta(*sizes):
+    """Return what an epoch asks of a device that has no numbers."""
+    model, optimizer = make_training(0, "meta")
+    return count.operations(train_epoch, model, optimizer, some_batches(*sizes), "meta")
+
+
+# Float32 sums of other orders differ by some 1e-6 after a few steps.
+with check.case(
+    "one batch: the loss, and the weights after the step",
+    hint="cross_entropy(model(images), labels); then zero_grad, backward, step",
+):
+    loss, weights, want_loss, want = both(8)
+    check.close(loss, want_loss, rtol=1e-4, name="loss")
+    check.close(weights[2], want[2], atol=1e-5, name="weights of the linear layer")
+with check.case(
+    "four batches: gradients are cleared, every batch is trained on",
+    hint="optimizer.zero_grad() for each batch: gradients add up otherwise",
+):
+    loss, weights, want_loss, want = both(8, 8, 8, 8)
+    check.close(loss, want_loss, rtol=1e-4, name="loss")
+    check.close(weights[0], want[0], atol=1e-5, name="weights of the convolution")
+with check.case(
+    "nothing waits: no number is read",
+    hint="move images and labels; add up loss.detach(): item(), float() and `if loss > ...` wait",
+):
+    check.equal(count_on_meta(6, 6)["synchronisations"], 0, name="synchronisations")
+with check.case(
+    "two transfers a batch",
+    hint="images.to(device) and labels.to(device), once each; model and optimiser are there",
+):
+    transfers = count_on_meta(6, 6, 6)["transfers"]
+    check.at_least(transfers, 6, name="transfers for three batches")
+    check.at_most(transfers, 7, name="transfers for three batches")  # one may bring the first 0
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "a shorter last batch counts less", hint="weight each loss with len(labels), divide by the sum"
+):
+    mean, _, expected, _ = both(12, 12, 1, seed=3)
+    check.close(mean, expected, rtol=1e-4, name="mean loss over all images")
+with check.hidden_case(
+    "the mean is a tensor without a graph",
+    hint="detach the loss before you add it: else every batch's graph stays in memory",
+):
+    model, optimizer = make_training(1, "cpu")
+    loss = train_epoch(model, optimizer, some_batches(4, 4), "cpu")
+    check.equal(loss.requires_grad, False, name="requires_grad")
+    check.shape(loss, (), name="loss")
+with check.hidden_case(
+    "batches may come from a generator", hint="walk through batches once; it may have no length"
+):
+    generator = (pair for pair in some_batches(5, 3))
+    found = train_epoch(*make_training(0, "cpu"), generator, "cpu")
+    check.close(found, both(5, 3)[2], rtol=1e-4, name="loss")
+### END HIDDEN TESTS
+check.score(2)
+
+# %% [markdown]
+# ## A pipeline that hides its latency
+#
+# ### Task 7. Read ahead (2 points)
+#
+# While the device works on one batch, the host could read the next.
+# `prefetch(source, depth)` yields what `source` yields, in the same order, while a thread reads ahead of it.
+# A queue holds at most `depth` items that wait; one more may be in the thread's hands.
+
+# %% [markdown]
+# Three things go wrong in most first versions:
+#
+# * The source raises: the consumer must get that exception, after the items before it. It must not wait for ever.
+# * The source ends: the consumer's loop must end as well.
+# * The consumer stops early: the thread must end, not wait for a free place for the rest of its days.
+#
+# Given are the queue, an event that tells the thread to stop, and `offer`,
+# which puts a pair of a kind and a value into the queue, and gives up when the event is set.
+
+# %% [markdown]
+# Write two parts.
+# `read` runs in the thread: offer each item as `("item", item)`, stop reading once `stop` is set,
+# offer `("end", None)` last, or `("error", error)` if the source raised one. About 8 lines.
+#
+# The second part starts the thread `reader`.
+# Then it takes pairs from `ready`, yields items, returns at the end, raises an error.
+# Whatever happens, also when the consumer closes the generator (`GeneratorExit` at your `yield`),
+# set `stop` and join the thread: a `finally` does both. About 11 lines.
+
+
+# %% nbgrader={"grade_id": "prefetch", "solution": true}
+def prefetch(source, depth: int = 2):
+    """Yield the items of source in order; a thread reads up to depth + 1 of them ahead."""
+    ready, stop = queue.Queue(maxsize=depth), threading.Event()
+
+    def offer(kind: str, value) -> None:
+        while not stop.is_set():
+            try:
+                ready.put((kind, value), timeout=0.02)
+                return
+            except queue.Full:
+                pass
+
+    def read() -> None:
+        ### BEGIN SOLUTION
+        try:
+            for item in source:
+                offer("item", item)
+                if stop.is_set():
+                    return
+            offer("end", None)
+        except Exception as error:
+            offer("error", error)
+        ### END SOLUTION
+
+    reader = threading.Thread(target=read, daemon=True)  # daemon: it never keeps Python alive
+    ### BEGIN SOLUTION
+    reader.start()
+    try:
+        while True:
+            kind, value = ready.get()
+            if kind == "end":
+                return
+            if kind == "error":
+                raise value
+            yield value
+    finally:
+        stop.set()
+        reader.join()
+    ### END SOLUTION
+
+
+# %% explore=true
+def reading(log, items=12, seconds=0.02):
+    """Stand for a slow disk: each item takes a while, in which the processor is free."""
+    for item in range(items):
+        start = time.perf_counter()
+        time.sleep(seconds)
+        log.append((start, time.perf_counter()))
+        yield item
+
+
+def training(items, log, seconds=0.02):
+    """Stand for a step on a GPU: the host waits for it."""
+    for _ in items:
+        start = time.perf_counter()
+        time.sleep(seconds)
+        log.append((start, time.perf_counter()))
+
+
+# %% explore=true
+for ax, depth in zip(plot.panels(2), (0, 2), strict=True):
+    reads, steps = [], []
+    items = reading(reads)
+    training(prefetch(items, depth) if depth else items, steps)
+    begin = reads[0][0]
+    for height, colour, spans in ((1, plot.PALETTE[0], reads), (0, plot.PALETTE[1], steps)):
+        bars = [((start - begin) * 1e3, (end - start) * 1e3) for start, end in spans]
+        ax.broken_barh(bars, (height - 0.3, 0.6), facecolor=colour, edgecolor="white")
+    ax.set_yticks([0, 1], ["step", "read"])
+    ax.set_xlim(0, 520)
+    ax.set_xlabel("milliseconds")
+    ax.set_title("Your prefetch" if depth else "One after the other", loc="left", fontsize=11)
+
+# %% [markdown]
+# On the left, reading and stepping take turns.
+# On the right they overlap, and the whole takes little more than the longer of the two:
+# about half, because here they are equal.
+# A pipeline hides a latency; it does not add bandwidth.
+# If reading takes twice as long as a step, every step waits, however deep the queue is.
+#
+# Reading from a disk or a socket lets other threads run, and so does most of NumPy's and PyTorch's work.
+# Python code of your own does not: for that `torch.utils.data.DataLoader` starts processes.
+
+# %% nbgrader={"grade_id": "prefetch-check", "grade": true, "points": 2}
+from labkit import check, count
+
+# `read_ahead` hands prefetch a source that counts, takes some items, stops, and says what it saw.
+with check.case(
+    "everything arrives, in order, and the loop ends",
+    hint='read offers ("end", None) after the last item; the consumer returns when it comes',
+):
+    seen = count.read_ahead(prefetch, items=7, depth=2)
+    check.equal(seen["items"], [0, 1, 2, 3, 4, 5, 6], name="items")
+    check.equal(seen["error"], "", name="error")
+with check.case(
+    "another thread reads ahead, by depth and at most one more",
+    hint="start the thread, and let the queue's size bound it: no list(source)",
+):
+    seen = count.read_ahead(prefetch, items=50, depth=3, take=4)
+    check.equal(seen["own thread"], True, name="source read by a thread of its own")
+    check.at_least(seen["read"], 4 + 3, name="items read when 4 were taken, depth 3")
+    check.at_most(seen["read"], 4 + 3 + 1, name="items read when 4 were taken, depth 3")
+with check.case(
+    "an exception of the source reaches the consumer, after the items before it",
+    hint='except Exception as error: offer("error", error); the consumer raises it',
+):
+    seen = count.read_ahead(prefetch, items=3, depth=2, fails=True)
+    check.equal(seen["items"], [0, 1, 2], name="items")
+    check.equal(seen["error"], "OSError: the disk is gone", name="error")
+with check.case(
+    "the thread ends when the consumer stops early",
+    hint="finally: stop.set(), then reader.join()",
+):
+    seen = count.read_ahead(prefetch, items=50, depth=2, take=5)
+    check.equal(seen["items"], [0, 1, 2, 3, 4], name="items")
+    check.equal(seen["alive"], 0, name="threads that still run")
+    check.at_most(seen["read after"], 5 + 2 + 2, name="items read in the end")
+### BEGIN HIDDEN TESTS
+with check.hidden_case("an empty source", hint="the end comes without an item before it"):
+    seen = count.read_ahead(prefetch, items=0, depth=2)
+    check.equal((seen["items"], seen["error"]), ([], ""))
+with check.hidden_case(
+    "a source that fails at once", hint="the whole loop over source stands inside the try"
+):
+    seen = count.read_ahead(prefetch, items=0, depth=4, fails=True)
+    check.equal((seen["items"], seen["error"]), ([], "OSError: the disk is gone"))
+with check.hidden_case("fewer items than the queue holds", hint="order, and the end after them"):
+    seen = count.read_ahead(prefetch, items=3, depth=10)
+    check.equal((seen["items"], seen["alive"]), ([0, 1, 2], 0), name="items, threads that run")
+with check.hidden_case("another depth", hint="the queue's size is depth, not a constant"):
+    seen = count.read_ahead(prefetch, items=50, depth=8, take=2)
+    check.at_least(seen["read"], 2 + 8, name="items read when 2 were taken, depth 8")
+    check.at_most(seen["read"], 2 + 8 + 1, name="items read when 2 were taken, depth 8")
+### END HIDDEN TESTS
+check.score(2)
+
+# %% [markdown]
+# ## Six things wrong with a training loop
+#
+# `slow_training` trains the network of Task 6, correctly.
+# Six of its habits together cost more than the training itself.
+# `prepare` normalises images with the mean and spread of the whole data set.
+# `capture` traces a model into a graph of its operators, as `torch.compile` does before it compiles;
+# the graph has the same parameters as the model, not copies.
+
+# %% nbgrader={"grade_id": "slow-training", "locked": true}
+
+
+def capture_model(model: nn.Module) -> nn.Module:
+    """Return the model as a graph of its operators, with the same parameters."""
+    return torch.fx.symbolic_trace(model)
+
+
+def prepare_images(images: torch.Tensor) -> torch.Tensor:
+    """Return the images with mean 0 and standard deviation 1 over the whole data set."""
+    return (images - images.mean()) / images.std()
+
+
+def slow_training(
+    model, optimizer, images, labels, device, *,
+    epochs, batch_size, seed=0, prepare=prepare_images, capture=capture_model,
+) -> dict[str, list[float]]:  # fmt: skip
+    """Train on images and labels, given on the CPU; return each epoch's mean loss and accuracy."""
+    generator = torch.Generator().manual_seed(seed)
+    history = {"loss": [], "accuracy": []}
+    for _ in range(epochs):
+        total = 0.0
+        for batch in torch.randperm(len(images), generator=generator).split(batch_size):
+            x, y = prepare(images).to(device), labels.to(device)
+            network = capture(model)
+            logits, wanted = network(x[batch]), y[batch]
+            each = [nn.functional.cross_entropy(logits[i], wanted[i]) for i in range(len(batch))]
+            loss = torch.stack(each).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            total += loss.item() * len(batch)
+        right = capture(model)(x).argmax(dim=1) == y
+        history["loss"].append(total / len(images))
+        history["accuracy"].append(right.float().mean().item())
+    return history
+
+
+# %% [markdown]
+# ### Where does its time go?
+#
+# A profiler says what ran, how often and for how long. Here are the ten dearest entries on this machine.
+
+
+# %% explore=true
+import os
+
+from torch.profiler import ProfilerActivity, profile
+
+os.environ["KINETO_LOG_LEVEL"] = "99"  # the profiler's remarks about itself
+
+some = x_train[:256], y_train[:256]
+with profile(activities=[ProfilerActivity.CPU]) as trace:
+    slow_training(*make_training(0, "cpu"), *some, "cpu", epochs=1, batch_size=32)
+rows = sorted(trace.key_averages(), key=lambda row: -row.self_cpu_time_total)[:10]
+print(f"{'operator':44} {'calls':>6} {'own ms':>8}")
+for row in rows:
+    print(f"{row.key[:44]:44} {row.count:6} {row.self_cpu_time_total / 1e3:8.2f}")
+on_meta = count.operations(
+    slow_training, *make_training(0, "meta"), *some, "meta", epochs=1, batch_size=32
+)
+print(f"\nin 8 steps of 32 images, on a device that is not the CPU:\n{on_meta}")
+
+# %% [markdown]
+# Eight steps, and hundreds of calls of the same few operators: something runs once an image.
+# The profile does not show all six.
+# What Python does between operators appears in no row,
+# and transfers and waiting cost nothing on a CPU: only the counts below the table betray them.
+
+# %% [markdown]
+# ### Task 8. The same training, without the waste (3 points)
+#
+# `fast_training` takes the same arguments and returns the same numbers, to rounding. About 20 lines; most are copied.
+#
+# * Images and labels cross to the device once; besides, one tensor of indices may cross in each epoch.
+#   (Indexing a tensor on the device with indices on the CPU is a transfer, too.)
+# * No more than two numbers an epoch are read back, by `item`, `cpu` or `tolist`.
+# * `prepare` and `capture` are called once each.
+# * A step takes at most 40 launches, and an epoch 40 more.
+# * Nothing larger than a batch's activations is kept for a backward pass.
+
+
+# %% nbgrader={"grade_id": "fast-training", "solution": true}
+def fast_training(
+    model, optimizer, images, labels, device, *,
+    epochs, batch_size, seed=0, prepare=prepare_images, capture=capture_model,
+) -> dict[str, list[float]]:  # fmt: skip
+    """Train as slow_training does: the same batches, losses and accuracies."""
+    ### BEGIN SOLUTION
+    draw, losses, accuracies = torch.Generator().manual_seed(seed), [], []
+    x, y, network = prepare(images).to(device), labels.to(device), capture(model)
+    for _ in range(epochs):
+        summed = torch.zeros((), device=device)
+        order = torch.randperm(len(images), generator=draw).to(device)
+        for batch in order.split(batch_size):
+            loss = nn.functional.cross_entropy(network(x[batch]), y[batch])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            summed += loss.detach() * len(batch)
+        with torch.no_grad():
+            hits = network(x).argmax(dim=1) == y
+        losses.append(summed.item() / len(images))
+        accuracies.append(hits.float().mean().item())
+    return {"loss": losses, "accuracy": accuracies}
+    ### END SOLUTION
+
+
+# %% explore=true
+rows, histories = {}, {}
+for name, function in {"slow": slow_training, "yours": fast_training}.items():
+    calls = {"prepare": check.counted(prepare_images), "capture": check.counted(capture_model)}
+    options = {"epochs": 2, "batch_size": 32}
+    histories[name] = function(*make_training(0, "cpu"), *some, "cpu", **options)
+    found = count.operations(function, *make_training(0, "meta"), *some, "meta", **options, **calls)
+    rows[name] = {"prepare": calls["prepare"].count, "capture": calls["capture"].count} | found
+print(f"{'':18} {'slow':>12} {'yours':>12}")
+for name in rows["slow"]:
+    print(f"{name:18} {rows['slow'][name]:12,} {rows['yours'][name]:12,}")
+away = np.subtract(histories["slow"]["loss"], histories["yours"]["loss"])
+print(f"largest difference of the losses: {np.abs(away).max():.0e}")
+
+# %% [markdown]
+# Two columns, the same training: the losses agree to the last digits of float32.
+# Each habit has a line of its own: calls of `prepare` and `capture`, launches for the loop over images,
+# transfers, synchronisations, and the largest tensor kept for the evaluation's graph. The bytes follow.
+
+# %% nbgrader={"grade_id": "fast-training-check", "grade": true, "points": 3}
+import numpy as np
+import torch
+
+from labkit import check, count
+
+draw = np.random.default_rng(5)
+images = torch.tensor(draw.random((96, 1, 8, 8)), dtype=torch.float32)
+labels = torch.tensor(draw.integers(0, 10, 96))
+images[torch.arange(96), 0, labels % 8, labels // 8] += 1.0
+# What slow_training returns for three epochs in batches of 16, from seed 0.
+SLOW = {"loss": [2.53915, 1.97662, 1.05152], "accuracy": [0.25, 0.635417, 0.916667]}
+
+
+def copied(tensor):
+    """Stand for `prepare`."""
+    return (tensor - tensor.mean()) / tensor.std()
+
+
+def itself(model):
+    """Stand for `capture`."""
+    return model
+
+
+kept = {}
+
+
+def trained():
+    """Train on the CPU, compare with slow_training; return how often prepare and capture ran."""
+    if "calls" in kept:
+        return kept["calls"]
+    prepare, capture = check.counted(copied), check.counted(itself)
+    options = {"epochs": 3, "batch_size": 16, "prepare": prepare, "capture": capture}
+    model, optimizer = make_training(0, "cpu")
+    history = fast_training(model, optimizer, images, labels, "cpu", **options)
+    # Another order of float32 sums moves the losses by 1e-6, and at most one image changes sides.
+    hint = "the training itself must not change: compare the losses of both loops in the look cell"
+    check.close(history["loss"], SLOW["loss"], rtol=2e-3, name="loss of each epoch", hint=hint)
+    check.close(history["accuracy"], SLOW["accuracy"], atol=0.011, name="accuracy", hint=hint)
+    kept["calls"] = prepare.count, capture.count
+    return kept["calls"]
+
+
+def asked_of_a_device():
+    """Check the training, then count what it asks of a device without numbers."""
+    trained()
+    if "asked" not in kept:
+        options = {"epochs": 2, "batch_size": 16}
+        training = make_training(0, "meta")
+        kept["asked"] = count.operations(
+            fast_training, *training, images, labels, "meta", **options
+        )
+    return kept["asked"]
+
+
+with check.case(
+    "one pass over the data set prepares it", hint="call prepare before the loops: images stay"
+):
+    check.equal(trained()[0], 1, name="calls of prepare")
+with check.case(
+    "one graph is captured",
+    hint="the graph uses the model's own parameters: capture it before the loops",
+):
+    check.equal(trained()[1], 1, name="calls of capture")
+with check.case(
+    "images, labels, and the order of each epoch cross; nothing else",
+    hint="x and y before the loops; move the order once, then split it",
+):
+    # Images, labels, two orders; and four numbers, if they are read with cpu() or tolist().
+    check.at_most(asked_of_a_device()["transfers"], 2 + 2 + 4, name="transfers in two epochs")
+with check.case(
+    "two numbers an epoch are read back",
+    hint="sum detached losses on the device; one item() for the loss, one for the accuracy",
+):
+    check.at_most(asked_of_a_device()["synchronisations"], 4, name="synchronisations, two epochs")
+with check.case(
+    "a step takes at most 40 launches",
+    hint="cross_entropy takes the whole batch, and means over it: no loop over images",
+):
+    check.at_most(asked_of_a_device()["launches"], 2 * (6 * 40 + 40), name="launches, two epochs")
+# The largest activation of a batch: 16 images, 8 channels of 8 x 8, 4 bytes a number. max_pool2d
+# keeps indices of 8 bytes, a quarter as many. All 96 images at once keep six times as much.
+with check.case("looking at the accuracy keeps no graph", hint="evaluate under torch.no_grad()"):
+    check.at_most(asked_of_a_device()["largest saved"], 2 * 16 * 8 * 8 * 8 * 4, name="bytes saved")
+### BEGIN HIDDEN TESTS
+
+
+def reference(inputs, classes, epochs, batch_size, seed):
+    """Return losses, accuracies and last weights of the same training, written another way."""
+    torch.manual_seed(2)
+    model = torch.nn.Sequential(
+        torch.nn.Conv2d(1, 8, 3, padding=1), torch.nn.ReLU(), torch.nn.MaxPool2d(2),
+        torch.nn.Flatten(), torch.nn.Linear(128, 10),
+    )  # fmt: skip
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    generator, x = torch.Generator().manual_seed(seed), copied(inputs)
+    losses, accuracies = [], []
+    for _ in range(epochs):
+        order, summed = torch.randperm(len(x), generator=generator), 0.0
+        for start in range(0, len(x), batch_size):
+            batch = order[start : start + batch_size]
+            optimizer.zero_grad()
+            logs = model(x[batch]).log_softmax(1)
+            loss = -logs[torch.arange(len(batch)), classes[batch]].mean()
+            loss.backward()
+            optimizer.step()
+            summed += float(loss.detach()) * len(batch)
+        losses.append(summed / len(x))
+        found = model(x).argmax(1)
+        accuracies.append(float((found == classes).float().mean()))
+    return losses, accuracies, model[4].weight.detach()
+
+
+with check.hidden_case(
+    "a shorter last batch, another seed: the same losses, accuracies and weights",
+    hint="weight each loss with its batch's length; draw a new order in each epoch, from seed",
+):
+    model, optimizer = make_training(2, "cpu")
+    history = fast_training(
+        model, optimizer, images[:50], labels[:50], "cpu", epochs=2, batch_size=16, seed=9
+    )
+    losses, accuracies, weights = reference(images[:50], labels[:50], 2, 16, 9)
+    check.close(history["loss"], losses, rtol=1e-3, name="losses")
+    check.close(history["accuracy"], accuracies, atol=0.021, name="accuracies")
+    *_, last_weight, last_bias = [part.detach() for part in model.parameters()]
+    check.close(last_weight, weights, atol=1e-3, name="weights of the linear layer")
+with check.hidden_case(
+    "prepare and capture are those that were handed in",
+    hint="use the arguments, not the functions of the notebook",
+):
+    double, some = check.counted(lambda tensor: 2.0 * tensor), (images[:32], labels[:32])
+    training = make_training(0, "cpu")
+    fast_training(*training, *some, "cpu", epochs=1, batch_size=16, prepare=double)
+    check.equal(double.count, 1, name="calls of prepare")
+### END HIDDEN TESTS
+check.score(3)
+
+# %% [markdown]
+# ### Predict, then measure (1 point)
+#
+# Commit to three numbers before you run the experiments below; the point is for writing them down.
+#
+# * `"slow loop"`: how many times as long `slow_training` takes as your `fast_training`, on this machine.
+# * `"narrow"`: how many times as fast as this core a V100 takes one step of two linear layers of width 32,
+#   with 256 rows that come from the host each time.
+# * `"wide"`: the same with width 2048.
+#
+# The machine that runs this notebook may have no V100;
+# then a model answers for it, made of your own counts and its data sheet.
+#
+# `predictions()` returns a dictionary with these three keys, and a number above 0 for each. 1 line.
+
+
+# %% nbgrader={"grade_id": "predictions", "solution": true}
+def predictions() -> dict[str, float]:
+    """Return the three ratios that I expect, each above 0."""
+    ### BEGIN SOLUTION
+    return {"slow loop": 10.0, "narrow": 2.0, "wide": 50.0}
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade_id": "predictions-check", "grade": true, "points": 1}
+from labkit import check
+
+with check.case(
+    "three predictions", hint="return a dictionary with exactly the three keys of the text"
+):
+    check.equal(sorted(predictions()), ["narrow", "slow loop", "wide"])
+with check.case("each is a ratio above 0", hint="0.5 means half as fast, 2 twice as fast"):
+    for name, value in predictions().items():
+        check.at_least(value, 1e-9, name=name)
+check.score(1)
+
+# %% [markdown]
+# ### Experiment 1. What each habit costs here
+#
+# Each habit of `slow_training`, timed by itself on this CPU, for one step of 32 images;
+# beside them one whole step of yours, with its part of the evaluation.
+
+
+# %% explore=true
+def loop_over_images(logits, labels):
+    each = [nn.functional.cross_entropy(logits[i], labels[i]) for i in range(len(labels))]
+    torch.autograd.grad(torch.stack(each).mean(), logits)
+
+
+everything, options = (x_train, y_train), {"epochs": 1, "batch_size": 32}
+network, number = make_training(0, "cpu")[0], torch.rand(())
+scores = torch.rand(32, 10, requires_grad=True)
+steps = math.ceil(len(x_train) / 32)
+both = {
+    "slow": lambda t=make_training(0, "cpu"): slow_training(*t, *everything, "cpu", **options),
+    "fast": lambda t=make_training(0, "cpu"): fast_training(*t, *everything, "cpu", **options),
+}
+epochs = compare(both, repeat=3)
+
+# %% explore=true
+costs = {
+    "your\nstep": epochs["fast"].median_s / steps,
+    "capture": bench(capture_model, network).median_s,
+    "loop over\nimages": bench(loop_over_images, scores, y_train[:32]).median_s,
+    "prepare": bench(prepare_images, x_train).median_s,
+    "read a\nnumber": bench(number.item).median_s,
+    "move": bench(x_train.to, "cpu").median_s,
+}
+costs = {name: seconds * 1e3 for name, seconds in costs.items()}
+title = "Milliseconds a step on this CPU"
+plot.bars(costs, ylabel="ms", title=title, logy=True, fmt=".2g")
+low, middle, high = epochs.ratio("slow", "fast")
+print(f"slow over yours: {middle:.1f} ({low:.1f} to {high:.1f}),", end=" ")
+print(f"you predicted {predictions()['slow loop']:g}")
+
+# %% [markdown]
+# On a CPU two habits cost about as much as a step each: capturing the graph, and looping over images.
+# Preparing costs a few percent of one; with more images it would cost more, for it reads all of them each time.
+# Reading a number and moving cost a microsecond or less,
+# for nothing is waited for and nothing is moved.
+# A person who measures here only would leave these two in.
+#
+# Their price is paid on a GPU: a copy of the whole data set over the bus,
+# and a queue that runs empty in each step.
+# Measure before you optimise, on the machine that it is for; where you have none, count.
+
+# %% [markdown]
+# ### Experiment 2. When does a GPU pay?
+#
+# Two linear layers of width $w$, 256 rows a step, which come from the host.
+# This core is measured. A GPU that is here is measured as well.
+# The cards of the data sheets are *modelled*, from your functions:
+#
+# * the rows cross the bus, at its data-sheet speed;
+# * the host starts one operator after the other: Python and PyTorch take as long for each as they do here
+#   when there is nothing to compute, which is measured with layers of width 1;
+# * the device works meanwhile, as long as your `roofline` says, layer by layer.
+#
+# $$\text{step} = \text{bytes moved}/\text{bus} + \max(\text{starting},\ \textstyle\sum \text{roofline})$$
+
+# %% nbgrader={"grade_id": "crossover", "locked": true}
+
+
+def two_layers(width: int, where: str):
+    """Return a function that takes one training step on 256 rows from the host."""
+    net = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width)).to(where)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+    rows, labels = torch.rand(256, width), torch.zeros(256, dtype=torch.long)
+
+    def step() -> None:
+        loss = nn.functional.cross_entropy(net(rows.to(where)), labels.to(where))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+    return step
+
+
+def modelled(width: int, sheet, starting_s: float, itemsize: int = 4) -> float:
+    """Return the seconds of a step on a card, from counts, its data sheet and the host's time."""
+    top, memory, bus = sheet
+    moved = count.operations(two_layers(width, "meta"))["bytes moved"]
+    work = 0.0
+    for backward in (False, True):
+        product = flops_and_bytes("matmul", (256, width), (width, width), backward, itemsize)
+        work += 2 * roofline(top, memory, *product)[0]
+    updates = flops_and_bytes("multiply", (width, width), (width, width))
+    work += 2 * roofline(top, memory, *updates)[0]  # the optimiser: gradient, weight in, weight out
+    return moved / bus + max(starting_s, work)
+
+
+# %% explore=true
+widths = np.array([32, 64, 128, 256, 512, 2048])
+steps = {int(w): {"step": two_layers(int(w), "cpu"), "start": two_layers(1, "cpu")} for w in widths}
+pairs = [compare(steps[w], repeat=9) for w in steps]  # in turns: a slow spell hits both
+starting = [pair["start"].median_s for pair in pairs]
+one_core = np.array([pair.ratio("step", "start")[1] for pair in pairs]) * starting
+ratios = {}
+if device() != "cpu":
+    on_gpu = [bench(two_layers(int(w), device())).median_s for w in widths]
+    ratios[f"{device()}, measured"] = (widths, one_core / np.array(on_gpu))
+for name, sheet in DATA_SHEETS.items():
+    size = 4 if "32" in name else 2  # bytes of a number
+    found = [modelled(w, sheet, at, size) for w, at in zip(steps, starting, strict=True)]
+    ratios[f"{name}, model"] = (widths, one_core / np.array(found))
+ratios["as fast as this core"] = (widths, np.ones(len(widths)))
+print(f"starting the operators of one step takes the host {np.median(starting) * 1e6:.0f} µs")
+title = "How many times as fast as this core, one training step"
+plot.curves(ratios, title=title, xlabel="width", ylabel="times as fast", logx=True, logy=True)
+first = next(iter(ratios))
+narrow, *_, wide = ratios[first][1]
+print(f"{first}, width 32: {narrow:.1f}, you predicted {predictions()['narrow']:g}")
+print(f"{first}, width 2048: {wide:.0f}, you predicted {predictions()['wide']:g}")
+
+# %% [markdown]
+# Narrow layers gain next to nothing: the same Python starts the same operators, and hardly anything else takes time.
+# The gain grows with the width, for the core needs longer and the cards do not.
+# It passes ten at a width of some hundreds.
+# The course's lecture says *at least 10x*. That is a statement about large enough work, not about GPUs.
+# Where the curves part, each card meets its own roof; the float32 card first.
+#
+# Two warnings about this figure.
+# A model that leaves things out is kind: real kernels reach half of their roof, and elementwise operators are missing here.
+# And one core is not a CPU: a server has dozens, and a fair comparison would use them all.
+
+# %% [markdown]
+# ### With a GPU
+#
+# The next cell times a product with and without waiting, and your training loops where they were meant to run,
+# or says that it cannot.
+
+# %% explore=true
+if device() == "cpu":
+    print("No GPU here: skipped both loops on one. Their counts above must do.")
+else:
+    here = device()
+    a, b = torch.rand(2, 4096, 4096, device=here)
+    right = bench(torch.mm, a, b).median_s  # it warms up, and leaves the queue empty
+    start = time.perf_counter()
+    torch.mm(a, b)
+    naive = time.perf_counter() - start
+    print(
+        f"a product takes {right * 1e3:.3f} ms; a timer that does not wait says {naive * 1e3:.3f}"
+    )
+    loops = {
+        "slow": lambda t=make_training(0, here): slow_training(*t, *some, here, **options),
+        "fast": lambda t=make_training(0, here): fast_training(*t, *some, here, **options),
+    }
+    timings = compare(loops, repeat=5)
+    low, middle, high = timings.ratio("slow", "fast")
+    print(f"slow over yours on {here}: {middle:.1f} ({low:.1f} to {high:.1f})")
+    alone = bench(lambda t=make_training(0, "cpu"): fast_training(*t, *some, "cpu", **options))
+    print(f"yours, {here} over one core: {timings['fast'].ratio(alone):.2f} times as long")
+
+# %% [markdown]
+# ## Optional: fewer launches
+#
+# No points here. Once the optimiser has its memory, a step of Task 6 takes 35 launches.
+# How few can it take, with the same losses?
+# The counts are exact, so you can compare them with your neighbours'. One idea to begin with:
+# `foreach=True` lets the optimiser treat all parameters in one launch instead of one each.
+
+
+# %% explore=true
+def launches_a_step(**options):
+    """Count the launches of one step, after a first one that allocates the optimiser's memory."""
+    model, _ = make_training(0, "meta")
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, **options)
+    first, both = (
+        count.operations(train_epoch, model, optimizer, one_batch * times, "meta")["launches"]
+        for times in (1, 2)
+    )
+    return both - first
+
+
+print("one parameter after the other:", launches_a_step(foreach=False))
+print("all parameters at once:       ", launches_a_step(foreach=True))
+
+# %% [markdown]
+# Each saved launch saves some microseconds, which is much beside a kernel that takes two.
+# `torch.compile` goes on from here: it fuses neighbouring elementwise operators into one kernel.
+# A CUDA graph records all launches of a step once and repeats them with a single one.
+
+# %% [markdown]
+# ### In your words (4 points)
+#
+# A colleague trains a recommender on a V100 and shows you a profile of one step, batch 16:
+#
+# | part | share of the step | FLOP a byte | launches |
+# |---|---|---|---|
+# | linear layers, 16 rows x (512, 512) | 22 % | 7.5 | 60 |
+# | elementwise operators and normalisation | 13 % | 0.1 | 420 |
+# | copies from the host, one a feature | 9 % | | 90 |
+# | no kernel runs | 56 % | | |
+
+# %% [markdown]
+# `loss.item()` is called after each step. She wants to buy a card with eight times the FLOP/s and the same bandwidth.
+#
+# 1. What bounds this step, and which numbers of the table say so?
+# 2. What does the new card change, part by part?
+# 3. Name two changes that you would make first, in order, and for each the count that must drop.
+# 4. What will still bound the linear layers, and from which batch on would that end?
+#
+# About 150 words.
+
+# %% [markdown] nbgrader={"grade_id": "bounds", "grade": true, "solution": true, "points": 4}
+# ### BEGIN SOLUTION
+# **Model answer.**
+# For 56 % of the step no kernel runs: the device waits for the host.
+# 570 launches and copies in one step, most of them tiny, and an `item()` that empties the queue after each step,
+# so that the host cannot run ahead: the step is bound by launches and synchronisation.
+#
+# The new card changes next to nothing. Idle time, copies and launches stay.
+# Elementwise operators at 0.1 and linear layers at 7.5 FLOP a byte both lie left of the V100's ridge of 17:
+# they are memory-bound, and the bandwidth stays the same. The ridge only moves to 139.
+#
+# First a larger batch, fused operators or a captured graph: the launches for each image must drop.
+# Then one copy for all features, and `item()` once in many steps or once an epoch: transfers and synchronisations must drop.
+#
+# The linear layers then are still bound by bandwidth, for the weights are fetched for only 16 rows.
+# With $m$ rows the intensity is $2 \cdot 512^2 m / (4 (512^2 + 2 \cdot 512 m))$, nearly $m/2$ at first;
+# it reaches 17 at some 40 rows, and 139 never: it cannot exceed 128 with layers of 512.
+#
+# **Rubric.**
+#
+# * 1 point: bound by the host (launches, synchronisation), from the 56 % and the number of launches.
+# * 1 point: the new card helps nearly nothing; memory-bound parts by the ridge, the rest by launches.
+# * 1 point: two changes in a sensible order, each with the count that drops.
+# * 1 point: linear layers are memory-bound at batch 16; a batch of some 35 to 45 passes the ridge of 17 (half a point
+#   for "a larger batch" without a number).
+#
+# Half a point off each for a claim without a reason. Do not take points for language.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## Your result card
+#
+# The ratio of Experiment 2, at the largest width. Its note says whether it was measured or modelled.
+
+# %% explore=true
+result_card(
+    "a training step of two layers of width 2048 is faster on a GPU than on one core",
+    wide,
+    unit="x",
+    seed_value=10,
+    source="A: training is at least 10x faster on GPUs than on CPUs",
+    lab="04_gpu_training",
+    note=f"{first}; one CPU core, measured; at width 32 it is {narrow:.1f} x",
+)
+
+# %% [markdown]
+# ## What you take along
+#
+# * Count FLOPs and bytes first. Below the ridge only fewer bytes help; above it only fewer FLOPs or a faster chip.
+# * A batch is what gives a layer its intensity, a systolic array its work, and a launch its worth.
+# * On an asynchronous device a timer must wait twice. One that does not measures the queue.
+# * Numbers that you read and tensors that you move cost nothing on a CPU and much on a GPU.
+#   They can be counted without one.
+# * A GPU pays for large enough work. Say how large when you say how much faster.
+#
+# The next lab takes one operator, convolution, and asks why there are so many ways to compute it.
