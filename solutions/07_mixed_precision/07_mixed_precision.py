@@ -1,0 +1,1636 @@
+# %% [markdown]
+# # 07. Mixed precision
+#
+# **Which numbers may be 16 bits wide?**
+# A number of 16 bits takes half the memory of a float32, half the time to move,
+# and on hardware made for it a fraction of the time to multiply.
+# But a network whose every number is made narrow does not train.
+# Here you build what makes it train, take each part away again to see what it was for,
+# and then use what PyTorch and Keras offer.
+#
+# | | |
+# |---|---|
+# | Prerequisites | lab 03 (number formats), training loops in PyTorch and Keras (lab 02) |
+# | Time | about 4 hours |
+# | Points | 20: 16 from checks, 4 from a written answer |
+# | Hardware | two CPU cores; with a GPU, one cell near the end times float16 and bfloat16 on it |
+
+# %% [markdown]
+# ## Two ways to spend 16 bits
+#
+# ![Three bars of bits. float32: 1 sign, 8 exponent, 23 fraction bits. bfloat16: 1 sign, 8 exponent, 7 fraction bits. float16: 1 sign, 5 exponent, 10 fraction bits.](figures/formats.svg)
+#
+# | | float32 | bfloat16 | float16 |
+# |---|---|---|---|
+# | largest number | $3.4\cdot10^{38}$ | $3.4\cdot10^{38}$ | 65504 |
+# | smallest above 0 | $2^{-149}$ | $2^{-133}$ | $2^{-24} \approx 6\cdot10^{-8}$ |
+# | the number after 1 | $1 + 2^{-23}$ | $1 + 2^{-7}$ | $1 + 2^{-10}$ |
+#
+# bfloat16 (Kalamkar et al. 2019) keeps float32's range and gives up digits: about two and a half remain.
+# float16 keeps more than three digits and gives up range.
+# So the two fail in different ways, and they need different help.
+
+# %% nbgrader={"grade_id": "setup", "locked": true}
+import functools
+import os
+
+os.environ.setdefault("KERAS_BACKEND", "torch")
+
+import torch
+from torch import nn
+
+from labkit import check, compare, device, in_fresh_process, load, plot, result_card
+
+torch.set_num_threads(1)
+digits = load("digits")
+(x_train, y_train), (x_validation, y_validation), (x_test, y_test) = (
+    (torch.tensor(split.x).reshape(-1, 64), torch.tensor(split.y))
+    for split in (digits.train, digits.validation, digits.test)
+)
+pixels_train, pixels_validation = (x_train * 255).round(), (x_validation * 255).round()
+print(digits)
+
+# %% [markdown]
+# ## A network with small gradients
+#
+# The network of this lab is an autoencoder: it reads an image and draws it again.
+# The loss is the cross-entropy of each pixel, averaged over all pixels of a batch.
+# So are networks that segment images or measure depth.
+# With 64 images of 512 x 512 pixels the mean divides by $64 \cdot 512 \cdot 512 = 2^{24}$,
+# so no pixel pulls harder than $2^{-24}$.
+#
+# To keep the lab quick our 64 images have 8 x 8 pixels, but the loss divides by the same $2^{24}$,
+# and the learning rate makes up for it.
+# In exact arithmetic that changes nothing.
+#
+# `forward` normalises each image with `mean_and_variance`, which is Task 4,
+# and multiplies as a tensor core does: operands of 16 bits, sums of 32, one rounding at the end.
+
+# %% nbgrader={"grade_id": "autoencoder", "locked": true}
+PIXELS = 64 * 512 * 512
+RATE = 0.01 * PIXELS / (64 * 64)  # 0.01 for a mean over the pixels that there are
+
+
+def new_weights(seed: int) -> list[torch.Tensor]:
+    """Return float32 weights and biases of the layers 64-64-64, drawn with this seed."""
+    draw = torch.Generator().manual_seed(seed)
+    return [
+        value
+        for _ in range(2)
+        for value in (torch.randn(64, 64, generator=draw) / 8, torch.zeros(64))
+    ]
+
+
+def linear(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """Return x w + b: operands of x's dtype, products summed in float32, rounded once."""
+    return (x.float() @ w.float()).to(x.dtype) + b
+
+
+def float32_statistics(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return each row's mean and variance, to look at gradients before Task 4 is done."""
+    variance, mean = torch.var_mean(x.float(), dim=1, correction=0, keepdim=True)
+    return mean, variance
+
+
+def forward(weights, pixels: torch.Tensor, statistics=float32_statistics) -> torch.Tensor:
+    """Return logits, shape (n, 64), in the dtype of the weights, for pixels from 0 to 255."""
+    w1, b1, w2, b2 = weights
+    x = pixels.to(w1.dtype)
+    mean, variance = statistics(x)
+    x = ((x - mean) / (variance + 1.0).sqrt()).to(w1.dtype)
+    return linear(torch.tanh(linear(x, w1, b1)), w2, b2)
+
+
+def loss_and_gradients(weights, pixels, scale: float = 1.0, statistics=float32_statistics):
+    """Return the loss, a number, and the gradients of scale * loss, each in its weight's dtype."""
+    leaves = [w.detach().requires_grad_() for w in weights]
+    logits = forward(leaves, pixels, statistics).float()
+    loss = (
+        nn.functional.binary_cross_entropy_with_logits(logits, pixels / 255, reduction="sum")
+        / PIXELS
+    )
+    return loss.item(), list(torch.autograd.grad(loss * scale, leaves))
+
+
+# %% explore=true
+w1, b1, w2, b2 = new_weights(0)
+# With a bias of its own for each image, the bias's gradient is that of the layer's output.
+per_image = [w1, b1.repeat(64, 1), w2, b2.repeat(64, 1)]
+_, gradients = loss_and_gradients(per_image, pixels_train[:64])
+kinds = {"of the weights": gradients[0::2], "of the layers' outputs": gradients[1::2]}
+powers, curves = list(range(-36, -11)), {}
+for name, tensors in kinds.items():
+    entries = torch.cat([t.flatten() for t in tensors]).abs()
+    exponents = torch.log2(entries[entries > 0]).floor().int()
+    curves[name] = (powers, [int((exponents == power).sum()) for power in powers])
+top = max(max(counts) for _, counts in curves.values())
+curves["float16's smallest number"] = ([-24, -24], [0, top])
+curves["smallest with all its digits"] = ([-14, -14], [0, top])
+plot.curves(
+    curves,
+    xlabel="power of two",
+    ylabel="gradient entries",
+    title="How large the gradients of the first step are, in float32",
+)
+
+# %% [markdown]
+# On its way back the gradient passes through the layers' outputs first, and most of these lie left of the first line:
+# in float16 three quarters of them are zero, and the others have one digit.
+# The weights' gradients are sums over the images, and larger, but sums of what is left.
+# And this is the first step. After 500 steps nearly all of the outputs' gradients are gone.
+#
+# To the right of the second line, thirty powers of two up to 65504 stand empty.
+# Multiply the loss by $2^{20}$ and, by the chain rule, every gradient grows by $2^{20}$:
+# the whole picture moves right, and its shape stays.
+# That is *loss scaling* (Micikevicius et al. 2018).
+
+# %% [markdown]
+# ### Task 1. What falls off the left edge (2 points)
+#
+# `underflow_fraction(gradients, scale)` takes a list of float32 tensors of any shapes.
+# Of all their entries that are not zero,
+# it returns the share that becomes zero when it is multiplied by `scale` and then rounded to float16.
+#
+# All tensors count together, large ones for more.
+# Entries that were zero already have lost nothing and are left out; if all are zero the share is 0.0.
+# Float16 rounds to the nearest number that it has: let `.half()` decide, not a threshold.
+#
+# For `[1e-8, 1e-7]` and `[[0.0, 0.5]]` with scale 1 the share is 1/3; with scale 1024 it is 0.
+# Return a float. About 5 lines.
+
+
+# %% nbgrader={"grade_id": "underflow-fraction", "solution": true}
+def underflow_fraction(gradients: list[torch.Tensor], scale: float = 1.0) -> float:
+    """Return the share of non-zero entries that scale * entry, rounded to float16, makes zero."""
+    ### BEGIN SOLUTION
+    entries = torch.cat([g.flatten() for g in gradients])
+    entries = entries[entries != 0]
+    if len(entries) == 0:
+        return 0.0
+    return ((entries * scale).half() == 0).float().mean().item()
+    ### END SOLUTION
+
+
+# %% explore=true
+def overflow_fraction(gradients, scale):
+    """Return the share of entries that scale makes infinite in float16."""
+    infinite = sum(int((scale * g).half().isinf().sum()) for g in gradients)
+    return infinite / sum(g.numel() for g in gradients)
+
+
+powers = list(range(0, 56, 2))
+plot.curves(
+    {
+        "lost at the left edge, yours": (
+            powers,
+            [underflow_fraction(gradients, 2.0**p) for p in powers],
+        ),
+        "infinite at the right edge": (
+            powers,
+            [overflow_fraction(gradients, 2.0**p) for p in powers],
+        ),
+    },
+    xlabel="loss scale, as a power of two",
+    ylabel="share of the gradient's entries",
+    title="Too small a scale loses gradients, too large a one makes them infinite",
+)
+
+# %% [markdown]
+# Between the two slopes lies a wide valley in which nothing is lost.
+# Any scale in it is as good as any other; powers of two change no digit.
+# Its edges move while the network learns and its gradients shrink.
+# Nobody wants to search for them by hand, which leads to the next task.
+
+# %% nbgrader={"grade_id": "underflow-fraction-check", "grade": true, "points": 2}
+import torch
+
+from labkit import check
+
+pair = [torch.tensor([1e-8, 1e-7]), torch.tensor([[0.0, 0.5]])]
+with check.case(
+    "the worked example", hint="keep the entries that are not 0, multiply, .half(), compare with 0"
+):
+    check.close(underflow_fraction(pair, 1.0), 1 / 3, name="share with scale 1")
+    check.close(underflow_fraction(pair, 1024.0), 0.0, name="share with scale 1024")
+with check.case(
+    "entries that were zero are left out", hint="divide by the number of entries that are not 0"
+):
+    sparse = [torch.tensor([0.0, 0.0, 0.0, 1e-9, 1.0])]
+    check.close(underflow_fraction(sparse, 1.0), 0.5, name="share")
+with check.case("negative entries count too", hint="compare with != 0, not with > 0"):
+    mixed_signs = [torch.tensor([-1e-9, -1.0, 1.0, -2.0])]
+    check.close(underflow_fraction(mixed_signs, 1.0), 0.25, name="share")
+with check.case(
+    "multiply first, round afterwards",
+    hint="(g * scale).half(): what .half() lost cannot come back",
+):
+    check.close(underflow_fraction([torch.tensor([2e-8, 8e-9])], 16.0), 0.0, name="share")
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "all tensors count together, entry by entry",
+    hint="join the tensors before you take the mean: a mean of shares weighs a bias like a matrix",
+    weight=2,
+):
+    unequal = [torch.full((3, 5), 1.0), torch.full((1,), 1e-9)]
+    check.close(underflow_fraction(unequal, 1.0), 1 / 16, name="share")
+with check.hidden_case(
+    "nothing to lose: the share is 0", hint="avoid 0 / 0 when all entries are 0"
+):
+    check.close(underflow_fraction([torch.zeros(4), torch.zeros(2, 2)], 8.0), 0.0, name="share")
+# Half of 2**-24 is a tie and goes to the even neighbour, 0; anything above it rounds up.
+with check.hidden_case(
+    "rounded to the nearest, small numbers included",
+    hint="float16 rounds 4e-8 up to 2**-24, and keeps numbers below 2**-14 with fewer digits",
+):
+    edge = [torch.tensor([2.0**-25, 4e-8, 2.0**-24, 2.0**-20, 1e-5, 2.5e-8])]
+    check.close(underflow_fraction(edge, 1.0), 2 / 6, name="share")
+with check.hidden_case("too large is not lost at this edge", hint="an infinite entry is not zero"):
+    large = [torch.tensor([1.0, 1e-9, 1e4])]
+    check.close(underflow_fraction(large, 1024.0), 0.0, name="share at 1024")
+    check.close(underflow_fraction(large, 8.0), 1 / 3, name="share at 8")
+### END HIDDEN TESTS
+check.score(2)
+
+# %% [markdown]
+# ### Task 2. A scale that finds itself (3 points)
+#
+# The rule is trial and error.
+# Multiply the loss by $S$; if any gradient came out infinite or not a number, skip this step and halve $S$;
+# after a number of good steps in a row, double it.
+
+# %% [markdown]
+# `unscale(gradients)` takes 16-bit tensors and returns the pair `(gradients, found_inf)`:
+# new float32 tensors, divided by the scale, and the bool whether any entry was infinite or nan.
+# Divide in float32: in float16 the division would lose what the scale has saved. About 3 lines.
+#
+# `update(found_inf)` changes `self.scale` and `self.good_steps`.
+#
+# * found: halve the scale, but not below `lowest`; the count of good steps starts again at 0.
+# * not found: one good step more; as soon as there are `growth_interval` of them,
+#   double the scale, but not above `highest`, and count from 0.
+#
+# With scale 8 and growth interval 2: found gives 4; then two good steps give 8. About 8 lines.
+
+
+# %% nbgrader={"grade_id": "loss-scaler", "solution": true}
+class DynamicLossScaler:
+    """A loss scale that halves when a gradient overflows and doubles after enough good steps."""
+
+    def __init__(
+        self,
+        scale: float = 2.0**16,
+        growth_interval: int = 50,
+        lowest: float = 1.0,
+        highest: float = 2.0**40,
+    ) -> None:
+        self.scale, self.growth_interval = scale, growth_interval
+        self.lowest, self.highest = lowest, highest
+        self.good_steps = 0
+
+    def unscale(self, gradients: list[torch.Tensor]) -> tuple[list[torch.Tensor], bool]:
+        """Return float32 gradients divided by the scale, and whether an entry was inf or nan."""
+        ### BEGIN SOLUTION
+        unscaled = [g.float() / self.scale for g in gradients]
+        found_inf = not all(bool(g.isfinite().all()) for g in gradients)
+        return unscaled, found_inf
+        ### END SOLUTION
+
+    def update(self, found_inf: bool) -> None:
+        """Adjust the scale after a step."""
+        ### BEGIN SOLUTION
+        if found_inf:
+            self.scale = max(self.scale / 2, self.lowest)
+            self.good_steps = 0
+            return
+        self.good_steps += 1
+        if self.good_steps == self.growth_interval:
+            self.scale = min(self.scale * 2, self.highest)
+            self.good_steps = 0
+        ### END SOLUTION
+
+
+# %% explore=true
+def scales_with(limit_of_step, steps=600, **options):
+    """Return the scale at each step if gradients overflow as soon as it exceeds a limit."""
+    scaler, seen = DynamicLossScaler(**options), []
+    for step in range(steps):
+        seen.append(scaler.scale)
+        scaler.update(scaler.scale > limit_of_step(step))
+    return seen
+
+
+def limit(step):
+    return (
+        2.0**14 if step < 300 else 2.0**22
+    )  # from step 300 on the gradients are 256 times smaller
+
+
+plot.curves(
+    {f"growth interval {n}": scales_with(limit, growth_interval=n) for n in (20, 50)},
+    xlabel="step",
+    ylabel="loss scale",
+    title="Your scaler, if overflow begins above 2^14, and later above 2^22",
+    logy=True,
+)
+
+# %% [markdown]
+# Two steps down to the limit, then a saw:
+# every `growth_interval` steps the scaler tries twice the scale, overflows, loses one step and goes back.
+# When the gradients shrink it climbs after them.
+# A short interval follows faster and skips more steps: one in 21 against one in 51.
+# PyTorch's default is 2000.
+
+# %% nbgrader={"grade_id": "loss-scaler-check", "grade": true, "points": 3}
+import torch
+
+from labkit import check
+
+with check.case(
+    "the worked example",
+    hint="halve after an overflow; double when good_steps reaches the interval",
+):
+    scaler, seen = DynamicLossScaler(scale=8.0, growth_interval=2), []
+    for found in (True, False, False):
+        scaler.update(found)
+        seen.append(scaler.scale)
+    check.close(seen, [4.0, 4.0, 8.0], name="scale after each of three steps")
+with check.case(
+    "an overflow starts the count again", hint="good steps must come in a row: set good_steps to 0"
+):
+    scaler, seen = DynamicLossScaler(scale=64.0, growth_interval=3), []
+    for found in (False, False, True, False, False, False):
+        scaler.update(found)
+        seen.append(scaler.scale)
+    check.close(seen, [64.0, 64.0, 32.0, 32.0, 32.0, 64.0], name="scale after each of six steps")
+with check.case(
+    "unscale divides by the scale, in float32",
+    hint="g.float() / self.scale: first to float32, then divide",
+    weight=2,
+):
+    scaler = DynamicLossScaler(scale=1024.0)
+    tensors = [torch.tensor([2.0, -4.0]).half(), torch.tensor([[2.0**-20]]).half()]
+    unscaled, found = scaler.unscale(tensors)
+    check.close(unscaled[0], [2.0**-9, -(2.0**-8)], dtype="float32", name="first gradient")
+    check.close(unscaled[1], [[2.0**-30]], atol=0, dtype="float32", name="second gradient")
+    check.true(not found, "found_inf to be False")
+with check.case("infinity is found in any of the tensors", hint="isfinite().all() of every tensor"):
+    scaler = DynamicLossScaler(scale=4.0)
+    tensors = [torch.ones(3).half(), torch.tensor([1.0, float("inf")]).half(), torch.ones(2).half()]
+    check.true(scaler.unscale(tensors)[1], "found_inf to be True")
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "nan and minus infinity are found as well", hint="isfinite, not == inf: nan equals nothing"
+):
+    for bad in (float("nan"), float("-inf")):
+        scaler = DynamicLossScaler(scale=32.0)
+        check.true(
+            scaler.unscale([torch.ones(2).half(), torch.tensor([[bad, 0.0]]).half()])[1],
+            f"found_inf to be True for {bad}",
+        )
+with check.hidden_case("growth starts the count again", hint="set good_steps to 0 after doubling"):
+    scaler, seen = DynamicLossScaler(scale=1.0, growth_interval=3), []
+    for _ in range(9):
+        scaler.update(False)
+        seen.append(scaler.scale)
+    check.close(seen, [1, 1, 2, 2, 2, 4, 4, 4, 8], name="scale after each of nine good steps")
+with check.hidden_case(
+    "the scale stays between lowest and highest",
+    hint="max(scale / 2, lowest), min(2 * scale, highest)",
+):
+    low = DynamicLossScaler(scale=4.0, lowest=3.0)
+    low.update(True)
+    check.close(low.scale, 3.0, name="scale after an overflow")
+    high = DynamicLossScaler(scale=4.0, growth_interval=1, highest=12.0)
+    for _ in range(3):
+        high.update(False)
+    check.close(high.scale, 12.0, name="scale after three good steps")
+with check.hidden_case(
+    "unscale leaves its input and the scale as they were",
+    hint="return new tensors; only update decides",
+):
+    scaler, tensors = DynamicLossScaler(scale=2.0), [torch.tensor([3.0, float("inf")])]
+    with check.unchanged(gradients=tensors):
+        scaler.unscale(tensors)
+    check.close(scaler.scale, 2.0, name="scale")
+with check.hidden_case("bfloat16 gradients are treated alike", hint="g.float() takes any dtype"):
+    unscaled, found = DynamicLossScaler(scale=0.5).unscale([torch.tensor([1.5, -3.0]).bfloat16()])
+    check.close(unscaled[0], [3.0, -6.0], dtype="float32", name="gradient")
+### END HIDDEN TESTS
+check.score(3)
+
+# %% [markdown]
+# ### Task 3. Master weights (3 points)
+#
+# Near 1 float16 has a number every $2^{-10}$ above and every $2^{-11}$ below.
+# An update of $10^{-4}$ is less than half of either and rounds away: $1 - 10^{-4} = 1$, a thousand times over.
+# So the optimiser keeps its own weights in float32, the *master weights*, and updates those.
+# The model gets a rounded copy after each step.
+
+# %% [markdown]
+# `MasterWeightSGD(weights, lr, momentum, dtype)` keeps in `self.master` float32 copies of the weights,
+# and in `self.velocity` a float32 tensor of zeros for each. About 2 lines.
+#
+# `step(gradients)` takes unscaled gradients and, in float32, computes for each weight
+# $v \leftarrow \mu v + g$ and $w \leftarrow w - \eta v$ with the rate `self.lr` of that moment.
+# It returns the list of new weights, rounded to `self.dtype`.
+# Neither the weights handed in nor the gradients are changed. About 4 lines.
+#
+# From $w = 1$, $g = 2^{-12}$, $\eta = 1$ and no momentum, two steps in float16 return 1 and then 0.9995.
+
+# %% [markdown]
+# ![One training step. The float32 master weights are rounded to 16-bit weights; forward, loss and backward run on 16-bit weights, activations and gradients; the loss itself is float32 and multiplied by the scale; gradients become float32, are divided by the scale, checked, clipped, and update the master weights.](figures/step.svg)
+
+
+# %% nbgrader={"grade_id": "master-weights", "solution": true}
+class MasterWeightSGD:
+    """SGD with momentum whose weights are float32; the model gets copies in `dtype`."""
+
+    def __init__(
+        self, weights: list[torch.Tensor], lr: float, momentum: float = 0.9, dtype=torch.float16
+    ) -> None:
+        self.lr, self.momentum, self.dtype = lr, momentum, dtype
+        ### BEGIN SOLUTION
+        self.master = [w.detach().clone().float() for w in weights]
+        self.velocity = [torch.zeros_like(w) for w in self.master]
+        ### END SOLUTION
+
+    def step(self, gradients: list[torch.Tensor]) -> list[torch.Tensor]:
+        """Update the master weights; return copies of them in self.dtype."""
+        ### BEGIN SOLUTION
+        for i, g in enumerate(gradients):
+            self.velocity[i] = self.momentum * self.velocity[i] + g.float()
+            self.master[i] = self.master[i] - self.lr * self.velocity[i]
+        return [w.to(self.dtype) for w in self.master]
+        ### END SOLUTION
+
+
+# %% explore=true
+def many_small_steps(dtype, steps=4000):
+    """Subtract 1e-4 from 1 again and again, rounding to dtype each time."""
+    weight, seen = torch.ones((), dtype=dtype), []
+    for _ in range(steps):
+        weight = weight - torch.tensor(1e-4, dtype=dtype)
+        seen.append(float(weight))
+    return seen
+
+
+mastered = MasterWeightSGD([torch.ones(1)], lr=1e-4, momentum=0.0)
+curves = {
+    "float32": many_small_steps(torch.float32),
+    "your float16 copy of float32": [float(mastered.step([torch.ones(1)])[0]) for _ in range(4000)],
+    "float16 alone": many_small_steps(torch.float16),
+    "bfloat16 alone": many_small_steps(torch.bfloat16),
+}
+plot.curves(
+    curves, xlabel="update", ylabel="weight", title="Four thousand updates of 1e-4, starting at 1"
+)
+
+# %% [markdown]
+# Float16 alone stays at 1 for ever, and so does bfloat16, whose numbers lie eight times further apart.
+# Your copy comes down like float32, in steps too fine to see:
+# the small updates gather in the master weight until the copy moves.
+# No single update was too small for float16. $10^{-4}$ is an ordinary number there.
+# It is too small *beside 1*: what counts is the ratio of update to weight, about $2^{-12}$ for float16.
+
+# %% nbgrader={"grade_id": "master-weights-check", "grade": true, "points": 3}
+import torch
+
+from labkit import check
+
+with check.case(
+    "the worked example", hint="update self.master, return [w.to(self.dtype) for w in self.master]"
+):
+    optimizer = MasterWeightSGD([torch.ones(1)], lr=1.0, momentum=0.0)
+    first = optimizer.step([torch.full((1,), 2.0**-12)])
+    check.close(first[0], [1.0], rtol=0, dtype="float16", name="copy after the first step")
+    second = optimizer.step([torch.full((1,), 2.0**-12)])
+    check.close(second[0], [1 - 2.0**-11], rtol=0, dtype="float16", name="copy after the second")
+with check.case(
+    "the master weights keep what the copy cannot show",
+    hint="self.master stays float32 from step to step: never assign the rounded copy to it",
+    weight=2,
+):
+    optimizer = MasterWeightSGD([torch.ones(2, 2)], lr=0.5, momentum=0.0)
+    for _ in range(64):
+        optimizer.step([torch.full((2, 2), 2.0**-14)])
+    # Powers of two: float32 makes no rounding error here.
+    check.close(
+        optimizer.master[0], [[1 - 2.0**-9] * 2] * 2, rtol=0, dtype="float32", name="master weights"
+    )
+with check.case(
+    "they start as the float32 weights themselves", hint="copy the weights as they are, unrounded"
+):
+    start = torch.tensor([0.1, 1 / 3, -2.7])
+    optimizer = MasterWeightSGD([start], lr=0.1)
+    check.close(
+        optimizer.master[0], [0.1, 1 / 3, -2.7], rtol=1e-6, dtype="float32", name="master weights"
+    )
+with check.case(
+    "momentum remembers the steps before", hint="v = momentum * v + g; then w = w - lr * v"
+):
+    optimizer = MasterWeightSGD([torch.zeros(1)], lr=0.5, momentum=0.5)
+    moved = [float(optimizer.step([torch.ones(1)])[0]) for _ in range(3)]
+    check.close(moved, [-0.5, -1.25, -2.125], name="weight after each of three steps")
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "the velocity is float32 as well",
+    hint="in float16 a small gradient disappears from the momentum",
+):
+    optimizer = MasterWeightSGD([torch.zeros(3)], lr=2.0**20, momentum=0.5)
+    for _ in range(3):
+        optimizer.step([torch.tensor([2.0**-30, 2.0**-28, 2.0**-40])])
+    check.close(
+        optimizer.velocity[0],
+        [1.75 * 2.0**-30, 1.75 * 2.0**-28, 1.75 * 2.0**-40],
+        atol=0,
+        dtype="float32",
+        name="velocity",
+    )
+    # 1 + 1.5 + 1.75 = 4.25 times the first step
+    check.close(
+        optimizer.master[0], [-4.25 * 2.0**p for p in (-10, -8, -20)], atol=0, name="weight"
+    )
+with check.hidden_case(
+    "the weights handed in stay as they were",
+    hint="w.float() of a float32 tensor is the same tensor: clone it, or write w = w - ...",
+):
+    given, push = (
+        [torch.tensor([1.0, 2.0]), torch.tensor([[3.0]])],
+        [torch.ones(2), torch.ones(1, 1)],
+    )
+    with check.unchanged(weights=given, gradients=push):
+        optimizer = MasterWeightSGD(given, lr=0.25, momentum=0.9)
+        optimizer.step(push)
+        optimizer.step(push)
+with check.hidden_case(
+    "the rate is the one of the moment", hint="multiply by self.lr in step, not earlier"
+):
+    optimizer = MasterWeightSGD([torch.zeros(1)], lr=1.0, momentum=0.5)
+    optimizer.step([torch.ones(1)])
+    optimizer.lr = 0.25
+    optimizer.step([torch.ones(1)])
+    check.close(optimizer.master[0], [-1 - 0.25 * 1.5], name="weight after the rate has changed")
+with check.hidden_case(
+    "copies in the dtype that was asked for", hint="w.to(self.dtype), for bfloat16 too"
+):
+    optimizer = MasterWeightSGD([torch.ones(1)], lr=1.0, momentum=0.0, dtype=torch.bfloat16)
+    moved = [optimizer.step([torch.full((1,), 2.0**-9)])[0] for _ in range(2)]
+    check.close(
+        moved[0], [1.0], rtol=0, dtype="bfloat16", name="first copy"
+    )  # a tie, to the even 1
+    check.close(moved[1], [1 - 2.0**-8], rtol=0, dtype="bfloat16", name="second copy")
+with check.hidden_case(
+    "every weight has a velocity of its own", hint="one entry a weight, of the weight's shape"
+):
+    optimizer = MasterWeightSGD([torch.zeros(2, 3), torch.zeros(3)], lr=1.0, momentum=0.5)
+    for _ in range(2):
+        moved = optimizer.step([torch.ones(2, 3), torch.full((3,), 2.0)])
+    check.close(moved[0], [[-2.5] * 3] * 2, name="first weight")
+    check.close(moved[1], [-5.0] * 3, name="second weight")
+### END HIDDEN TESTS
+check.score(3)
+
+# %% [markdown]
+# ### Task 4. Sums stay wide (2 points)
+#
+# Two things go wrong in a long sum of 16-bit numbers.
+# A partial sum beyond 65504 is infinite; and one that has grown large no longer notices a small addend,
+# as the weights of Task 3 did not.
+# So the third ingredient: whatever adds up many numbers does it in float32.
+
+# %% [markdown]
+# Normalisation is the usual victim.
+# `mean_and_variance(x)` takes `x` of shape `(n, k)`, in 16 bits or 32,
+# and returns the mean and the variance of each *row*, both float32 and of shape `(n, 1)`.
+# The variance is the mean of $(x - \text{mean})^2$, divided by $k$ and not by $k - 1$.
+# The equal $\overline{x^2} - \overline{x}^2$ subtracts two large numbers: do not use it.
+#
+# For the float16 row `[300, 302]` mean and variance are 301 and 1. About 4 lines.
+
+
+# %% nbgrader={"grade_id": "mean-and-variance", "solution": true}
+def mean_and_variance(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return mean and variance of each row of x, shape (n, k), as float32 of shape (n, 1)."""
+    ### BEGIN SOLUTION
+    wide = x.float()
+    mean = wide.mean(dim=1, keepdim=True)
+    variance = ((wide - mean) ** 2).mean(dim=1, keepdim=True)
+    return mean, variance
+    ### END SOLUTION
+
+
+# %% explore=true
+def running_sum(dtype, n=4000):
+    """Add n ones, rounding each partial sum to dtype."""
+    total, seen = torch.zeros((), dtype=dtype), []
+    for _ in range(n):
+        total = total + 1
+        seen.append(float(total))
+    return seen
+
+
+def narrow_statistics(x):
+    """What goes wrong: sums and squares kept in x's own dtype."""
+    mean = x.sum(dim=1, keepdim=True) / x.shape[1]
+    return mean, ((x - mean) ** 2).sum(dim=1, keepdim=True) / x.shape[1]
+
+
+names = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
+plot.curves(
+    {name: running_sum(dtype) for name, dtype in names.items()},
+    xlabel="ones added",
+    ylabel="sum",
+    title="Where a sum of ones stops growing",
+)
+image = pixels_train[:1].half()
+for name, function in {"in float16": narrow_statistics, "yours": mean_and_variance}.items():
+    mean, variance = (float(value) for value in function(image))
+    print(f"first image, {name:10}: mean {mean:.1f}, variance {variance:.1f}")
+
+# %% [markdown]
+# Float16 stops at 2048, where its numbers lie 2 apart, and bfloat16 at 256.
+# The variance of the image is some 10,000, well within float16's range;
+# the sum on the way to it is not, and $(x - \text{mean})/\sqrt{\infty}$ is zero for every pixel of every image.
+
+# %% nbgrader={"grade_id": "mean-and-variance-check", "grade": true, "points": 2}
+import torch
+
+from labkit import check
+
+with check.case(
+    "the worked example",
+    hint="x.float() first; the mean; then the mean of (x - mean)**2, divided by k and not by k - 1",
+):
+    mean, variance = mean_and_variance(torch.tensor([[300.0, 302.0]]).half())
+    check.close(mean, [[301.0]], dtype="float32", name="mean")
+    check.close(variance, [[1.0]], dtype="float32", name="variance")
+with check.case(
+    "one value a row, shape (n, 1)", hint="dim=1 with keepdim=True, so that x - mean broadcasts"
+):
+    mean, variance = mean_and_variance(torch.tensor([[1.0, 2.0, 6.0], [0.0, 0.0, 3.0]]))
+    check.close(mean, [[3.0], [1.0]], name="mean")
+    check.close(variance, [[14 / 3], [2.0]], name="variance, divided by k")
+with check.case(
+    "a sum beyond 65504 is no problem",
+    hint="float32 from the first operation on, not only at the end",
+):
+    steep = torch.tensor([[0.0, 255.0] * 32]).half()
+    mean, variance = mean_and_variance(steep)
+    check.close(mean, [[127.5]], name="mean")
+    check.close(variance, [[127.5**2]], name="variance")
+### BEGIN HIDDEN TESTS
+# In float32 both variances below come out to six digits; a difference of squares is even negative.
+with check.hidden_case(
+    "a small variance beside a large mean",
+    hint="subtract the mean before squaring: the mean of x**2 minus mean**2 cancels its digits",
+    weight=2,
+):
+    offset = torch.tensor([[2000.0, 2001.0] * 500, [4000.0, 4002.0] * 500])
+    mean, variance = mean_and_variance(offset)
+    check.close(variance, [[0.25], [1.0]], rtol=1e-4, name="variance")
+with check.hidden_case(
+    "long rows of bfloat16 are summed in float32", hint="x.float() before the sums"
+):
+    ones = torch.ones(2, 3000).bfloat16()
+    ones[1, ::2] = 2.0
+    mean, variance = mean_and_variance(ones)
+    check.close(mean, [[1.0], [1.5]], dtype="float32", name="mean")
+    check.close(variance, [[0.0], [0.25]], atol=1e-6, dtype="float32", name="variance")
+with check.hidden_case(
+    "numbers whose squares overflow", hint="the difference must be float32 before it is squared"
+):
+    far = torch.tensor([[1000.0, -1000.0, 2000.0, -2000.0]]).half()
+    mean, variance = mean_and_variance(far)
+    check.close(variance, [[2.5e6]], name="variance")
+with check.hidden_case("x stays as it was", hint="x - mean makes a new tensor, x -= mean does not"):
+    rows = torch.arange(12.0).reshape(3, 4)
+    with check.unchanged(x=rows):
+        mean_and_variance(rows)
+### END HIDDEN TESTS
+check.score(2)
+
+# %% [markdown]
+# ## All of it together, and each part taken away
+#
+# `train` puts your parts together as the drawing above shows; read it, it is the whole method.
+# Its options take parts away:
+#
+# * `scaler=None`: the loss is not scaled.
+# * `optimizer=NoMaster`: after each step the weights are rounded to 16 bits, and only that is kept.
+# * `skip=False`: infinite gradients are used like any others.
+# * `statistics=...`: another function in the place of `mean_and_variance`.
+
+# %% [markdown]
+# `train` counts three things on the way: the share of *updates lost* (a weight that should have moved and did not),
+# the share of *gradients lost* (zero here, not zero in float32), and the steps skipped.
+# The *score* is the share of the validation images' variance that the drawings explain:
+# 1 is a perfect copy, 0 is no better than the same grey average for every image.
+
+
+# %% nbgrader={"grade_id": "train", "locked": true}
+class NoMaster(MasterWeightSGD):
+    """The same optimiser, but all that is left of the weights after a step is 16 bits wide."""
+
+    def step(self, gradients):
+        narrow = super().step(gradients)
+        self.master = [w.float() for w in narrow]
+        return narrow
+
+
+def score(weights, statistics) -> float:
+    """Return the share of the validation images' variance that the network explains."""
+    drawn = torch.sigmoid(forward(weights, pixels_validation, statistics).float())
+    truth, average = pixels_validation / 255, pixels_train.mean(dim=0) / 255
+    return 1 - float(((drawn - truth) ** 2).sum() / ((average - truth) ** 2).sum())
+
+
+def gradients_lost(gradients, weights, pixels) -> float:
+    """Return the share of gradients that are zero here and not zero in float32."""
+    _, exact = loss_and_gradients([w.float() for w in weights], pixels)
+    pairs = [(g.flatten(), e.flatten()) for g, e in zip(gradients, exact, strict=True)]
+    found, wanted = (torch.cat(each) for each in zip(*pairs, strict=True))
+    return float((found[wanted != 0] == 0).float().mean())
+
+
+def train(
+    dtype,
+    scaler=None,
+    optimizer=MasterWeightSGD,
+    skip=True,
+    statistics=None,
+    seed=0,
+    steps=2000,
+):
+    """Train the autoencoder; return its weights, its score, what was lost, and all scales."""
+    statistics = statistics or mean_and_variance
+    optimizer = optimizer(new_weights(seed), lr=RATE, momentum=0.9, dtype=dtype)
+    weights = [w.to(dtype) for w in optimizer.master]
+    order = torch.Generator().manual_seed(seed)
+    scales, zeros, skipped, still, moving = [], [], 0, 0, 0
+    for step in range(steps):
+        batch = pixels_train[torch.randint(len(pixels_train), (64,), generator=order)]
+        scales.append(scaler.scale if scaler else 1.0)
+        _, gradients = loss_and_gradients(weights, batch, scales[-1], statistics)
+        if step % 100 == 99:
+            zeros.append(gradients_lost(gradients, weights, batch))
+        found_inf = False
+        if scaler:
+            gradients, found_inf = scaler.unscale(gradients)
+            scaler.update(found_inf)
+        if found_inf and skip:
+            skipped += 1
+            continue
+        before = [w.clone() for w in optimizer.master]
+        weights = optimizer.step(gradients)
+        for old, new, v in zip(before, optimizer.master, optimizer.velocity, strict=True):
+            moving += int((v != 0).sum())
+            still += int(((old == new) & (v != 0)).sum())
+    return {
+        "weights": weights,
+        "score": score(weights, statistics),
+        "updates lost": still / max(moving, 1),
+        "gradients lost": sum(zeros) / len(zeros),
+        "skipped": skipped,
+        "scales": scales,
+    }
+
+
+# %% [markdown]
+# ### Predict, then measure (1 point)
+#
+# In float32 this network reaches a score of about 0.6.
+# Commit to three numbers before you run the experiments;
+# the point is for writing them down, whatever they are.
+#
+# * `"updates lost"`: the share of updates that is lost in float16 with `NoMaster`, from 0 to 1.
+# * `"gradients lost"`: the share of gradients that is zero in float16 without loss scaling, from 0 to 1.
+# * `"all bfloat16"`: the score when all is bfloat16, without master weights, from -1 to 1.
+#
+# `predictions()` returns a dictionary with these three keys. 1 line.
+
+
+# %% nbgrader={"grade_id": "predictions", "solution": true}
+def predictions() -> dict[str, float]:
+    """Return the three numbers that I expect."""
+    ### BEGIN SOLUTION
+    return {"updates lost": 0.3, "gradients lost": 0.5, "all bfloat16": 0.5}
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade_id": "predictions-check", "grade": true, "points": 1}
+from labkit import check
+
+with check.case(
+    "three predictions", hint="return a dictionary with exactly the three keys of the text"
+):
+    check.equal(sorted(predictions()), ["all bfloat16", "gradients lost", "updates lost"])
+with check.case(
+    "shares lie between 0 and 1, the score between -1 and 1",
+    hint="0.25 means a quarter, 25 does not",
+):
+    for name, value in predictions().items():
+        check.at_least(value, -1.0 if name == "all bfloat16" else 0.0, name=name)
+        check.at_most(value, 1.0, name=name)
+check.score(1)
+
+# %% [markdown]
+# ### Experiment 1. With everything in place
+
+# %% explore=true
+runs = {
+    "float32": train(torch.float32),
+    "mixed float16": train(torch.float16, DynamicLossScaler()),
+    "mixed bfloat16": train(torch.bfloat16),
+}
+for name, run in runs.items():
+    print(f"{name:14} score {run['score']:.3f}, {run['skipped']} steps skipped")
+plot.curves(
+    {"loss scale": runs["mixed float16"]["scales"]},
+    xlabel="step",
+    title="The loss scale of the run in float16",
+    logy=True,
+)
+
+# %% [markdown]
+# Three scores that differ in the third decimal: that is what the method promises.
+# (Ten seeds differ from each other in the second.)
+# The scale starts at $2^{16}$, doubles every 50 steps while nothing overflows,
+# and from about step 1,000 on saws near the right edge of Task 1's valley.
+# bfloat16 has float32's range and needs no scale at all; it does need its master weights, as you will see.
+
+# %% [markdown]
+# ### Experiment 2. One part less
+
+# %% explore=true
+runs["no loss scaling"] = train(torch.float16)
+runs["no master weights"] = train(torch.float16, DynamicLossScaler(), NoMaster)
+runs["no step skipped"] = train(torch.float16, DynamicLossScaler(), skip=False)
+
+# %% explore=true
+half, brain = torch.float16, torch.bfloat16
+runs["statistics in float16"] = train(half, DynamicLossScaler(), statistics=narrow_statistics)
+runs["all bfloat16"] = train(brain, None, NoMaster, statistics=narrow_statistics)
+columns = ("score", "gradients lost", "updates lost")
+plot.matrix(
+    [[round(run[column], 2) + 0.0 for column in columns] for run in runs.values()],
+    list(runs),
+    [column.replace(" ", "\n") for column in columns],
+    fmt=".2f",
+    title="What each part was for",
+)
+guess = predictions()
+found = {
+    "updates lost": runs["no master weights"]["updates lost"],
+    "gradients lost": runs["no loss scaling"]["gradients lost"],
+    "all bfloat16": runs["all bfloat16"]["score"],
+}
+for name, value in found.items():
+    print(f"{name:15} {value:5.2f}, you predicted {guess[name]:5.2f}, {value - guess[name]:+.2f}")
+
+# %% [markdown]
+# Read the table row by row.
+#
+# * *No loss scaling*: most gradients are zero, and the network does worse than a grey average.
+# * *No master weights*: two updates of three are lost. It still learns, later and less.
+# * *No step skipped*: the first infinity reaches the weights, and they are nan from then on.
+#   A grey cell is a score that is no number.
+# * *Statistics in float16*: each image becomes a row of zeros, and with it half of the gradients.
+#   All it can learn is the average, and that has score 0.
+# * *All bfloat16*: no gradient is lost and nineteen updates of twenty are. It stops where float16 still creeps.
+#
+# Below you see what the scores mean.
+
+# %% explore=true
+shown = ("float32", "mixed float16", "no master weights", "no loss scaling", "all bfloat16")
+some = [0, 3, 5, 8, 12, 14, 20, 31]
+rows = [pixels_validation[some] / 255]
+for name in shown:
+    statistics = narrow_statistics if name == "all bfloat16" else mean_and_variance
+    logits = forward(runs[name]["weights"], pixels_validation[some], statistics)
+    rows.append(torch.sigmoid(logits.float()))
+plot.images(
+    torch.cat(rows).reshape(-1, 8, 8).numpy(),
+    columns=8,
+    title="Rows: the images; then as drawn by "
+    + ", ".join(shown[:2])
+    + ",\n"
+    + ", ".join(shown[2:]),
+)
+
+# %% [markdown]
+# Float32 and mixed float16 cannot be told apart.
+# Without master weights the digits are a little paler.
+# Without loss scaling you see the noise of the weights that the network started from,
+# and all in bfloat16 it draws much the same grey for each.
+#
+# Why is bfloat16 so much worse at this than float16?
+# Its numbers lie eight times further apart, so an update must be eight times larger to count:
+# about $2^{-9}$ of the weight, a fifth of a percent.
+# At a rate that makes such updates it keeps up. Task 6 shows both cases.
+
+# %% [markdown]
+# ## What does it save?
+#
+# Count bytes, which is what memory and wires are made of.
+# The next cell adds up what one step of this network holds, and what it moves if every tensor
+# that a part of the step needs is read and each result written once.
+
+
+# %% explore=true
+def step_bytes(dtype, images: int):
+    """Return bytes held and bytes moved by one training step, for each kind of tensor."""
+    mixed = dtype != torch.float32
+    wide, narrow = new_weights(0), [w.to(dtype) for w in new_weights(0)]
+    kept = [torch.zeros(images, 64, dtype=dtype) for _ in range(3)]  # input, hidden, logits
+    size = [sum(t.nbytes for t in tensors) for tensors in (wide, narrow, kept)]
+    # Held, and how often it is read or written: forward, backward, update.
+    return {
+        "16-bit weights": (size[1], 3 * size[1]) if mixed else (0, 0),
+        "gradients": (size[1], 2 * size[1]),
+        "float32 weights": (size[0], 2 * size[0] if mixed else 4 * size[0]),
+        "velocity": (size[0], 2 * size[0]),
+        "activations": (size[2], 2 * size[2]),
+    }
+
+
+# %% explore=true
+for images in (64, 4096):
+    tables = [step_bytes(dtype, images) for dtype in (torch.float32, torch.float16)]
+    held, moved = ([sum(pair[i] for pair in t.values()) for t in tables] for i in (0, 1))
+    print(f"{images:5} images: mixed holds {held[1] / held[0]:.0%} of float32's bytes,", end=" ")
+    print(f"and moves {moved[1] / moved[0]:.0%}")
+columns = [
+    [pair[0] / 1024 for pair in step_bytes(d, 64).values()] for d in (torch.float32, torch.float16)
+]
+plot.matrix(
+    list(zip(*columns, strict=True)),
+    list(tables[0]),
+    ["float32", "mixed"],
+    fmt=".0f",
+    title="KiB held by a step of 64 images",
+)
+
+# %% [markdown]
+# Mixed precision does not halve the memory of the *weights*: $2 + 2 + 4 + 4$ bytes a weight against $4 + 4 + 4$, which is the same.
+# What it halves are the activations, and they are most of the memory of large batches and deep networks.
+# It also halves whatever crosses a wire: gradients in lab 12, activations in lab 15.
+# A halving of everything, as it is often promised, is what you get for inference.
+# Fetching a number from memory takes some hundred times the energy of multiplying it (Horowitz 2014),
+# so the bytes moved also say where the energy goes.
+
+# %% [markdown]
+# ### Task 5. Which operators stay in float32 (2 points)
+#
+# A framework decides operator by operator. PyTorch calls it *autocast* and has three classes:
+#
+# | computes in | operators | why |
+# |---|---|---|
+# | 16 bits | `linear`, `matmul`, `bmm`, `conv2d` | nearly all the time goes there; sums inside are float32 |
+# | float32 | `sum`, `norm`, `cumsum`, `layer_norm` | long sums |
+# | float32 | `exp`, `log`, `pow`, `softmax`, `log_softmax` | results leave the range |
+# | float32 | `cross_entropy`, `mse_loss` | both |
+# | the widest input | all others, for example `add`, `relu`, `cat` | nothing to gain, nothing to lose |
+
+# %% [markdown]
+# `compute_dtype(op, dtypes, half)` takes an operator's name and its inputs' dtypes and returns the dtype it computes in.
+# Integer inputs, such as labels, do not count.
+# If any input is float64, the answer is float64 for every operator: who asked for that wants it.
+# `torch.promote_types(a, b)` is the wider of two;
+# if only integers come in, return the widest of those.
+# `compute_dtype("add", [torch.float16, torch.float32], torch.float16)` is float32. About 11 lines.
+
+
+# %% nbgrader={"grade_id": "compute-dtype", "solution": true}
+def compute_dtype(op: str, dtypes: list[torch.dtype], half=torch.float16) -> torch.dtype:
+    """Return the dtype in which an operator computes under autocast to `half`."""
+    ### BEGIN SOLUTION
+    products = {"linear", "matmul", "bmm", "conv2d"}
+    sums = {"sum", "norm", "cumsum", "layer_norm", "cross_entropy", "mse_loss"}
+    far = {"exp", "log", "pow", "softmax", "log_softmax"}
+    floating = [d for d in dtypes if d.is_floating_point]
+    widest = functools.reduce(torch.promote_types, floating or dtypes)
+    if widest == torch.float64 or not floating:
+        return widest
+    if op in products:
+        return half
+    return torch.float32 if op in sums | far else widest
+    ### END SOLUTION
+
+
+# %% explore=true
+square, label = torch.rand(4, 4), torch.zeros(4, dtype=torch.long)
+operators = {
+    "matmul": torch.matmul,
+    "linear": nn.functional.linear,
+    "softmax": lambda a, _: nn.functional.softmax(a, 1),
+    "exp": lambda a, _: torch.exp(a),
+    "sum": lambda a, _: torch.sum(a),
+    "mse_loss": lambda a, _: nn.functional.mse_loss(a, 1 - a),
+    "cross_entropy": lambda a, _: nn.functional.cross_entropy(a, label),
+    "relu": lambda a, _: nn.functional.relu(a),
+    "add": torch.add,
+}
+where, bf16 = device(), torch.bfloat16
+print(f"{'operator':14}{'yours':>15}{'autocast on ' + where:>20}")
+square, label = square.to(where).bfloat16(), label.to(where)
+for name, function in operators.items():
+    with torch.autocast(where, dtype=bf16):
+        real = function(square, square).dtype
+    mine = compute_dtype(name, [bf16, bf16], bf16)
+    print(f"{name:14}{str(mine)[6:]:>15}{str(real)[6:]:>20}")
+
+# %% [markdown]
+# With bfloat16 inputs the table differs in three lines on a CPU.
+# The rule of the task is the one for GPUs, made for float16.
+# The CPU's list of float32 operators is short, losses above all:
+# its 16 bits are bfloat16, in which `exp` does not overflow earlier than in float32,
+# and its `sum` adds in float32 and rounds the result once.
+# On an NVIDIA GPU the two columns agree.
+
+# %% nbgrader={"grade_id": "compute-dtype-check", "grade": true, "points": 2}
+import torch
+from torch import nn
+
+from labkit import check
+
+f16, bf16, f32, f64 = torch.float16, torch.bfloat16, torch.float32, torch.float64
+with check.case("the worked example", hint="add is in neither list: the widest of its inputs"):
+    check.equal(compute_dtype("add", [f16, f32], f16), f32)
+with check.case("products are narrow", hint="linear, matmul, bmm, conv2d: return half"):
+    for op in ("linear", "matmul", "bmm", "conv2d"):
+        check.equal(compute_dtype(op, [f32, f32], f16), f16, name=op)
+with check.case(
+    "sums, functions that leave the range, and losses are wide",
+    hint="return torch.float32 for these",
+):
+    for op in ("sum", "norm", "layer_norm", "exp", "softmax", "cross_entropy", "mse_loss"):
+        check.equal(compute_dtype(op, [f16], f16), f32, name=op)
+with check.case(
+    "the rest stays as it came", hint="relu of float16 is float16, relu of float32 is float32"
+):
+    check.equal(compute_dtype("relu", [f16], f16), f16, name="relu of float16")
+    check.equal(compute_dtype("relu", [f32], f16), f32, name="relu of float32")
+    check.equal(compute_dtype("cat", [f16, f16, f32], f16), f32, name="cat of both")
+### BEGIN HIDDEN TESTS
+with check.hidden_case("the 16 bits are those asked for", hint="return half, not torch.float16"):
+    check.equal(compute_dtype("matmul", [f32, bf16], bf16), bf16, name="matmul")
+    check.equal(compute_dtype("cat", [bf16, bf16], bf16), bf16, name="cat of bfloat16")
+with check.hidden_case("every operator of the table", hint="go through the table's rows again"):
+    for op in ("cumsum", "log", "pow", "log_softmax"):
+        check.equal(compute_dtype(op, [bf16], bf16), f32, name=op)
+with check.hidden_case("integers do not count", hint="filter by dtype.is_floating_point"):
+    check.equal(compute_dtype("cross_entropy", [f16, torch.int64], f16), f32, name="loss, labels")
+    check.equal(compute_dtype("mul", [torch.int64, f16], f16), f16, name="mul by integers")
+    check.equal(compute_dtype("cat", [torch.int32, torch.int64], f16), torch.int64, name="integers")
+with check.hidden_case(
+    "float64 is left alone",
+    hint="look for float64 among the inputs before you look at the operator",
+):
+    for op in ("matmul", "softmax", "add"):
+        check.equal(compute_dtype(op, [f32, f64], f16), f64, name=op)
+with check.hidden_case(
+    "the same as PyTorch's autocast, where a CPU follows the table", hint="which class is it in?"
+):
+    square = torch.rand(3, 3)
+    cases = {
+        "matmul": torch.matmul,
+        "mse_loss": nn.functional.mse_loss,
+        "add": torch.add,
+        "linear": nn.functional.linear,
+    }
+    for name, function in cases.items():
+        for left, right in ((f32, f32), (bf16, bf16)):
+            with torch.autocast("cpu", dtype=bf16):
+                real = function(square.to(left), square.to(right)).dtype
+            check.equal(compute_dtype(name, [left, right], bf16), real, name=name)
+### END HIDDEN TESTS
+check.score(2)
+
+# %% [markdown]
+# ## The real thing: PyTorch
+#
+# PyTorch keeps the weights in float32 all the time and casts copies where an operator wants them:
+# the model's own parameters *are* the master weights.
+# `GradScaler` is your `DynamicLossScaler`. With `enabled=False` it passes everything through,
+# so that one loop serves float32, bfloat16 and float16.
+# `Reader`, given at the top of the next task's cell, reads digits and notes the dtype of its last output.
+
+
+# %% [markdown]
+# ### Task 6. A step with autocast (2 points)
+#
+# `train_step(net, optimizer, scaler, images, labels, dtype, max_norm)` makes one step
+# and returns the cross-entropy of the batch, unscaled, as a float. In this order:
+#
+# 1. forget the old gradients;
+# 2. under `torch.autocast(images.device.type, dtype=dtype, enabled=dtype != torch.float32)`
+#    compute logits and loss, and nothing else;
+# 3. backward through `scaler.scale(loss)`;
+# 4. `scaler.unscale_(optimizer)`, and only then clip the gradients' norm to `max_norm`
+#    with `torch.nn.utils.clip_grad_norm_`: a norm of scaled gradients is not the one you mean;
+# 5. `scaler.step(optimizer)`, which skips the step if it found an infinity, and `scaler.update()`.
+#
+# Do not convert the network itself. About 9 lines.
+
+
+# %% nbgrader={"grade_id": "train-step", "solution": true}
+class Reader(nn.Module):
+    """A perceptron 64-128-10 that reads digits; notes the dtype of the logits it last returned."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        torch.manual_seed(seed)
+        self.hidden, self.output = nn.Linear(64, 128), nn.Linear(128, 10)
+        self.logits_dtype = None
+
+    def forward(self, images):
+        logits = self.output(nn.functional.relu(self.hidden(images)))
+        self.logits_dtype = logits.dtype
+        return logits
+
+
+def new_reader(seed: int, lr: float, momentum: float = 0.9):
+    """Return a network and its optimiser."""
+    net = Reader(seed)
+    return net, torch.optim.SGD(net.parameters(), lr=lr, momentum=momentum)
+
+
+def new_scaler(dtype, scale: float = 2.0**16, growth_interval: int = 2000):
+    """Return PyTorch's loss scaler, which does nothing unless dtype is float16."""
+    return torch.amp.GradScaler(
+        "cpu", init_scale=scale, growth_interval=growth_interval, enabled=dtype == torch.float16
+    )
+
+
+def train_step(net, optimizer, scaler, images, labels, dtype, max_norm: float = 1.0) -> float:
+    """Make one training step in mixed precision; return the unscaled loss."""
+    ### BEGIN SOLUTION
+    optimizer.zero_grad()
+    with torch.autocast(images.device.type, dtype=dtype, enabled=dtype != torch.float32):
+        loss = nn.functional.cross_entropy(net(images), labels)
+    scaler.scale(loss).backward()
+    scaler.unscale_(optimizer)
+    nn.utils.clip_grad_norm_(net.parameters(), max_norm)
+    scaler.step(optimizer)
+    scaler.update()
+    return loss.item()
+    ### END SOLUTION
+
+
+# %% explore=true
+def accuracy(net, x, y) -> float:
+    with torch.no_grad():
+        return float((net(x).argmax(dim=1) == y).float().mean())
+
+
+def read_digits(mode, seed, lr, batch, epochs=10):
+    """Train a reader in one of four ways; return its validation accuracy."""
+    net, optimizer = new_reader(seed, lr)
+    dtype = {"float16, autocast": torch.float16, "bfloat16, autocast": torch.bfloat16}.get(mode)
+    narrow = torch.bfloat16 if mode == "all bfloat16" else torch.float32
+    net.to(narrow)
+    scaler, order = new_scaler(dtype), torch.Generator().manual_seed(seed)
+    for _ in range(epochs):
+        for some in torch.randperm(len(x_train), generator=order).split(batch):
+            images = x_train[some].to(narrow)
+            train_step(net, optimizer, scaler, images, y_train[some], dtype or torch.float32)
+    return accuracy(net, x_validation.to(narrow), y_validation)
+
+
+for mode in ("float32", "bfloat16, autocast", "float16, autocast", "all bfloat16"):
+    found = [read_digits(mode, seed, lr=0.05, batch=32) for seed in range(2)]
+    print(f"rate 0.05:  {mode:19}", "  ".join(f"{value:.1%}" for value in found))
+
+# %% explore=true
+for mode in ("float32", "bfloat16, autocast", "all bfloat16"):
+    found = [read_digits(mode, seed, lr=0.001, batch=16) for seed in range(2)]
+    print(f"rate 0.001: {mode:19}", "  ".join(f"{value:.1%}" for value in found))
+
+# %% [markdown]
+# Each column is a seed. With autocast the accuracy is float32's to within an image or two,
+# far less than seeds differ from each other.
+#
+# All in bfloat16 depends on the rate.
+# At 0.05 it keeps up: updates are large beside the weights.
+# At 0.001 most of them are lost, and it falls behind by ten points and more.
+# That is the trap. A first test with a large rate says that everything is fine;
+# then the rate decays, as rates do, and the network stops learning without any error message.
+
+# %% nbgrader={"grade_id": "train-step-check", "grade": true, "points": 2}
+import torch
+from torch import nn
+
+from labkit import check
+
+draw = torch.Generator().manual_seed(5)
+images, labels = torch.rand(32, 64, generator=draw), torch.randint(10, (32,), generator=draw)
+
+
+def parameters(net):
+    """Return copies of the network's weights and biases."""
+    layers = (net.hidden, net.output)
+    return [p.detach().clone() for layer in layers for p in (layer.weight, layer.bias)]
+
+
+def float32_steps(start, lr, steps=1):
+    """Return the losses of plain SGD in float32 and where it ends, without clipping."""
+    values, losses = [p.clone().requires_grad_() for p in start], []
+    for _ in range(steps):
+        w1, b1, w2, b2 = values
+        loss = nn.functional.cross_entropy(
+            nn.functional.relu(images @ w1.T + b1) @ w2.T + b2, labels
+        )
+        moved = zip(values, torch.autograd.grad(loss, values), strict=True)
+        values = [(v - lr * g).detach().requires_grad_() for v, g in moved]
+        losses.append(loss.item())
+    return losses, [v.detach() for v in values]
+
+
+def distance(now, before):
+    """Return how far all parameters together have moved."""
+    return float(sum(((a - b) ** 2).sum() for a, b in zip(now, before, strict=True)) ** 0.5)
+
+
+with check.case(
+    "the forward pass runs in 16 bits, the weights stay float32",
+    hint="call the network inside torch.autocast; do not convert it",
+):
+    net, optimizer = new_reader(1, lr=0.1)
+    train_step(net, optimizer, new_scaler(torch.bfloat16), images, labels, torch.bfloat16)
+    check.equal(net.logits_dtype, torch.bfloat16, name="dtype of the logits")
+    check.equal(net.hidden.weight.dtype, torch.float32, name="dtype of the weights")
+# bfloat16 has two and a half digits; the loss comes out right to about 0.2 %.
+with check.case(
+    "the loss is returned unscaled", hint="return loss.item(), of the loss before scaler.scale"
+):
+    for dtype in (torch.bfloat16, torch.float16):
+        net, optimizer = new_reader(2, lr=0.1)
+        losses, _ = float32_steps(parameters(net), 0.1)
+        found = train_step(net, optimizer, new_scaler(dtype), images, labels, dtype)
+        check.close(found, losses[0], rtol=0.01, name="loss")
+with check.case(
+    "gradients are clipped after they are unscaled",
+    hint="scaler.unscale_(optimizer) first, clip_grad_norm_ second, scaler.step third",
+    weight=2,
+):
+    net, optimizer = new_reader(3, lr=1.0, momentum=0.0)
+    start = parameters(net)
+    train_step(net, optimizer, new_scaler(torch.float16), images, labels, torch.float16, 0.01)
+    # A step of plain SGD with rate 1 is as long as its gradient.
+    check.close(distance(parameters(net), start), 0.01, rtol=0.01, name="length of the step")
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "an infinite gradient: the step is skipped and the scale halved",
+    hint="scaler.step(optimizer) instead of optimizer.step(), then scaler.update()",
+    weight=2,
+):
+    net, optimizer = new_reader(4, lr=0.1)
+    scaler, start = new_scaler(torch.float16, scale=1024.0), parameters(net)
+    train_step(net, optimizer, scaler, images * 1e6, labels, torch.float16)
+    check.close(distance(parameters(net), start), 0.0, name="length of the step")
+    check.close(scaler.get_scale(), 512.0, name="scale")
+with check.hidden_case("good steps let the scale grow", hint="scaler.update() after every step"):
+    net, optimizer = new_reader(5, lr=0.1)
+    scaler = new_scaler(torch.float16, scale=256.0, growth_interval=2)
+    for _ in range(2):
+        train_step(net, optimizer, scaler, images, labels, torch.float16)
+    check.close(scaler.get_scale(), 512.0, name="scale")
+# Two steps of 0.5 move by about 0.5; rounding to bfloat16 changes that by less than 1 % of it.
+with check.hidden_case(
+    "two steps end where float32 ends", hint="optimizer.zero_grad() at the start of every step"
+):
+    for dtype in (torch.bfloat16, torch.float32):
+        net, optimizer = new_reader(6, lr=0.5, momentum=0.0)
+        start = parameters(net)
+        _, wanted = float32_steps(start, 0.5, steps=2)
+        for _ in range(2):
+            train_step(net, optimizer, new_scaler(dtype), images, labels, dtype, 100.0)
+        away = distance(parameters(net), wanted) / distance(wanted, start)
+        check.at_most(away, 0.05, name="distance from float32's end, as a share of the way")
+with check.hidden_case("with float32 autocast is off", hint="enabled=dtype != torch.float32"):
+    net, optimizer = new_reader(7, lr=0.1)
+    train_step(net, optimizer, new_scaler(torch.float32), images, labels, torch.float32)
+    check.equal(net.logits_dtype, torch.float32, name="dtype of the logits")
+### END HIDDEN TESTS
+check.score(2)
+
+# %% [markdown]
+# ## The real thing: Keras
+#
+# Keras says it with a *policy* for each layer: a dtype to compute in and one for the variables.
+#
+# | policy | computes in | variables |
+# |---|---|---|
+# | `"float32"` | float32 | float32 |
+# | `"mixed_bfloat16"` | bfloat16 | float32 |
+# | `"bfloat16"` | bfloat16 | bfloat16 |
+#
+# The variables are the master weights, so the second is mixed precision and the third is not.
+
+# %% [markdown]
+# ### Task 7. A policy for every layer but the last (1 point)
+#
+# `keras_model(policy)` returns a network for rows of 64 numbers:
+# a hidden dense layer of 128 units with relu, under `policy`,
+# and a dense output layer of 10 logits without activation, under `"float32"` whatever the policy:
+# the loss's exponentials start from it.
+#
+# Give each layer its `dtype=`; leave Keras's global policy as it is.
+# Import Keras inside the function. About 6 lines. `inspect_keras` is given, for the check.
+
+
+# %% nbgrader={"grade_id": "keras-model", "solution": true}
+def inspect_keras(model) -> dict:
+    """Return what a test or a person wants to know about a Keras model, in plain values."""
+    import keras
+    import numpy as np
+
+    layers = [layer for layer in model.layers if layer.weights]
+    logits = model(keras.ops.ones((3, 64)))
+    values = keras.ops.convert_to_numpy(keras.ops.cast(logits, "float32"))
+    return {
+        "computes in": [layer.compute_dtype for layer in layers],
+        "variables": [[str(w.dtype) for w in layer.weights] for layer in layers],
+        "shapes": [[tuple(w.shape) for w in layer.weights] for layer in layers],
+        "output": keras.backend.standardize_dtype(logits.dtype),
+        "output shape": tuple(values.shape),
+        "negative logits": bool((values < 0).any()),
+        "sums to one": bool(np.allclose(values.sum(axis=1), 1.0, atol=1e-3)),
+        "global policy": keras.config.dtype_policy().name,
+    }
+
+
+def keras_model(policy: str):
+    """Return a Keras model 64-128-10 that computes under policy and returns float32 logits."""
+    ### BEGIN SOLUTION
+    import keras
+
+    return keras.Sequential(
+        [
+            keras.Input((64,)),
+            keras.layers.Dense(128, activation="relu", dtype=policy),
+            keras.layers.Dense(10, dtype="float32"),
+        ]
+    )
+    ### END SOLUTION
+
+
+# %% explore=true
+def keras_accuracies(policies, rates, epochs=3):
+    """Train one model a policy and optimiser; return the backend's name and all accuracies."""
+    import keras
+
+    data = load("digits")
+    x, y = data.train.x.reshape(-1, 64), data.train.y
+    x_held_out, y_held_out = data.validation.x.reshape(-1, 64), data.validation.y
+    found = {}
+    for policy in policies:
+        for name, lr in rates.items():
+            keras.utils.set_random_seed(0)
+            model = keras_model(policy)
+            loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+            kind = {"SGD": keras.optimizers.SGD, "Adam": keras.optimizers.Adam}[name]
+            model.compile(kind(learning_rate=lr), loss=loss, metrics=["accuracy"])
+            model.fit(x, y, epochs=epochs, batch_size=32, verbose=0)
+            _, found[policy, name] = model.evaluate(x_held_out, y_held_out, verbose=0)
+    return keras.config.backend(), found
+
+
+# %% explore=true
+def show_keras(backend, rates):
+    """Print a line a policy, trained in a process in which Keras has this backend."""
+    chosen = {"KERAS_BACKEND": backend}
+    policies = ("float32", "mixed_bfloat16", "bfloat16")
+    name, found = in_fresh_process(keras_accuracies, policies, rates, environment=chosen)
+    for policy in policies:
+        accuracies = "   ".join(f"{kind} {found[policy, kind]:6.1%}" for kind in rates)
+        print(f"{name:11} {policy:15} {accuracies}")
+
+
+show_keras("torch", {"SGD": 0.05, "Adam": 0.001})
+
+# %% explore=true
+show_keras("tensorflow", {"Adam": 0.001})
+
+# %% [markdown]
+# Each line ran in a process of its own, because Keras chooses its backend when it is imported.
+# `mixed_bfloat16` gives float32's accuracy, to within an image or so, with both backends.
+#
+# Pure `bfloat16` gets by with SGD and breaks with Adam.
+# Adam corrects its means by $1 - \beta_2^t$ with $\beta_2 = 0.999$.
+# Keras computes that in the variable's dtype, and the bfloat16 nearest to 0.999 is 1: the numbers below 1 are $2^{-8}$ apart.
+# So the correction is 0, and the step, which is multiplied by its root, is 0 too.
+# With the torch backend no layer moves: Keras updates all of them together, in one dtype.
+# With tensorflow the float32 output layer learns, on top of a hidden layer that stays as it was drawn.
+
+# %% nbgrader={"grade_id": "keras-model-check", "grade": true, "points": 1}
+from labkit import check
+
+with check.case(
+    "mixed_bfloat16: computes in bfloat16, keeps its variables in float32",
+    hint="dtype=policy for the hidden layer",
+):
+    seen = inspect_keras(keras_model("mixed_bfloat16"))
+    check.equal(seen["computes in"][0], "bfloat16", name="hidden layer computes in")
+    check.equal(seen["variables"][0], ["float32", "float32"], name="variables of the hidden layer")
+    check.equal([tuple(s) for s in seen["shapes"][0]], [(64, 128), (128,)], name="their shapes")
+with check.case(
+    "logits are float32", hint='dtype="float32" for the output layer, and no activation'
+):
+    seen = inspect_keras(keras_model("mixed_bfloat16"))
+    check.equal(seen["output"], "float32", name="output")
+    check.equal(seen["computes in"][-1], "float32", name="output layer computes in")
+    check.equal(tuple(seen["output shape"]), (3, 10), name="shape of the output for three rows")
+    check.true(seen["negative logits"] and not seen["sums to one"], "logits, not probabilities")
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "the policy is the caller's", hint="pass policy on as it came, for float32 and bfloat16 as well"
+):
+    for policy in ("bfloat16", "float32"):
+        seen = inspect_keras(keras_model(policy))
+        check.equal(seen["computes in"][:1], [policy], name=f"{policy}: hidden layer computes in")
+        check.equal(seen["variables"], [[policy] * 2, ["float32"] * 2], name=f"{policy}: variables")
+        check.equal(seen["output"], "float32", name=f"{policy}: output")
+with check.hidden_case(
+    "the global policy is left alone",
+    hint="keras.config.set_dtype_policy changes every later model",
+):
+    check.equal(inspect_keras(keras_model("mixed_bfloat16"))["global policy"], "float32")
+### END HIDDEN TESTS
+check.score(1)
+
+# %% [markdown]
+# ## And is it faster?
+#
+# On a CPU that depends on whether it has instructions for bfloat16.
+# The next cell multiplies two matrices in both formats, in turns, on one core.
+
+# %% explore=true
+left, right = torch.rand(2, 768, 768)
+left_16, right_16 = left.bfloat16(), right.bfloat16()
+timings = compare({"float32": lambda: left @ right, "bfloat16": lambda: left_16 @ right_16})
+low, middle, high = timings.ratio("float32", "bfloat16")
+print(f"float32 takes {middle:.1f} times as long as bfloat16 ({low:.1f} to {high:.1f})")
+
+# %% [markdown]
+# A number well above 1 means that this processor has such instructions; below 1, that it converts back and forth.
+# Float16 is not in the comparison: few CPUs can multiply it, and on the others it is some hundred times slower.
+# That is why on a CPU the 16 bits are bfloat16.
+#
+# The data sheet of the Volta GPU promised 120 trillion operations a second for float16 products with float32 sums,
+# twelve times its predecessor's rate in float32.
+# A whole training step gains less: what is not a product does not get faster.
+
+# %% [markdown]
+# ### With a GPU
+#
+# The next cell times a step of a wide network in four ways.
+# TF32 is a fifth format: float32 in memory, 10 fraction bits inside the product.
+
+# %% explore=true
+if device() == "cpu":
+    print("No GPU here: skipped the step times in float32, TF32, float16 and bfloat16.")
+else:
+    where = device()
+    wide = nn.Sequential(*[nn.Linear(4096, 4096) for _ in range(4)]).to(where)
+    batch = torch.randn(4096, 4096, device=where)
+
+    def gpu_step(dtype=torch.float32, precision="highest"):
+        torch.set_float32_matmul_precision(precision)
+        with torch.autocast(where, dtype=dtype, enabled=dtype != torch.float32):
+            loss = wide(batch).float().square().mean()
+        loss.backward()
+        wide.zero_grad()
+        torch.set_float32_matmul_precision("highest")
+
+    ways = {
+        "float32": gpu_step,
+        "float32 as TF32": lambda: gpu_step(precision="high"),
+        "float16, autocast": lambda: gpu_step(torch.float16),
+        "bfloat16, autocast": lambda: gpu_step(torch.bfloat16),
+    }
+    print(compare(ways, repeat=10))
+
+# %% [markdown]
+# ### In your words (4 points)
+#
+# A classmate trains in float16 with autocast and PyTorch's `GradScaler` (growth interval 2000) and shows you this log.
+#
+# | steps | loss | loss scale | steps skipped |
+# |---|---|---|---|
+# | 0 to 3 | 2.31 | 65536 falls to 4096 | 4 |
+# | 4 to 5999 | 2.30 falls to 0.41 | 4096, and 8192 for a step now and then | 2 |
+# | 6000 to 6040 | nan | 4096 falls to below $10^{-8}$ | all |
+
+# %% [markdown]
+# 1. Which skipped steps are harmless, and why?
+# 2. From step 6000 on a smaller scale does not help. What does that say about where the nan comes from?
+#    Name an operation that can produce it, and how you would find it.
+# 3. He proposes bfloat16 without a scaler. What does he gain, what does he lose, and what must stay as it is?
+#
+# About 150 words.
+
+# %% [markdown] nbgrader={"grade_id": "diagnosis", "grade": true, "solution": true, "points": 4}
+# ### BEGIN SOLUTION
+# **Model answer.**
+# The first four skips are the scaler finding its place: 65536 is too large, each overflow costs one step and halves the scale.
+# The two later ones are its regular attempts to double after 2000 good steps; 8192 overflows, it goes back.
+# In both cases the weights were not touched.
+# From step 6000 on the *loss* itself is nan. The scale multiplies the loss after the forward pass,
+# so a nan or infinity in the forward pass is not changed by any scale, and halving goes on for ever.
+# Candidates: activations or logits beyond 65504 in a float16 product, a sum, a square or a variance computed in float16,
+# a logarithm of a probability that underflowed to 0, a division by such a number, or a bad input.
+# Look for the first tensor that is not finite, for example with forward hooks on each layer, on the batch of step 6000;
+# then compute that operation in float32, or keep its input small.
+# The weights are still good, because every step since was skipped.
+# bfloat16 has float32's range: such overflows do not occur and no scale is needed.
+# It has three bits less, so it rounds eight times more coarsely. A log of zero or a bad input would still give nan.
+# Master weights in float32, and sums, normalisations and the loss in float32, must stay.
+#
+# **Rubric.**
+#
+# * 1 point: both kinds of harmless skips (start, and attempts to grow), and that a skipped step leaves the weights alone.
+# * 1 point: the forward pass, argued from the loss being nan or from the scale acting only after it.
+# * 1 point: a plausible operation, and a way to find it (hooks, isfinite, anomaly detection, one batch run in float32).
+# * 1 point: gains range and loses digits; keeps float32 master weights and wide sums.
+#
+# Half a point off each for a claim without a reason. Do not take points for language.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## Optional: wrong loops that learn
+#
+# No points here. Each of these steps has one fault. Which ones will the accuracy betray? Guess first.
+#
+# * *clips first*: clips the scaled gradients, then unscales
+# * *never unscales*: the optimiser gets the scaled gradients, clipped
+# * *no update*: the scale stays at its first value
+# * *keeps gradients*: forgets to forget the gradients of the steps before
+
+
+# %% explore=true
+def faulty_step(net, optimizer, scaler, images, labels, fault):
+    if fault != "keeps gradients":
+        optimizer.zero_grad()
+    with torch.autocast("cpu", dtype=torch.float16):
+        loss = nn.functional.cross_entropy(net(images), labels, reduction="mean")
+    scaler.scale(loss).backward()
+    if fault not in ("clips first", "never unscales"):
+        scaler.unscale_(optimizer)
+    nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+    if fault == "never unscales":
+        optimizer.step()
+        return
+    scaler.step(optimizer)
+    scaler.update(scaler.get_scale() if fault == "no update" else None)
+
+
+for fault in ("none", "clips first", "never unscales", "no update", "keeps gradients"):
+    net, optimizer = new_reader(0, lr=0.01, momentum=0.0)
+    scaler, order = new_scaler(torch.float16), torch.Generator().manual_seed(0)
+    for _ in range(6):
+        for some in torch.randperm(len(x_train), generator=order).split(16):
+            faulty_step(net, optimizer, scaler, x_train[some], y_train[some], fault)
+    print(f"{fault:16} {accuracy(net, x_validation, y_validation):.1%}")
+
+# %% [markdown]
+# The accuracy betrays one of the four.
+#
+# * *Clips first*: the scaled norm is far above 1, so it is cut down to 1, and then divided by 65,536. Nothing moves.
+# * *Never unscales*: the same cut leaves a gradient of length 1, always.
+#   The network learns, here even faster, but the rate no longer means what you set, and an infinity would not be skipped.
+# * *No update*: harmless as long as nothing overflows. When something does, every step is skipped for ever.
+# * *Keeps gradients*: the scaler hides it. The old gradients, unscaled already, are divided by 65,536 once more.
+#   Change to bfloat16, where there is no scale, and the fault is back.
+#
+# A loop that learns is not yet a loop that is right.
+
+# %% [markdown]
+# ## Your result card
+#
+# One run is an anecdote. Three seeds give a mean and a spread of the share of updates
+# that float16 weights lose without a master copy.
+
+# %% explore=true
+lost = [
+    train(torch.float16, DynamicLossScaler(), NoMaster, seed=seed)["updates lost"]
+    for seed in range(3)
+]
+result_card(
+    "float16 weights without a float32 master copy lose updates",
+    sum(lost) / len(lost),
+    n=len(lost),
+    spread=float(torch.tensor(lost).std(correction=0)),
+    source="A: compute gradients in FP16 but keep the weights in FP32",
+    lab="07_mixed_precision",
+)
+
+# %% [markdown]
+# ## What you take along
+#
+# * 16 bits for what is multiplied and moved: weights' copies, activations, gradients. 32 bits for what is added up:
+#   master weights, optimiser state, sums, normalisation, loss.
+# * float16 lacks range: scale the loss, look for infinities, skip, unscale before you clip.
+# * bfloat16 lacks digits: no scale, but master weights all the more.
+# * A first test at a large rate does not show lost updates. Count them.
+# * Mixed precision halves activations and traffic, not the memory of weights and optimiser.

@@ -1,0 +1,13 @@
+"""Fails train-step-check: autocasts to bfloat16 whatever dtype was asked for, float32 too."""
+
+
+def train_step(net, optimizer, scaler, images, labels, dtype, max_norm=1.0):
+    optimizer.zero_grad()
+    with torch.autocast(images.device.type, dtype=torch.bfloat16):
+        loss = nn.functional.cross_entropy(net(images), labels)
+    scaler.scale(loss).backward()
+    scaler.unscale_(optimizer)
+    nn.utils.clip_grad_norm_(net.parameters(), max_norm)
+    scaler.step(optimizer)
+    scaler.update()
+    return loss.item()

@@ -1,0 +1,13 @@
+"""Fails train-step-check: calls backward on the loss itself, but unscales all the same."""
+
+
+def train_step(net, optimizer, scaler, images, labels, dtype, max_norm=1.0):
+    optimizer.zero_grad()
+    with torch.autocast(images.device.type, dtype=dtype, enabled=dtype != torch.float32):
+        loss = nn.functional.cross_entropy(net(images), labels)
+    loss.backward()
+    scaler.unscale_(optimizer)
+    nn.utils.clip_grad_norm_(net.parameters(), max_norm)
+    scaler.step(optimizer)
+    scaler.update()
+    return loss.item()

@@ -1,0 +1,14 @@
+"""Fails train-step-check: returns the loss times the scale."""
+
+
+def train_step(net, optimizer, scaler, images, labels, dtype, max_norm=1.0):
+    optimizer.zero_grad()
+    with torch.autocast(images.device.type, dtype=dtype, enabled=dtype != torch.float32):
+        loss = nn.functional.cross_entropy(net(images), labels)
+    loss = scaler.scale(loss)
+    loss.backward()
+    scaler.unscale_(optimizer)
+    nn.utils.clip_grad_norm_(net.parameters(), max_norm)
+    scaler.step(optimizer)
+    scaler.update()
+    return loss.item()
