@@ -1,0 +1,1956 @@
+# %% [markdown]
+# # 02. One network, four frameworks
+#
+# **How do PyTorch and Keras do the same, and what does a graph buy?**
+# A framework records what you compute and walks the record backwards: that is its `backward()`.
+# Here you write such a recorder in some forty lines,
+# then give one network four dresses: NumPy, yours, PyTorch, and Keras on two backends.
+# All must show the same loss and the same gradients.
+# A record is also a plan that can be improved before it runs.
+# You fuse its operators, share its buffers, and measure what compilers make of it.
+# Last, a trained network is taken over for a new task with 50 labels.
+
+# %% [markdown]
+# | | |
+# |---|---|
+# | Prerequisites | lab 01, or: backpropagation and NumPy broadcasting |
+# | Time | about 5 hours |
+# | Points | 20: 16 from checks, 4 from a written answer |
+# | Hardware | two CPU cores; with a GPU, one cell near the end compiles for it |
+
+# %% [markdown]
+# ## How this notebook works
+#
+# Each task asks for one function or class.
+# Replace the line that raises `NotImplementedError` and keep the name and the arguments.
+# Then run the look cell and the check below it.
+# A check lists its cases: what was expected, what came, and where to look.
+# Further cases, hidden here, run when your work is graded; they test what the task's text promises, with other numbers.
+#
+# Cells that begin with `# explore` are yours to change.
+# They are not run when your work is graded:
+# a helper or an import that a task needs belongs in the task's cell.
+
+# %% nbgrader={"grade_id": "setup", "locked": true}
+from collections import Counter
+
+import numpy as np
+import torch
+from torch import nn
+
+from labkit import bench, check, compare, device, in_fresh_process, load, plot, result_card
+
+torch.set_num_threads(1)
+digits = load("digits")
+x_train, y_train = digits.train.x.reshape(-1, 64).astype(np.float64), digits.train.y
+print(digits)
+
+# %% [markdown]
+# ## The network, undressed
+#
+# The network is lab 01's: linear layers with relu in between, softmax cross-entropy at the end.
+# Its weights are a list of pairs `(w, b)`, one a layer, `w` of shape `(n_in, n_out)` and `b` of shape `(n_out,)`.
+# A *dress* is a function of `(weights, x, labels)` that returns the loss and the gradients,
+# a list of pairs again, each gradient with the shape of its weight.
+#
+# The first dress is given: NumPy and a derivative by hand, as in lab 01.
+# It is the reference for the other three.
+
+
+# %% nbgrader={"grade_id": "numpy-dress", "locked": true}
+def random_weights(sizes, seed: int = 0) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return a pair (w, b) a layer; sizes (64, 128, 10) have two layers."""
+    rng = np.random.default_rng(seed)
+    return [
+        (rng.normal(0.0, np.sqrt(2.0 / n_in), (n_in, n_out)), rng.normal(0.0, 0.1, n_out))
+        for n_in, n_out in zip(sizes[:-1], sizes[1:], strict=True)
+    ]
+
+
+def numpy_dress(weights, x, labels):
+    """Return the loss and a pair (dw, db) a layer, derived by hand."""
+    inputs = [x]
+    for w, b in weights[:-1]:
+        inputs.append(np.maximum(inputs[-1] @ w + b, 0.0))
+    logits = inputs[-1] @ weights[-1][0] + weights[-1][1]
+    shifted = logits - logits.max(axis=1, keepdims=True)
+    log_p = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    picked = np.arange(len(x)), labels
+    loss, slope = float(-log_p[picked].mean()), np.exp(log_p)
+    slope[picked] -= 1.0
+    slope /= len(x)
+    gradients = []
+    for (w, _), h in zip(reversed(weights), reversed(inputs), strict=True):
+        gradients.append((h.T @ slope, slope.sum(axis=0)))
+        slope = (slope @ w.T) * (h > 0)
+    return loss, gradients[::-1]
+
+
+# %% [markdown]
+# ## A recorder
+#
+# Every value becomes a *node*.
+# It knows the nodes that it was computed from, its parents,
+# and how a gradient by this node turns into gradients by its parents: the function `back`.
+# Nobody writes the graph down; computing forward builds it.
+#
+# Of $y = ab$, for example, the parents are $a$ and $b$;
+# `back` takes $g = \partial L/\partial y$ and returns one gradient a parent, the tuple $(g\,b, g\,a)$.
+# The class `Node` is given at the top of the first task's cell.
+
+
+# %% [markdown]
+# ### Task 1. Three operators (2 points)
+#
+# Broadcasting copies a bias of shape `(3,)` into every row of a `(2, 3)` batch.
+# What was copied on the way forward is added up on the way back:
+# `unbroadcast(gradient, shape)` sums the gradient over every axis that broadcasting added in front,
+# and over every axis that is 1 in `shape` and longer in the gradient; the result has exactly that shape.
+# Ones of shape `(2, 3)` become `[2, 2, 2]` for `(3,)`, `[[3], [3]]` for `(2, 1)` and `6` for `()`. About 4 lines.
+
+
+# %% nbgrader={"grade_id": "unbroadcast", "solution": true}
+class Node:
+    """A value, the nodes it was computed from, and the way back to them."""
+
+    def __init__(self, value, parents=(), op: str = "input", back=None) -> None:
+        self.value = np.asarray(value, dtype=np.float64)
+        self.parents, self.op, self.back = tuple(parents), op, back
+        self.grad = None  # the gradient of the root by this node, once backpropagate has run
+
+
+def unbroadcast(gradient: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Return the gradient by a value of this shape, which was broadcast to gradient.shape."""
+    ### BEGIN SOLUTION
+    added = gradient.ndim - len(shape)
+    gradient = gradient.sum(axis=tuple(range(added)))
+    copied = tuple(axis for axis, length in enumerate(shape) if length == 1)
+    return gradient.sum(axis=copied, keepdims=True)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade_id": "unbroadcast-check", "grade": true, "points": 1}
+import numpy as np
+
+from labkit import check
+
+with check.case(
+    "unbroadcast: the worked examples",
+    hint="sum over the axes in front, then over those that are 1 in shape, with keepdims=True",
+):
+    ones = np.ones((2, 3))
+    check.close(unbroadcast(ones, (3,)), [2, 2, 2])
+    check.close(unbroadcast(ones, (2, 1)), [[3], [3]])
+    check.close(unbroadcast(ones, ()), 6)
+with check.case("unbroadcast leaves equal shapes alone", hint="nothing was copied, nothing to sum"):
+    equal = np.arange(8.0).reshape(4, 2)
+    check.close(unbroadcast(equal, (4, 2)), equal)
+### BEGIN HIDDEN TESTS
+draw = np.random.default_rng(2)
+with check.hidden_case(
+    "unbroadcast: axes in front and axes of length 1 at once",
+    hint="first the axes that are missing in shape, then those that are 1 in it",
+):
+    tall = draw.normal(size=(2, 4, 3, 5))
+    check.close(unbroadcast(tall, (4, 1, 5)), np.einsum("abcd->bd", tall)[:, None, :])
+    check.close(unbroadcast(tall, (1, 5)), np.einsum("abcd->d", tall)[None, :])
+    check.close(unbroadcast(tall, (1, 3, 1)), np.einsum("abcd->c", tall)[None, :, None])
+with check.hidden_case(
+    "unbroadcast: a square gradient", hint="equal lengths cannot say which axis was added"
+):
+    square = draw.normal(size=(3, 3))
+    check.close(unbroadcast(square, (3,)), np.einsum("nk->k", square))
+    check.close(unbroadcast(square, (3, 1)), np.einsum("nk->n", square)[:, None])
+### END HIDDEN TESTS
+check.score(1)
+
+# %% [markdown]
+# The given operators, `add` with your `unbroadcast` in it.
+
+
+# %% nbgrader={"grade_id": "given-operators", "locked": true}
+def multiply(a: Node, b: Node) -> Node:
+    """Return a * b, for equal shapes."""
+    return Node(a.value * b.value, (a, b), "multiply", lambda g: (g * b.value, g * a.value))
+
+
+def add(a: Node, b: Node) -> Node:
+    """Return a + b, with broadcasting."""
+    y = a.value + b.value
+    return Node(
+        y, (a, b), "add", lambda g: (unbroadcast(g, a.value.shape), unbroadcast(g, b.value.shape))
+    )
+
+
+def scale(a: Node, factor: float) -> Node:
+    """Return factor * a."""
+    return Node(factor * a.value, (a,), "scale", lambda g: (factor * g,))
+
+
+def tanh(a: Node) -> Node:
+    """Return tanh(a)."""
+    y = np.tanh(a.value)
+    return Node(y, (a,), "tanh", lambda g: (g * (1.0 - y**2),))
+
+
+def cross_entropy(logits: Node, labels: np.ndarray) -> Node:
+    """Return the mean cross-entropy of softmax(logits), a single number."""
+    shifted = logits.value - logits.value.max(axis=1, keepdims=True)
+    log_p = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    picked = np.zeros_like(log_p)
+    picked[np.arange(len(labels)), labels] = 1.0 / len(labels)
+    loss = -(picked * log_p).sum()
+    slope = np.exp(log_p) / len(labels) - picked
+    return Node(loss, (logits,), "cross_entropy", lambda g: (g * slope,))
+
+
+# %% [markdown]
+# `matmul(a, b)` returns the node of the matrix product of two matrices, with `op` "matmul".
+# For $y = ab$, shapes $(n, k)$ and $(k, m)$, and $g = \partial L/\partial y$, its `back` returns $(g\,b^\top, a^\top g)$.
+#
+# `relu(a)` returns the node of $\max(a, 0)$, with `op` "relu".
+# The gradient passes where $a > 0$, and is 0 elsewhere, also at 0.
+#
+# Both leave the values of their parents and the gradient that `back` receives as they are.
+# For example `relu(Node([-1, 2])).back(np.array([5.0, 5.0]))` is the tuple with the one entry `[0, 5]`.
+# About 3 lines each.
+
+
+# %% nbgrader={"grade_id": "matmul", "solution": true}
+def matmul(a: Node, b: Node) -> Node:
+    """Return the matrix product a b of two matrices."""
+    ### BEGIN SOLUTION
+    y = a.value @ b.value
+    return Node(y, (a, b), "matmul", lambda g: (g @ b.value.T, a.value.T @ g))
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade_id": "relu", "solution": true}
+def relu(a: Node) -> Node:
+    """Return max(a, 0), elementwise."""
+    ### BEGIN SOLUTION
+    y = np.maximum(a.value, 0.0)
+    return Node(y, (a,), "relu", lambda g: (g * (y > 0),))
+    ### END SOLUTION
+
+
+# %% explore=true
+batch, bias = Node(np.arange(6.0).reshape(2, 3) - 2), Node([0.5, 0.0, -0.5])
+outcome = relu(add(batch, bias))
+print("relu(batch + bias)\n", outcome.value)
+through_relu = outcome.back(np.ones((2, 3)))
+to_batch, to_bias = outcome.parents[0].back(through_relu[0])
+print("gradient by the batch\n", to_batch)
+print("gradient by the bias", to_bias)
+
+# %% [markdown]
+# Each entry of the bias was used in two rows.
+# Its gradient counts in how many of them relu let something through.
+# You went back by hand here, one `back` after the other; the next task does it for any graph.
+
+# %% nbgrader={"grade_id": "operators-check", "grade": true, "points": 1}
+import numpy as np
+
+from labkit import check
+
+draw = np.random.default_rng(1)
+left, right, upstream = (draw.normal(size=shape) for shape in ((4, 3), (3, 2), (4, 2)))
+with check.case(
+    "matmul: value and gradients",
+    hint="back returns two gradients, g b^T for a and a^T g for b, in this order",
+):
+    product = matmul(Node(left), Node(right))
+    check.close(product.value, np.einsum("nk,km->nm", left, right), name="value")
+    by_left, by_right = product.back(upstream)
+    check.close(by_left, np.einsum("nm,km->nk", upstream, right), name="gradient by a")
+    check.close(by_right, np.einsum("nk,nm->km", left, upstream), name="gradient by b")
+with check.case(
+    "relu: the worked example", hint="back returns a tuple with one entry: return (g * mask,)"
+):
+    rectified = relu(Node([-1, 2]))
+    check.close(rectified.value, [0, 2], name="value")
+    (by_a,) = rectified.back(np.array([5.0, 5.0]))
+    check.close(by_a, [0, 5], name="gradient")
+with check.case(
+    "both record their parents and their name",
+    hint='Node(value, (a, b), "matmul", back): parents in the order of the arguments',
+):
+    product, rectified = matmul(Node(left), Node(right)), relu(Node(left))
+    check.equal([product.op, rectified.op], ["matmul", "relu"], name="op")
+    check.close(product.parents[0].value, left, name="first parent of matmul")
+    check.close(product.parents[1].value, right, name="second parent of matmul")
+    check.close(rectified.parents[0].value, left, name="parent of relu")
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "matmul: square matrices are not mixed up", hint="which factor is transposed, and on which side"
+):
+    a, b, g = (draw.normal(size=(3, 3)) for _ in range(3))
+    by_a, by_b = matmul(Node(a), Node(b)).back(g)
+    check.close(by_a, np.einsum("nm,km->nk", g, b), name="gradient by a")
+    check.close(by_b, np.einsum("nk,nm->km", a, g), name="gradient by b")
+with check.hidden_case(
+    "relu passes nothing at 0, and large gradients whole", hint="the mask is a > 0, 1 or 0"
+):
+    (by_a,) = relu(Node([[-3.0, 0.0], [0.1, 7.0]])).back(np.full((2, 2), 10.0))
+    check.close(by_a, [[0, 0], [10, 10]])
+with check.hidden_case(
+    "parents and gradients stay as they were", hint="make new arrays: g *= mask changes g"
+):
+    parent, arrived = Node(left - 0.5), np.full((4, 3), 2.0)
+    value = np.array(parent.value)
+    rectified = relu(parent)
+    with check.unchanged(gradient=arrived):
+        rectified.back(arrived)
+    check.close(parent.value, value, name="value of the parent")
+### END HIDDEN TESTS
+check.score(1)
+
+# %% [markdown]
+# ### Task 2. All gradients at once (3 points)
+#
+# A node's gradient is complete when every node that was computed from it has sent its share.
+# So nodes are visited in reverse *topological order*.
+#
+# `topological_order(root)` returns a list of `root` and all nodes that it was computed from, directly or not:
+# each node once, and after all of its parents; so `root` is last.
+# If `y = multiply(x, x)`, the order is `[x, y]`. Visit no node twice.
+# Compare nodes by identity. A depth-first walk that remembers what it has seen takes about 9 lines.
+
+
+# %% nbgrader={"grade_id": "topological-order", "solution": true}
+def topological_order(root: Node) -> list[Node]:
+    """Return the nodes that root depends on and root itself, parents before children."""
+    ### BEGIN SOLUTION
+    order, seen = [], set()
+
+    def visit(node):
+        if id(node) not in seen:
+            seen.add(id(node))
+            for parent in node.parents:
+                visit(parent)
+            order.append(node)
+
+    visit(root)
+    return order
+    ### END SOLUTION
+
+
+# %% [markdown]
+# `backpropagate(root)` leaves in `node.grad` of every node in the graph
+# the gradient of the sum of root's entries, an array of the value's shape.
+# Root's own is 1 everywhere; `node.back(node.grad)` gives the shares of the parents; inputs have no `back`.
+# A node that was used several times gets the *sum* of the shares.
+# Call each `back` once. A second `backpropagate` starts anew: it does not add to the first.
+#
+# For `x = Node(3.0)` and `y = multiply(x, x)`, `x.grad` becomes 6: two shares of 3. About 8 lines.
+
+
+# %% nbgrader={"grade_id": "backpropagate", "solution": true}
+def backpropagate(root: Node) -> None:
+    """Leave in every node's grad the gradient of the sum of root's entries."""
+    ### BEGIN SOLUTION
+    order = topological_order(root)
+    for node in order:
+        node.grad = np.zeros_like(node.value)
+    root.grad = np.ones_like(root.value)
+    for node in reversed(order):
+        if node.back is not None:
+            for parent, share in zip(node.parents, node.back(node.grad), strict=True):
+                parent.grad = parent.grad + share
+    ### END SOLUTION
+
+
+# %% explore=true
+def steps_without_memory(node: Node) -> int:
+    """Count the visits of a walk that does not remember where it has been."""
+    return 1 + sum(steps_without_memory(parent) for parent in node.parents)
+
+
+value, remembering, forgetting = Node(1.0), [], []
+for _ in range(16):
+    value = add(value, value)
+    remembering.append(len(topological_order(value)))
+    forgetting.append(steps_without_memory(value))
+plot.curves(
+    {"every path": forgetting, "your order": remembering},
+    xlabel="how often a value was added to itself",
+    ylabel="visits",
+    title="Each node once, or each path once",
+    logy=True,
+)
+
+# %% [markdown]
+# There are two ways from each sum to the one below it, so sixteen sums have $2^{16}$ paths,
+# and a walk that forgets takes them all.
+# A network with skip connections is such a graph: each connection doubles the number of paths.
+# Remembering what was seen turns an exponential cost into a linear one.
+# That is the difference between reverse-mode differentiation and writing out the chain rule.
+
+# %% nbgrader={"grade_id": "backward-check", "grade": true, "points": 3}
+import numpy as np
+
+from labkit import check
+
+
+def node(value, parents, op, back):
+    """Return a node of the student's class whose way back is the test's."""
+    return Node(value, parents, op, check.counted(back))
+
+
+def diamond():
+    """Return four nodes by name: a and b, c from both, and d from a and c."""
+    a, b = Node([1.0, 2.0], op="a"), Node([3.0, 5.0], op="b")
+    c = node([4.0, 7.0], (a, b), "c", lambda g: (2 * g, 3 * g))
+    return {"a": a, "b": b, "c": c, "d": node([0.0, 0.0], (a, c), "d", lambda g: (5 * g, 7 * g))}
+
+
+with check.case(
+    "the worked example",
+    hint="grad starts at zero, root's at one; add every share: x is both parents of y",
+):
+    x = Node(3.0)
+    y = node(9.0, (x, x), "multiply", lambda g: (3 * g, 3 * g))
+    check.equal(len(topological_order(y)), 2, name="length of the order")
+    backpropagate(y)
+    check.close(x.grad, 6.0, name="x.grad")
+    check.close(y.grad, 1.0, name="y.grad")
+with check.case(
+    "each node once, after its parents",
+    hint="append a node after its parents have been visited, and remember what was seen",
+):
+    names = [each.op for each in topological_order(diamond()["d"])]
+    check.equal(sorted(names), ["a", "b", "c", "d"], name="nodes in the order")
+    check.true(names.index("c") == 2 and names.index("d") == 3, "c after a and b, and d last")
+with check.case(
+    "a node that was used twice gets the sum of the shares",
+    hint="parent.grad = parent.grad + share; and hand it on only when all shares have come",
+):
+    nodes = diamond()
+    backpropagate(nodes["d"])
+    check.close(nodes["c"].grad, [7.0, 7.0], name="c.grad")
+    check.close(nodes["a"].grad, [5.0 + 2 * 7.0] * 2, name="a.grad")
+    check.close(nodes["b"].grad, [21.0, 21.0], name="b.grad")
+with check.case("each back is called once", hint="one pass over the reversed order"):
+    first = Node([1.0])
+    way = [check.counted(lambda g: (g, g)) for _ in range(8)]
+    last = first
+    for each in way:
+        last = Node([0.0], (last, last), "double", each)
+    backpropagate(last)
+    for each in way:
+        check.calls(each, 1)
+    check.close(first.grad, [256.0], name="gradient of the first node")
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "a second call starts anew", hint="set every grad to zero before the first share comes"
+):
+    nodes = diamond()
+    backpropagate(nodes["d"])
+    backpropagate(nodes["d"])
+    check.close(nodes["a"].grad, [19.0, 19.0], name="a.grad")
+with check.hidden_case(
+    "long and short ways meet",
+    hint="depth-first, a node after all of its parents: nearest first is another order",
+):
+    start = Node([2.0], op="start")
+    long = start
+    for number in range(3):
+        long = node([0.0], (long,), f"long {number}", lambda g: (2 * g,))
+    for parents in ((start, long), (long, start)):
+        root = node([0.0], parents, "root", lambda g: (g, 3 * g))
+        names = [each.op for each in topological_order(root)]
+        check.equal(names, ["start", "long 0", "long 1", "long 2", "root"])
+        backpropagate(root)
+        expected = 1 + 3 * 8 if parents[0].op == "start" else 8 + 3
+        check.close(start.grad, [float(expected)], name="gradient of the start")
+with check.hidden_case(
+    "a matrix of functions agrees with finite differences",
+    hint="does every node's grad have its value's shape, and does root's start at 1 everywhere?",
+):
+    point = np.array([[0.3, -0.8], [1.2, 0.1]])
+    bent = np.tanh(0.7 * point**2)
+    x = Node(point)
+    square = node(point**2, (x, x), "square", lambda g: (g * point, g * point))
+    curve = node(bent, (square,), "curve", lambda g: (0.7 * g * (1 - bent**2),))
+    backpropagate(node(bent * point, (curve, x), "product", lambda g: (g * point, g * bent)))
+    check.shape(curve.grad, (2, 2), name="curve.grad")
+    check.gradient(lambda v: float((np.tanh(0.7 * v * v) * v).sum()), point, x.grad)
+with check.hidden_case("only ancestors are in the order", hint="start at root, follow parents"):
+    nodes = diamond()
+    check.equal([each.op for each in topological_order(nodes["b"])], ["b"])
+    check.equal(len(topological_order(nodes["c"])), 3, name="length of the order")
+### END HIDDEN TESTS
+check.score(3)
+
+# %% [markdown]
+# ### The second dress
+#
+# The network in your operators. No derivative in sight:
+# the way back is recorded while the values go forward.
+
+
+# %% nbgrader={"grade_id": "autograd-dress", "locked": true}
+def forward_nodes(weights, x):
+    """Return the node of the logits, and the nodes of the weights, a pair a layer."""
+    nodes = [(Node(w), Node(b)) for w, b in weights]
+    h = Node(x)
+    for number, (w, b) in enumerate(nodes):
+        h = add(matmul(h, w), b)
+        h = relu(h) if number < len(nodes) - 1 else h
+    return h, nodes
+
+
+def autograd_dress(weights, x, labels):
+    """Return the loss and a pair (dw, db) a layer, by your own recorder."""
+    logits, nodes = forward_nodes(weights, x)
+    loss = cross_entropy(logits, labels)
+    backpropagate(loss)
+    return float(loss.value), [(w.grad, b.grad) for w, b in nodes]
+
+
+# %% explore=true
+def largest_difference(found, reference) -> tuple[float, float]:
+    """Return how far loss and gradients are from the reference's: the largest differences."""
+    (loss, gradients), (right_loss, right_gradients) = found, reference
+    pairs = zip(gradients, right_gradients, strict=True)
+    far = [np.abs(a - b).max() for ours, theirs in pairs for a, b in zip(ours, theirs, strict=True)]
+    return abs(loss - right_loss), max(far)
+
+
+start = random_weights((64, 128, 10))
+reference = numpy_dress(start, x_train, y_train)
+loss_off, gradient_off = largest_difference(autograd_dress(start, x_train, y_train), reference)
+print(
+    f"loss {reference[0]:.6f}; yours is off by {loss_off:.0e}, its gradients by {gradient_off:.0e}"
+)
+
+# %% [markdown]
+# A difference near `1e-16` is rounding: the same sums, perhaps in another order.
+# `1e-3` would be a wrong derivative.
+
+# %% [markdown]
+# ### Task 3. The third dress: PyTorch (1 point)
+#
+# PyTorch's network is a class: its layers are made in `__init__`, used in `forward`,
+# and `nn.Module` finds all parameters in attributes that are modules.
+# A plain Python list hides them; an `nn.ModuleList` does not.
+#
+# `TorchNetwork(weights)` keeps one `nn.Linear` a layer in `self.layers`, an `nn.ModuleList`,
+# holding the given weights in float32, PyTorch's usual type. `forward(x)` returns the logits: relu between layers, none at the end.
+# `nn.Linear(n_in, n_out)` stores its weight as `(n_out, n_in)`, the transpose of ours.
+# `layer.weight.data = tensor` replaces it. About 10 lines in all; `torch_dress` below them is given.
+
+
+# %% nbgrader={"grade_id": "torch-network", "solution": true}
+class TorchNetwork(nn.Module):
+    """A multilayer perceptron that starts from given weights, a pair (w, b) a layer."""
+
+    def __init__(self, weights) -> None:
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.layers = nn.ModuleList()
+        for w, b in weights:
+            layer = nn.Linear(*w.shape)
+            layer.weight.data = torch.tensor(w.T, dtype=torch.float32)
+            layer.bias.data = torch.tensor(b, dtype=torch.float32)
+            self.layers.append(layer)
+        ### END SOLUTION
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the logits, shape (n, classes), of x, shape (n, features)."""
+        ### BEGIN SOLUTION
+        for layer in self.layers[:-1]:
+            x = torch.relu(layer(x))
+        return self.layers[-1](x)
+        ### END SOLUTION
+
+
+def torch_dress(weights, x, labels):
+    """Return the loss and a pair (dw, db) a layer, by PyTorch."""
+    network = TorchNetwork(weights)
+    logits = network(torch.tensor(x, dtype=torch.float32))
+    loss = nn.functional.cross_entropy(logits, torch.tensor(labels))
+    loss.backward()
+    gradients = [(each.weight.grad.numpy().T, each.bias.grad.numpy()) for each in network.layers]
+    return loss.item(), gradients
+
+
+# %% explore=true
+network = TorchNetwork(start)
+print(network)
+print(sum(p.numel() for p in network.parameters()), "numbers to train")
+loss_off, gradient_off = largest_difference(torch_dress(start, x_train, y_train), reference)
+print(f"loss off by {loss_off:.0e}, gradients by {gradient_off:.0e}")
+
+# %% nbgrader={"grade_id": "torch-network-check", "grade": true, "points": 1}
+import numpy as np
+import torch
+
+from labkit import check
+
+draw = np.random.default_rng(4)
+points, answers = draw.normal(size=(6, 5)), np.array([0, 1, 2, 2, 1, 0])
+
+
+def layers_of(*sizes):
+    """Return random weights, a pair a layer."""
+    return [
+        (draw.normal(size=s) * 0.7, draw.normal(size=s[1]))
+        for s in zip(sizes[:-1], sizes[1:], strict=True)
+    ]
+
+
+def expected_logits(weights, x):
+    """Compute the network in NumPy."""
+    for w, b in weights[:-1]:
+        x = np.maximum(np.einsum("ni,io->no", x, w) + b, 0)
+    return np.einsum("ni,io->no", x, weights[-1][0]) + weights[-1][1]
+
+
+# Float32 keeps seven digits; a handful of sums costs one or two of them.
+with check.case(
+    "the logits of two layers",
+    hint="weight.data is w.T; relu after every layer but the last",
+):
+    weights = layers_of(5, 4, 3)
+    logits = TorchNetwork(weights)(torch.tensor(points, dtype=torch.float32)).detach()
+    check.close(logits, expected_logits(weights, points), rtol=1e-4, atol=1e-5)
+with check.case(
+    "PyTorch finds every parameter",
+    hint="self.layers must be an nn.ModuleList of nn.Linear; a list hides its parameters",
+):
+    network = TorchNetwork(layers_of(5, 4, 3))
+    shapes = [tuple(p.shape) for p in network.parameters()]
+    check.equal(sorted(shapes), sorted([(4, 5), (4,), (3, 4), (3,)]), name="shapes of parameters")
+with check.case(
+    "the gradients reach every layer",
+    hint="keep float32 tensors all the way; no .detach(), .numpy() or .data in forward",
+):
+    weights = layers_of(5, 4, 3)
+    loss, gradients = torch_dress(weights, points, answers)
+
+    def loss_at(w):
+        z = expected_logits([(w, weights[0][1]), weights[1]], points)
+        return float(np.mean(np.log(np.exp(z).sum(1)) - z[np.arange(6), answers]))
+
+    check.close(loss, loss_at(weights[0][0]), rtol=1e-4, name="loss")
+    check.gradient(loss_at, weights[0][0], gradients[0][0], tolerance=1e-5)
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "one layer, and four", hint="loop over all layers but the last; the last has no relu"
+):
+    for sizes in ((5, 3), (5, 5, 5, 5, 2)):
+        weights = layers_of(*sizes)
+        scores = TorchNetwork(weights)(torch.tensor(points).float()).detach()
+        check.close(scores, expected_logits(weights, points), rtol=1e-4, atol=1e-4)
+with check.hidden_case("the weights are float32", hint="torch.tensor(w.T, dtype=torch.float32)"):
+    for p in TorchNetwork(layers_of(5, 4, 3)).parameters():
+        check.equal(str(p.dtype), "torch.float32", name="type of a parameter")
+### END HIDDEN TESTS
+check.score(1)
+
+# %% [markdown]
+# ### Task 4. The fourth dress: Keras (2 points)
+#
+# Keras describes layers and leaves the computing to a *backend*: here PyTorch or TensorFlow, one description for both.
+# It reads which one from the variable `KERAS_BACKEND` when it is imported, once a process.
+# So each backend gets a process of its own, started by `in_fresh_process`,
+# and your function imports Keras itself.
+#
+# `keras_network(weights)` returns a `keras.Sequential` that starts from the given weights and outputs logits:
+# a `keras.Input` of the right shape, then a `Dense` layer for each pair, with relu on all but the last.
+# `model.set_weights([w, b, w, b, ...])` takes one flat list, each `w` of shape `(n_in, n_out)`. About 7 lines.
+
+
+# %% [markdown]
+# What differs between the backends is who finds the gradients:
+# PyTorch's `backward()`, or TensorFlow's `GradientTape`, which records between two lines.
+# `keras_dress`, given below your function, writes both,
+# for several inputs at once, because starting a backend takes seconds.
+
+
+# %% nbgrader={"grade_id": "keras-network", "solution": true}
+def keras_network(weights):
+    """Return a Keras model with these weights, a pair (w, b) a layer; it outputs logits."""
+    import keras  # here, because KERAS_BACKEND is read when this line runs first
+
+    ### BEGIN SOLUTION
+    model = keras.Sequential([keras.Input((len(weights[0][0]),))])
+    for number, (w, _) in enumerate(weights, start=1):
+        activation = "relu" if number < len(weights) else None
+        model.add(keras.layers.Dense(w.shape[1], activation=activation))
+    model.set_weights([array for pair in weights for array in pair])
+    return model
+    ### END SOLUTION
+
+
+def keras_dress(problems):
+    """Return loss and gradients for each (weights, x, labels); runs in a process of its own."""
+    import keras
+
+    loss_of, found = keras.losses.SparseCategoricalCrossentropy(from_logits=True), []
+    for weights, inputs, labels in problems:
+        model, x = keras_network(weights), np.asarray(inputs, dtype=np.float32)
+        variables = [variable.value for variable in model.trainable_variables]
+        if keras.backend.backend() == "torch":
+            loss = loss_of(labels, model(x))
+            loss.backward()
+            gradients = [variable.grad for variable in variables]
+        else:
+            import tensorflow as tf
+
+            with tf.GradientTape() as tape:
+                loss = loss_of(labels, model(x))
+            gradients = tape.gradient(loss, variables)
+        arrays = [np.array(keras.ops.convert_to_numpy(each)) for each in gradients]
+        loss = float(keras.ops.convert_to_numpy(loss))
+        found.append((loss, list(zip(arrays[::2], arrays[1::2], strict=True))))
+    return found
+
+
+# %% explore=true
+def keras_tour(weights, x, labels):
+    """Dress the network, then train it by the two lines that Keras is liked for."""
+    import keras
+
+    dressed = keras_dress([(weights, x, labels)])[0]
+    model = keras_network(weights)
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(optimizer=keras.optimizers.SGD(0.1), loss=loss, metrics=["accuracy"])
+    history = model.fit(x, labels, epochs=5, batch_size=32, shuffle=False, verbose=0).history
+    return dressed, history["loss"], history["accuracy"][-1]
+
+
+dresses = {"your autograd": autograd_dress, "PyTorch": torch_dress}
+found = {name: dress(start, x_train, y_train) for name, dress in dresses.items()}
+fits = {}
+for backend in ("torch", "tensorflow"):
+    found[f"Keras on {backend}"], *fits[backend] = in_fresh_process(
+        keras_tour, start, x_train, y_train, environment={"KERAS_BACKEND": backend}
+    )
+
+# %% explore=true
+print(f"{'':20} {'loss':>10} {'off by':>8} {'gradients off by':>17}")
+for name, result in {"NumPy, by hand": reference, **found}.items():
+    loss_off, gradient_off = largest_difference(result, reference)
+    print(f"{name:20} {result[0]:10.6f} {loss_off:8.0e} {gradient_off:17.0e}")
+for backend, (losses, share) in fits.items():
+    print(f"fit on {backend:10}: loss {losses[-1]:.6f}, training accuracy {share:.1%}")
+
+# %% [markdown]
+# One network, five rows: your recorder in float64 agrees to some sixteen digits,
+# the frameworks in float32 to about seven, which is all that float32 has.
+# Even five epochs of `fit` end at the same loss on both backends, because the order of the images was fixed.
+# Frameworks do not differ in what they compute.
+# They differ in what you have to write, and in when they know what you will compute.
+
+# %% nbgrader={"grade_id": "keras-network-check", "grade": true, "points": 2}
+from functools import cache
+
+import numpy as np
+
+from labkit import check, in_fresh_process
+
+draw = np.random.default_rng(6)
+
+
+def problem(sizes, n):
+    """Return weights, inputs and labels."""
+    weights = [
+        (draw.normal(size=s) * 0.8, draw.normal(size=s[1]))
+        for s in zip(sizes[:-1], sizes[1:], strict=True)
+    ]
+    return weights, draw.normal(size=(n, sizes[0])), np.arange(n) % sizes[-1]
+
+
+PROBLEMS = [problem((5, 4, 3), 6), problem((4, 3), 5), problem((5, 5, 5, 5, 2), 7)]
+
+
+def expected(weights, x, labels):
+    """Return the loss, and the gradient by the first layer's weights by central differences."""
+
+    def loss(first):
+        h = x @ first + weights[0][1]
+        for w, b in weights[1:]:
+            h = np.maximum(h, 0) @ w + b
+        return float(np.mean(np.log(np.exp(h).sum(1)) - h[np.arange(len(x)), labels]))
+
+    start, gradient = weights[0][0], np.zeros_like(weights[0][0])
+    for index in np.ndindex(start.shape):
+        step = np.zeros_like(start)
+        step[index] = 1e-5
+        gradient[index] = (loss(start + step) - loss(start - step)) / 2e-5
+    return loss(start), gradient
+
+
+@cache
+def run(backend):
+    """Run keras_dress once in a process with this backend; return its results, or the error."""
+    try:
+        return in_fresh_process(keras_dress, PROBLEMS, environment={"KERAS_BACKEND": backend}), None
+    except Exception as error:  # shown by every case that needs the results
+        return None, error
+
+
+def compare_with_expected(backend, number):
+    """Compare loss and first gradient of a problem with what NumPy finds."""
+    results, error = run(backend)
+    if isinstance(error, NotImplementedError):
+        raise error
+    if error is not None:  # without its traceback, which the look cell shows
+        message = str(error).partition("the process:")[0].replace("\x1b[1m", "")
+        hint = "the look cell above shows where; set_weights takes [w, b, w, b, ...]"
+        raise check.Mismatch(" ".join(message.replace("\x1b[0m", "").split()), hint)
+    (loss, gradients), (right_loss, right_gradient) = results[number], expected(*PROBLEMS[number])
+    check.equal(len(gradients), len(PROBLEMS[number][0]), name="number of layers")
+    # Float32 keeps seven digits; a handful of sums costs one or two of them.
+    check.close(loss, right_loss, rtol=1e-4, name="loss")
+    check.close(gradients[0][0], right_gradient, rtol=1e-3, atol=1e-5, name="gradient")
+
+
+with check.case(
+    "two layers on the torch backend",
+    hint="relu on all layers but the last, which outputs logits: no softmax; then set_weights",
+):
+    compare_with_expected("torch", 0)
+with check.case(
+    "two layers on the tensorflow backend",
+    hint="use only what keras offers: the same description must run on both backends",
+):
+    compare_with_expected("tensorflow", 0)
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "a network without a hidden layer", hint="its only layer is the last: no activation"
+):
+    compare_with_expected("torch", 1)
+    compare_with_expected("tensorflow", 1)
+with check.hidden_case(
+    "four layers of equal width", hint="one Dense layer a pair; do not transpose w"
+):
+    compare_with_expected("torch", 2)
+    compare_with_expected("tensorflow", 2)
+### END HIDDEN TESTS
+check.score(2)
+
+# %% [markdown]
+# ## What a graph buys
+#
+# Plain Python runs line by line: when it computes `h`, it does not know who will read it.
+# Once the graph is there before anything runs, a compiler can rewrite it.
+# Two rewrites pay most: *fusing* operators, so that intermediate values never reach memory,
+# and *planning* buffers, so that values which are never needed together share one.
+
+# %% [markdown]
+# From here a graph is plain data: a list of `(name, kind, inputs, size)` in the order of execution.
+# `inputs` is a list of names, `size` how many numbers the value holds.
+# Kind "input" marks what is there before: data and weights.
+# An *elementwise* operator computes entry $i$ of its result from entries $i$ alone.
+# `trace` makes such a list from your nodes, and `with_backward` appends the operators of the way back.
+
+
+# %% nbgrader={"grade_id": "graph", "locked": true}
+ELEMENTWISE = {"add", "multiply", "scale", "tanh", "relu", "relu_back"}
+
+
+def is_elementwise(kind: str) -> bool:
+    """Say whether an operator works entry by entry; "add+relu" does if both parts do."""
+    return set(kind.split("+")) <= ELEMENTWISE
+
+
+def trace(root: Node) -> list[tuple]:
+    """Return the graph of root as plain data; "relu7" is the node at place 7."""
+    order = topological_order(root)
+    names = {id(node): f"{node.op}{place}" for place, node in enumerate(order)}
+    return [
+        (names[id(node)], node.op, [names[id(p)] for p in node.parents], node.value.size)
+        for node in order
+    ]
+
+
+def traffic(graph) -> int:
+    """Return how many numbers the operators read and write, each input of an operator once."""
+    sizes = {name: size for name, _, _, size in graph}
+    return sum(
+        size + sum(sizes[i] for i in set(inputs))
+        for _, kind, inputs, size in graph
+        if kind != "input"
+    )
+
+
+def with_backward(graph):
+    """Return the graph of a loss with the operators of its way back: all gradients by weights."""
+    kinds, sizes = {g[0]: g[1] for g in graph}, {g[0]: g[3] for g in graph}
+    steps, upstream = list(graph), {}
+
+    def emit(kind, inputs, size):
+        steps.append((f"{kind}{len(steps)}", kind, inputs, size))
+        return steps[-1][0]
+
+    for name, kind, inputs, size in reversed(graph):
+        if kind == "cross_entropy":
+            upstream[inputs[0]] = emit("loss_back", [inputs[0]], sizes[inputs[0]])
+        elif kind == "relu":
+            upstream[inputs[0]] = emit("relu_back", [upstream[name], name], size)
+        elif kind == "add":  # of a bias
+            upstream[inputs[0]] = upstream[name]
+            emit("sum_rows", [upstream[name]], sizes[inputs[1]])
+        elif kind == "matmul":
+            emit("matmul", [inputs[0], upstream[name]], sizes[inputs[1]])
+            if kinds[inputs[0]] != "input":
+                upstream[inputs[0]] = emit("matmul", [upstream[name], inputs[1]], sizes[inputs[0]])
+    return steps
+
+
+# %% [markdown]
+# ### Task 5. Fuse what is elementwise (2 points)
+#
+# If an elementwise operator's value is read by one operator only, and that one is elementwise too,
+# both can be computed in one pass; the value between them is never stored.
+# `fuse_elementwise(graph)` returns a new graph in which no such pair is left:
+#
+# * the fused operator has the name, the size and the place of the second,
+# * the kinds joined by "+", the first's in front, and both operators' inputs, each once, without the value between.
+#
+# An operator that reads a value twice is still one reader. A value that nobody reads is a result and stays.
+# `("s", "add", ["h", "b"], 8)` and `("r", "relu", ["s"], 8)`
+# become `("r", "add+relu", ["h", "b"], 8)`. Kind "input" is never fused; the argument stays as it was. About 12 lines.
+
+
+# %% nbgrader={"grade_id": "fuse-elementwise", "solution": true}
+def fuse_elementwise(graph):
+    """Return the graph with chains of elementwise operators fused into one each."""
+    ### BEGIN SOLUTION
+    readers = Counter(i for _, _, inputs, _ in graph for i in set(inputs))
+    fused = {}
+    for name, kind, inputs, size in graph:
+        kinds, outside = [], []
+        for i in dict.fromkeys(inputs):
+            if readers[i] == 1 and is_elementwise(kind) and is_elementwise(fused[i][1]):
+                _, earlier, its_inputs, _ = fused.pop(i)
+                kinds.append(earlier)
+                outside += its_inputs
+            else:
+                outside.append(i)
+        fused[name] = name, "+".join([*kinds, kind]), list(dict.fromkeys(outside)), size
+    return list(fused.values())
+    ### END SOLUTION
+
+
+# %% explore=true
+def gelu(x: Node) -> Node:
+    """A smooth relu (Hendrycks & Gimpel 2016) by its tanh formula, nine small operators."""
+    inner = add(x, scale(multiply(multiply(x, x), x), 0.044715))
+    return scale(multiply(x, add(tanh(scale(inner, 0.79788456)), Node(1.0))), 0.5)
+
+
+plain = trace(gelu(Node(np.linspace(-3, 3, 1000))))
+fused = fuse_elementwise(plain)
+for title, graph in {"as written": plain, "fused": fused}.items():
+    count = sum(kind != "input" for _, kind, _, _ in graph)
+    print(f"{title:10} {count} operators, {traffic(graph):,} numbers read and written")
+print(fused[-1])
+
+# %% [markdown]
+# Nine operators become one that reads `x` and writes the result.
+# Nine tenths of the traffic are gone.
+# Where fetching an operand costs more than multiplying it, time goes with it: Experiment 1 measures how much.
+# It takes the graph to see that nobody else wants the eight values between.
+
+# %% nbgrader={"grade_id": "fuse-check", "grade": true, "points": 2}
+import numpy as np
+
+from labkit import check
+
+
+def by_name(graph):
+    """Return kind, sorted inputs and size of each operator, by its name."""
+    return {name: (kind, sorted(inputs), size) for name, kind, inputs, size in graph}
+
+
+PLACES = [("h", "input", [], 8), ("b", "input", [], 2), ("w", "input", [], 4)]
+with check.case(
+    "the worked example",
+    hint='the pair takes the second name: ("r", "add+relu", ["h", "b"], 8)',
+):
+    graph = [*PLACES, ("s", "add", ["h", "b"], 8), ("r", "relu", ["s"], 8)]
+    found = by_name(fuse_elementwise(graph))
+    check.equal(sorted(found), ["b", "h", "r", "w"], name="names in the graph")
+    check.equal(found["r"][0], "add+relu", name="kind")
+    check.equal(found["r"][1], ["b", "h"], name="inputs")
+with check.case(
+    "a chain of four becomes one",
+    hint="fuse into what has been fused already: kinds and inputs of the whole chain",
+):
+    graph = [*PLACES, ("a", "tanh", ["h"], 8), ("c", "add", ["a", "b"], 8)]
+    graph += [("d", "scale", ["c"], 8), ("e", "multiply", ["d", "h"], 8)]
+    found = by_name(fuse_elementwise(graph))
+    check.equal(sorted(found), ["b", "e", "h", "w"], name="names in the graph")
+    check.equal(found["e"], ("tanh+add+scale+multiply", ["b", "h"], 8), name="the fused operator")
+with check.case(
+    "a matrix product is not fused, before or after",
+    hint="both operators must be elementwise: is_elementwise says it, of fused kinds too",
+):
+    graph = [*PLACES, ("a", "relu", ["h"], 8), ("m", "matmul", ["a", "w"], 8)]
+    graph += [("r", "relu", ["m"], 8)]
+    check.equal(by_name(fuse_elementwise(graph)), by_name(graph))
+with check.case(
+    "a value with two readers stays",
+    hint="count the readers of each value first; fuse only where there is one",
+):
+    graph = [*PLACES, ("a", "tanh", ["h"], 8), ("c", "scale", ["a"], 8)]
+    graph += [("m", "matmul", ["a", "w"], 8)]
+    check.equal(by_name(fuse_elementwise(graph)), by_name(graph))
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "read twice by the same operator is read once",
+    hint="count operators that read a value, not how often it stands among the inputs",
+):
+    graph = [*PLACES, ("a", "tanh", ["h"], 8), ("c", "multiply", ["a", "a"], 8)]
+    merged = by_name(fuse_elementwise(graph))
+    check.equal(sorted(merged), ["b", "c", "h", "w"], name="names in the graph")
+    check.equal(merged["c"], ("tanh+multiply", ["h"], 8))
+with check.hidden_case(
+    "two branches meet", hint="look at every input of an operator, and keep the others"
+):
+    graph = [*PLACES, ("a", "tanh", ["h"], 8), ("c", "relu", ["h"], 8)]
+    graph += [("m", "matmul", ["h", "w"], 8), ("d", "add", ["a", "c"], 8)]
+    graph += [("e", "add", ["d", "m"], 8)]
+    merged = by_name(fuse_elementwise(graph))
+    check.equal(sorted(merged), ["b", "e", "h", "m", "w"], name="names in the graph")
+    check.equal(sorted(merged["e"][0].split("+")), ["add", "add", "relu", "tanh"], name="kinds")
+    check.equal(merged["e"][1:], (["h", "m"], 8), name="inputs and size")
+with check.hidden_case(
+    "results stay, and inputs are no operators",
+    hint="nobody reads a result, so it is never the first of a pair; an input is not elementwise",
+):
+    graph = [
+        *PLACES,
+        ("a", "scale", ["h"], 8),
+        ("c", "scale", ["h"], 8),
+        ("d", "add", ["w", "b"], 4),
+    ]
+    merged = by_name(fuse_elementwise(graph))
+    check.equal(merged, by_name(graph))
+with check.hidden_case(
+    "what is read comes first, and the argument stays as it was",
+    hint="put the fused operator at the second's place; make new lists",
+):
+    graph = [*PLACES, ("a", "tanh", ["h"], 8), ("m", "matmul", ["h", "w"], 8)]
+    graph += [("d", "multiply", ["a", "m"], 8), ("n", "matmul", ["d", "w"], 8)]
+    ready = set()
+    for name, _, inputs, _ in fuse_elementwise(check.shared(graph)):
+        check.true(set(inputs) <= ready, f"the inputs of {name} before it")
+        ready.add(name)
+    check.equal([step[0] for step in graph], ["h", "b", "w", "a", "m", "d", "n"], name="argument")
+    check.equal([len(step[2]) for step in graph], [0, 0, 0, 1, 2, 2, 2], name="its inputs")
+### END HIDDEN TESTS
+check.score(2)
+
+# %% [markdown]
+# ### Task 6. Plan the buffers (2 points)
+#
+# Run naively, every operator gets a new buffer for its value.
+# With the graph at hand, a buffer is free again after the last operator that reads it:
+#
+# ![Bars over the steps of a small network: each value lives from the operator that writes it to the last that reads it. Matrix products alternate between two buffers, because add and relu write over what they read.](figures/buffers.svg)
+#
+# An elementwise operator may even write over a value that it is the last to read: it works *in place*.
+# Other operators may not; a matrix product reads its inputs many times.
+
+# %% [markdown]
+# `plan_buffers(graph)` returns a dictionary from the name of every operator's value to the number of its buffer, 0, 1, ...
+# Kind "input" gets none. Walk through the graph in order:
+#
+# * an operator takes any free buffer of exactly its size, else a new one;
+# * a buffer becomes free when the last operator that reads its value is done,
+#   and if that operator is elementwise already *before* it takes its own;
+# * a value that nobody reads is a result: its buffer is never given away.
+#
+# For `relu` of a `matmul` of inputs, all of size 8, both are in buffer 0;
+# for a `matmul` of that `matmul`, they are in 0 and 1. About 15 lines.
+
+
+# %% nbgrader={"grade_id": "plan-buffers", "solution": true}
+def plan_buffers(graph) -> dict[str, int]:
+    """Return the number of each value's buffer; values that are never needed together share."""
+    ### BEGIN SOLUTION
+    readers = Counter(i for _, _, inputs, _ in graph for i in set(inputs))
+    length_of = {name: size for name, _, _, size in graph}
+    plan, free, count = {}, {}, 0
+    for name, kind, inputs, size in graph:
+        if kind == "input":
+            continue
+        readers.subtract(set(inputs))
+        dying = [i for i in set(inputs) if i in plan and readers[i] == 0]
+        released = [(length_of[i], plan[i]) for i in dying]
+        for length, buffer in released if is_elementwise(kind) else []:
+            free.setdefault(length, []).append(buffer)
+        if free.get(size):
+            plan[name] = free[size].pop()
+        else:
+            plan[name], count = count, count + 1
+        for length, buffer in [] if is_elementwise(kind) else released:
+            free.setdefault(length, []).append(buffer)
+    return plan
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade_id": "pool", "locked": true}
+def naive_plan(graph) -> dict[str, int]:
+    """Give every operator a buffer of its own."""
+    names = [name for name, kind, _, _ in graph if kind != "input"]
+    return {name: number for number, name in enumerate(names)}
+
+
+def pool_size(graph, plan) -> int:
+    """Return how many numbers the buffers of a plan hold, each buffer once."""
+    sizes = {name: size for name, _, _, size in graph}
+    return sum({buffer: sizes[name] for name, buffer in plan.items()}.values())
+
+
+# %% [markdown]
+# Does a network still work if its values share buffers?
+# The next cell runs eight hidden layers in the memory that your plan asks for.
+# Every operator writes with NumPy's `out=` into its buffer, over whatever was there.
+
+# %% explore=true
+deep = random_weights((64, *[128] * 8, 10))
+logits, _ = forward_nodes(deep, x_train[:256])
+forward_graph, nodes = trace(logits), topological_order(logits)
+plan = plan_buffers(forward_graph)
+sizes = {plan[name]: size for name, kind, _, size in forward_graph if kind != "input"}
+memory = {buffer: np.full(size, np.nan) for buffer, size in sizes.items()}
+run = {"matmul": np.matmul, "add": np.add, "relu": lambda a, out: np.maximum(a, 0.0, out=out)}
+values = {}
+for (name, kind, inputs, _), node in zip(forward_graph, nodes, strict=True):
+    if kind == "input":
+        values[name] = node.value
+    else:
+        values[name] = memory[plan[name]].reshape(node.value.shape)
+        run[kind](*[values[i] for i in inputs], out=values[name])
+different = np.abs(values[forward_graph[-1][0]] - logits.value).max()
+print(f"{len(plan)} operators in {len(memory)} buffers; logits differ by {different:.0e}")
+
+# %% explore=true
+loss = cross_entropy(logits, y_train[:256])
+graphs = {"prediction": forward_graph, "training": with_backward(trace(loss))}
+shares, bars = {}, {}
+for purpose, graph in graphs.items():
+    naive, planned = pool_size(graph, naive_plan(graph)), pool_size(graph, plan_buffers(graph))
+    bars[f"{purpose}, naive"], bars[f"{purpose}, planned"] = naive * 8 / 2**20, planned * 8 / 2**20
+    shares[purpose] = naive / planned
+    print(
+        f"{purpose:10} {len(naive_plan(graph)):3} operators, {shares[purpose]:4.1f} times smaller"
+    )
+plot.bars(bars, ylabel="MiB", fmt=".1f", title="Buffers for 256 images, eight hidden layers")
+
+# %% [markdown]
+# Prediction needs two large buffers, however deep the network is: planned, depth costs nothing.
+# Training cannot forget like that. Each layer's activation waits for its turn on the way back,
+# so the plan still grows with every layer; it gains about a factor of three.
+# Chen et al. (2015), who built MXNet, report 4 times less for prediction and 2 for training, on convolutional networks.
+# Our chain has an `add` and a `relu` after every product, which go in place, so it gains more.
+#
+# Lab 06 breaks the rule that training must keep everything: it throws activations away and computes them again.
+
+# %% nbgrader={"grade_id": "plan-check", "grade": true, "points": 2}
+from collections import Counter
+
+import numpy as np
+
+from labkit import check
+
+IN_PLACE = {"add", "multiply", "scale", "tanh", "relu"}
+
+
+def verify(graph):
+    """Check that a plan of the graph is safe and as small as the rules allow."""
+    plan = plan_buffers(graph)
+    sizes = {name: size for name, _, _, size in graph}
+    operators = [name for name, kind, _, _ in graph if kind != "input"]
+    check.equal(sorted(plan), sorted(operators), name="names in the plan")
+    last = {i: step for step, (_, _, inputs, _) in enumerate(graph) for i in inputs}
+    end = {name: last.get(name, len(graph)) for name in operators}
+    alive, needed = [], Counter()
+    for step, (name, kind, _, size) in enumerate(graph):
+        if kind == "input":
+            continue
+        edge = step + (kind in IN_PLACE)  # in place: what ends here has ended
+        alive = [other for other in alive if end[other] >= edge]
+        for other in alive:
+            check.true(
+                plan[other] != plan[name], f"{name} in another buffer than {other}, still used"
+            )
+        alive.append(name)
+        needed[size] = max(needed[size], sum(sizes[other] == size for other in alive))
+    lengths = {}
+    for name in operators:
+        check.equal(
+            lengths.setdefault(int(plan[name]), sizes[name]), sizes[name], name="buffer size"
+        )
+    check.equal(len(lengths), sum(needed.values()), name="number of buffers")
+
+
+def layers(count, *, reused=()):
+    """Return matmul, add, relu for each layer; layers in `reused` are read again at the end."""
+    graph = [("x", "input", [], 8)]
+    for number in range(count):
+        before = f"r{number - 1}" if number else "x"
+        graph += [(f"w{number}", "input", [], 4), (f"b{number}", "input", [], 2)]
+        graph.append((f"m{number}", "matmul", [before, f"w{number}"], 8))
+        graph.append((f"a{number}", "add", [f"m{number}", f"b{number}"], 8))
+        graph.append((f"r{number}", "relu", [f"a{number}"], 8))
+    for number in reused:
+        graph.append((f"g{number}", "matmul", [f"r{number}", f"r{count - 1}"], 4))
+    return graph
+
+
+with check.case(
+    "the worked examples",
+    hint="an elementwise operator frees its inputs first, a matmul after it has taken its buffer",
+):
+    start = [("x", "input", [], 8), ("w", "input", [], 8), ("m", "matmul", ["x", "w"], 8)]
+    plan = plan_buffers([*start, ("r", "relu", ["m"], 8)])
+    check.equal(len(plan), 2, name="values in the plan")
+    check.equal([int(plan["m"]), int(plan["r"])], [0, 0], name="buffers of m and r")
+    plan = plan_buffers([*start, ("n", "matmul", ["m", "w"], 8)])
+    check.equal([int(plan["m"]), int(plan["n"])], [0, 1], name="buffers of m and n")
+with check.case(
+    "prediction: any depth fits in two buffers",
+    hint="free a buffer after the last reader; take a free one before you make a new one",
+):
+    for depth in (2, 5):
+        verify(layers(depth))
+with check.case(
+    "training: what is read again is kept",
+    hint="count the readers of each value first, and free its buffer at the last of them",
+):
+    verify(layers(4, reused=(3, 2, 1, 0)))
+### BEGIN HIDDEN TESTS
+with check.hidden_case("a buffer has one size", hint="take a free buffer of exactly the size"):
+    graph = layers(2)
+    graph += [("s", "matmul", ["r1", "w0"], 3), ("t", "matmul", ["s", "w1"], 8)]
+    graph += [("u", "matmul", ["t", "w1"], 3), ("v", "tanh", ["u"], 3)]
+    verify(graph)
+with check.hidden_case(
+    "a value that is read twice by one operator is freed once",
+    hint="count operators, not how often a name stands among the inputs",
+):
+    graph = [*layers(1), ("p", "multiply", ["r0", "r0"], 8), ("q", "matmul", ["p", "p"], 8)]
+    graph += [("m", "matmul", ["q", "w0"], 8), ("n", "matmul", ["m", "q"], 8)]
+    verify([*graph, ("o", "add", ["n", "m"], 8)])
+with check.hidden_case(
+    "results keep their buffers", hint="what nobody reads is never freed, also not at once"
+):
+    graph = [*layers(1), ("loss", "matmul", ["r0", "w0"], 8), ("m", "matmul", ["r0", "w0"], 8)]
+    verify([*graph, ("n", "tanh", ["m"], 8), ("o", "matmul", ["n", "w0"], 8)])
+with check.hidden_case(
+    "not in place while somebody else will read it",
+    hint="an elementwise operator frees only inputs that it is the last to read",
+):
+    graph = [*layers(1), ("t", "tanh", ["r0"], 8), ("u", "add", ["t", "r0"], 8)]
+    verify([*graph, ("v", "multiply", ["u", "t"], 8), ("m", "matmul", ["v", "w0"], 8)])
+with check.hidden_case(
+    "inputs are neither planned nor written over", hint="weights are there for the next batch"
+):
+    graph = [("x", "input", [], 4), ("y", "input", [], 4), ("s", "add", ["x", "y"], 4)]
+    verify([*graph, ("t", "matmul", ["s", "y"], 4), ("u", "relu", ["t"], 4)])
+### END HIDDEN TESTS
+check.score(2)
+
+# %% [markdown]
+# ### Predict, then measure (1 point)
+#
+# Commit to four numbers before you run the experiments below; the point is for writing them down, whatever they are.
+# The first two are about `gelu`, your nine operators, in PyTorch on one core:
+# the time that a call compiled by `torch.compile` takes, divided by that of plain Python; 1 means that nothing is gained.
+#
+# * `"compiled, 1,000 numbers"` and `"compiled, 1,000,000 numbers"`
+#
+# The other two are accuracies on ten digits in 21 fonts, learnt from 50 labelled images:
+#
+# * `"from scratch"`: a small convolutional network that starts from random weights
+# * `"frozen base"`: the same, its convolutions trained on the letters A to Z before, and fixed
+#
+# `predictions()` returns a dictionary with these four keys and a number for each. 4 lines.
+
+
+# %% nbgrader={"grade_id": "predictions", "solution": true}
+def predictions() -> dict[str, float]:
+    """Return two ratios of times, compiled to plain, and two accuracies between 0 and 1."""
+    ### BEGIN SOLUTION
+    return {
+        "compiled, 1,000 numbers": 0.5,
+        "compiled, 1,000,000 numbers": 0.3,
+        "from scratch": 0.5,
+        "frozen base": 0.8,
+    }
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade_id": "predictions-check", "grade": true, "points": 1}
+from labkit import check
+
+KEYS = ["compiled, 1,000 numbers", "compiled, 1,000,000 numbers", "from scratch", "frozen base"]
+with check.case(
+    "four predictions", hint="return a dictionary with exactly the four keys of the text"
+):
+    check.equal(sorted(predictions()), sorted(KEYS))
+with check.case("ratios are positive", hint="0.25 means a quarter of the time, 2 twice the time"):
+    for name in KEYS[:2]:
+        check.at_least(predictions()[name], 1e-4, name=name)
+        check.at_most(predictions()[name], 1e4, name=name)
+with check.case("accuracies are between 0 and 1", hint="0.25 means a quarter of the images"):
+    for name in KEYS[2:]:
+        check.at_least(predictions()[name], 0.0, name=name)
+        check.at_most(predictions()[name], 1.0, name=name)
+check.score(1)
+
+# %% [markdown]
+# ### Experiment 1. torch.compile
+#
+# `torch.compile` watches a function run once, gets its graph, fuses it as your `fuse_elementwise` does,
+# writes C++ for what is left, and calls a compiler.
+# The next cell runs `gelu` both ways, for vectors of two lengths, in a fresh process.
+
+
+# %% explore=true
+def torch_gelu(x):
+    return 0.5 * x * (1 + torch.tanh(0.79788456 * (x + 0.044715 * x * x * x)))
+
+
+def compiled_against_plain(lengths):
+    """Return the seconds of the first call, and the times of later ones, plain and compiled."""
+    import time
+
+    # Neither probing each vector instruction set nor preparing headers pays for one function.
+    quick = {"cpp.vec_isa_ok": True, "cpp_cache_precompile_headers": False}
+    fast = torch.compile(torch_gelu, dynamic=True, options=quick)
+    clock = time.perf_counter()
+    try:
+        fast(torch.randn(lengths[0]))
+    except Exception as error:  # no C++ compiler, or one that is too old
+        return f"torch.compile needs a C++ compiler: {type(error).__name__}", {}
+    first_call, timings = time.perf_counter() - clock, {}
+    for length in lengths:
+        x = torch.randn(length)
+        both = {"plain": lambda x=x: torch_gelu(x), "compiled": lambda x=x: fast(x)}
+        timings[length] = compare(both, repeat=15)
+    return first_call, timings
+
+
+# %% explore=true
+first_call, timings = in_fresh_process(compiled_against_plain, (1_000, 1_000_000))
+if not timings:
+    print(f"{first_call}; skipped")
+for length, timing in timings.items():
+    low, ratio, high = timing.ratio("compiled", "plain")
+    print(f"{length:,} numbers: {ratio:.2f} of the plain time ({low:.2f} to {high:.2f}),", end=" ")
+    print(f"you predicted {predictions()[f'compiled, {length:,} numbers']:.2f}")
+    saved = timing["plain"].median_s - timing["compiled"].median_s
+    earned = f"earned back in {first_call / saved:,.0f} calls" if saved > 0 else "never earned back"
+    print(f"    compiled in {first_call:.1f} s (less if its cache is warm): {earned}")
+
+# %% [markdown]
+# On a million numbers the compiled function takes some half to two thirds of the time: one pass over memory, not nine.
+# Your traffic count said ten times less; the tanh, which has to be computed either way, is why the clock gains less.
+#
+# On a thousand numbers everything fits in the nearest cache, so fusing saves little.
+# What counts is the price of a call: nine small operators, against one with a guard in front,
+# which checks that types and shapes are still those that were compiled for.
+# The two come out close, the compiled one often behind.
+#
+# And the compiler wants its seconds first.
+# A function that runs ten times should not be compiled; a training loop that runs a million steps should.
+
+# %% [markdown]
+# ### Experiment 2. tf.function
+#
+# TensorFlow's way: call a Python function once with placeholders and record what it does, operator by operator.
+# The recorded graph runs without Python; with `jit_compile=True` a compiler called XLA fuses it too.
+# Here it is a whole training step of a network with `gelu`, loss and gradients included.
+
+
+# %% explore=true
+def tensorflow_steps(batches):
+    """Return for each batch size the seconds of the first calls, and the times of later ones."""
+    import time
+
+    import tensorflow as tf
+
+    def step(x, labels, first, second):
+        with tf.GradientTape() as tape:
+            tape.watch([first, second])
+            z = x @ first
+            h = 0.5 * z * (1 + tf.tanh(0.79788456 * (z + 0.044715 * z * z * z)))
+            loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, h @ second)
+        return tape.gradient(loss, [first, second])
+
+    results = {}
+    for n in batches:
+        inputs = [tf.random.normal(shape) for shape in ((n, 64), (64, 256), (256, 10))]
+        inputs.insert(1, tf.range(n) % 10)
+        ways = {"plain": step, "graph": tf.function(step, autograph=False)}
+        ways["fused"] = tf.function(step, autograph=False, jit_compile=True)
+        seconds, calls = {}, {}
+        for name, way in ways.items():
+            calls[name] = lambda way=way, inputs=inputs: way(*inputs)[0].numpy()
+            clock = time.perf_counter()
+            calls[name]()
+            seconds[name] = time.perf_counter() - clock
+        results[n] = seconds, compare(calls, repeat=12)
+    return results
+
+
+# %% explore=true
+steps = in_fresh_process(tensorflow_steps, (32, 2048))
+ratios = {}
+for n, (seconds, timing) in steps.items():
+    for way in ("graph", "fused"):
+        _, ratio, _ = timing.ratio(way, "plain")
+        ratios[f"{way}, {n} rows"] = ratio
+        saved = timing["plain"].median_s - timing[way].median_s
+        earned = f"{seconds[way] / saved:,.0f} steps" if saved > 0 else "no number of steps"
+        print(f"{n:4} rows, {way}: {ratio:.2f} of the plain time,", end=" ")
+        print(f"ready in {seconds[way]:.2f} s, earned back in {earned}")
+plot.bars(
+    ratios, ylabel="share of the plain step's time", title="TensorFlow: a training step as a graph"
+)
+
+# %% [markdown]
+# Recording alone, without any fusing, already leaves only a part of the time:
+# plain TensorFlow spends much of a small step in Python, and the graph does without it.
+# Fusing adds to that, most on the large batch.
+# TensorFlow's graph is ready within a second, while PyTorch's C++ took several; both are paid once per graph.
+#
+# So "plain Python means less optimisation" is true, and so is its other half:
+# the optimised program must be known, recorded, compiled and guarded, and that pays only if it runs often.
+
+# %% [markdown]
+# ### Experiment 3. What a recording cannot know
+#
+# A recorder sees the operators of one run. Python's `if`, `while` and `print` leave no trace in it.
+# If the condition depends on a value, the recording holds for that value only.
+# Counted here: into how many graphs PyTorch cuts three small functions, and how often TensorFlow calls Python.
+
+
+# %% explore=true
+def straight(x):
+    return torch.tanh(x) * 2 + 1
+
+
+def branch(x):
+    y = torch.tanh(x) * 2
+    y = y + 1 if y.sum() > 0 else y - 1  # which way depends on a value
+    return y * y
+
+
+def loop(x):
+    while x.sum() > 1:  # how often depends on a value
+        x = x / 2
+    return x * 3
+
+
+# %% explore=true
+def graphs_of(functions):
+    """Return for each function the operators of every graph that torch.compile makes of it."""
+    import torch._dynamo
+
+    def keep(graph, _):
+        kept.append(sum(node.op in ("call_function", "call_method") for node in graph.graph.nodes))
+        return graph.forward
+
+    counts = {}
+    for function in functions:
+        kept = []
+        torch._dynamo.reset()
+        torch.compile(function, backend=keep)(torch.ones(4))
+        counts[function.__name__] = kept
+    return counts
+
+
+for name, counts in in_fresh_process(graphs_of, (straight, branch, loop)).items():
+    print(f"{name:8} {len(counts)} graphs, with {counts} operators")
+
+
+# %% explore=true
+def python_calls():
+    """Return how often the Python function ran while its graph was called ten times."""
+    import tensorflow as tf
+
+    tf.get_logger().setLevel("ERROR")  # it warns about what is counted here
+    runs = []
+
+    @tf.function(autograph=False)
+    def power(x, exponent):
+        runs.append(1)
+        return x**exponent
+
+    cases = {
+        "ten calls alike": [(tf.ones(4), 2)] * 10,
+        "ten shapes": [(tf.ones(n), 2) for n in range(5, 15)],
+        "ten Python numbers": [(tf.ones(4), k) for k in range(3, 13)],
+        "ten numbers as tensors": [(tf.ones(4), tf.constant(float(k))) for k in range(3, 13)],
+    }
+    counts = {}
+    for name, arguments in cases.items():
+        before = len(runs)
+        for pair in arguments:
+            power(*pair)
+        counts[name] = len(runs) - before
+    return counts
+
+
+for name, count in in_fresh_process(python_calls).items():
+    print(f"{name:22} Python ran {count:2} times")
+
+# %% [markdown]
+# PyTorch cuts: the straight function is one graph; the branch becomes two, with Python deciding in between.
+# Nothing can be fused or planned across a cut.
+# Of the loop only short pieces are left, and Python goes round.
+#
+# TensorFlow calls the Python function once for each new kind of argument and replays the recording after that.
+# Ten shapes, or ten Python numbers, are ten kinds, each recorded anew; ten values in a tensor are one.
+# What the function does besides, such as `runs.append`, happens while recording only.
+# A loop over values has to be written as an operator of the graph, `tf.while_loop`,
+# or be rewritten into one by a source translator, AutoGraph, which was off here.
+
+# %% [markdown]
+# ## Taking a network over
+#
+# A network trained on one task has learnt something about another:
+# strokes and corners of letters are strokes and corners of digits.
+# *Transfer learning* keeps the layers near the input, the *base*, and trains a new *head* on them.
+#
+# The data are drawn from 21 fonts, turned, stretched and covered with noise: letters to learn from, digits to transfer to.
+
+
+# %% nbgrader={"grade_id": "glyphs", "locked": true}
+def accuracy(model: nn.Module, images: torch.Tensor, labels: torch.Tensor) -> float:
+    """Return the share of rows whose largest logit is the right one."""
+    model.eval()
+    with torch.no_grad():
+        return float((model(images).argmax(dim=1) == labels).float().mean())
+
+
+# %% explore=true
+def tensors(split):
+    """Return images, shape (n, 1, 28, 28), and labels."""
+    return torch.tensor(split.x)[:, None], torch.tensor(split.y)
+
+
+letters, numerals = load("glyph_letters"), load("glyph_digits")
+letter_images, letter_labels = tensors(letters.train)
+pool_images, pool_labels = tensors(numerals.train)
+test_images, test_labels = tensors(numerals.test)
+print(letters, numerals, sep="\n")
+plot.images(np.concatenate([letters.train.x[:10], numerals.train.x[:10]]), columns=10)
+
+# %% [markdown]
+# ### Task 7. Train, and finetune (3 points)
+#
+# PyTorch's training loop is written by hand, and three of its lines are forgotten often.
+# `zero_grad` is needed because `backward` *adds* to the gradients that are there.
+# `model.train()` puts layers such as BatchNorm into training mode, in case somebody looked at an accuracy before.
+# `loss.item()` takes the number out; the tensor would keep its whole graph alive.
+
+# %% [markdown]
+# `train(model, images, labels, epochs=..., lr=..., batch_size=..., seed=...)` uses one `torch.optim.Adam`
+# over the parameters that require a gradient, with its other settings as they are.
+# It creates `torch.Generator().manual_seed(seed)` once; each epoch cuts one new
+# `torch.randperm(n, generator=generator)` into pieces of `batch_size`, the last perhaps shorter, one step each.
+# It returns a list: for each epoch the mean of its batches' cross-entropies, as numbers. About 12 lines.
+# `make_base` and `make_head`, above it, are given.
+
+
+# %% nbgrader={"grade_id": "train", "solution": true}
+def make_base(channels: int = 8, seed: int = 0) -> nn.Sequential:
+    """Three convolutions: images (n, 1, 28, 28) to features (n, 64 * channels)."""
+    torch.manual_seed(seed)
+    layers, n_in = [], 1
+    for n_out in (channels, 2 * channels, 4 * channels):
+        layers += [nn.Conv2d(n_in, n_out, 3, stride=2, padding=1), nn.BatchNorm2d(n_out), nn.ReLU()]
+        n_in = n_out
+    return nn.Sequential(*layers, nn.Flatten())
+
+
+def make_head(features: int = 512, classes: int = 10, seed: int = 0) -> nn.Linear:
+    """One linear layer: features (n, features) to logits (n, classes)."""
+    torch.manual_seed(seed)
+    return nn.Linear(features, classes)
+
+
+def train(
+    model: nn.Module, images, labels, *, epochs: int, lr: float, batch_size: int = 32, seed: int = 0
+) -> list[float]:
+    """Train the model in place with Adam; return the mean loss of each epoch."""
+    ### BEGIN SOLUTION
+    generator = torch.Generator().manual_seed(seed)
+    optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=lr)
+    model.train()
+    history = []
+    for _ in range(epochs):
+        losses = []
+        for batch in torch.randperm(len(images), generator=generator).split(batch_size):
+            optimizer.zero_grad()
+            loss = nn.functional.cross_entropy(model(images[batch]), labels[batch])
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+        history.append(sum(losses) / len(losses))
+    return history
+    ### END SOLUTION
+
+
+# %% [markdown]
+# `finetune(base, head, images, labels, epochs=..., lr=..., batch_size=..., seed=...)` trains the head and nothing else.
+# It returns `nn.Sequential(base, head)` in evaluation mode, with the very modules that it was given.
+#
+# * No parameter of the base requires a gradient afterwards, and none has changed.
+# * The base stays in evaluation mode throughout: in training mode BatchNorm would normalise by the current batch
+#   and move its running statistics, gradient or not. `train` calls `model.train()`, so do not hand it the base.
+# * What a frozen base says about an image never changes: compute the features of all images once,
+#   in a `torch.no_grad()` block, and train the head on them as `train` does. About 6 lines.
+
+
+# %% nbgrader={"grade_id": "finetune", "solution": true}
+def finetune(
+    base, head, images, labels, *, epochs: int, lr: float, batch_size: int = 32, seed: int = 0
+) -> nn.Sequential:
+    """Train the head on what the frozen base says about the images; return both as one model."""
+    ### BEGIN SOLUTION
+    base.requires_grad_(False)
+    base.eval()
+    with torch.no_grad():
+        features = base(images)
+    train(head, features, labels, epochs=epochs, lr=lr, batch_size=batch_size, seed=seed)
+    return nn.Sequential(base, head).eval()
+    ### END SOLUTION
+
+
+# %% explore=true
+base, reader = make_base(), make_head(classes=26)
+losses = train(nn.Sequential(base, reader), letter_images, letter_labels, epochs=2, lr=3e-3)
+held_out = accuracy(nn.Sequential(base, reader), *tensors(letters.validation))
+print(f"letters: loss {losses[0]:.2f}, then {losses[-1]:.2f}; validation accuracy {held_out:.1%}")
+few = finetune(base, make_head(), pool_images[:50], pool_labels[:50], epochs=50, lr=3e-3)
+print(f"digits, 50 labels: test accuracy {accuracy(few, test_images, test_labels):.1%}")
+
+# %% nbgrader={"grade_id": "transfer-check", "grade": true, "points": 3}
+import numpy as np
+import torch
+from torch import nn
+
+from labkit import check
+
+torch.set_num_threads(1)
+source = torch.Generator().manual_seed(3)
+pictures = torch.randn(22, 1, 8, 8, generator=source)
+targets = torch.arange(22) % 3
+pictures[torch.arange(22), 0, targets] += 2.0  # a bright row says which class it is
+
+
+def parameters_of(model):
+    """Return copies of a model's parameters, as arrays."""
+    return [np.array(p.detach().numpy()) for p in model.parameters()]
+
+
+def twin(student_model):
+    """Return PyTorch's own copy of make_base(2), or of it with make_head(8, 3), same weights."""
+    values, modules, n_in = parameters_of(student_model), [], 1
+    for n_out in (2, 4, 8):
+        modules += [
+            nn.Conv2d(n_in, n_out, 3, stride=2, padding=1),
+            nn.BatchNorm2d(n_out),
+            nn.ReLU(),
+        ]
+        n_in = n_out
+    modules.append(nn.Flatten())
+    same = nn.Sequential(*modules, *([nn.Linear(8, 3)] if len(values) > 12 else []))
+    for own, value in zip(same.parameters(), values, strict=True):
+        own.data = torch.tensor(value)
+    return same
+
+
+def by_hand(model, inputs, epochs, lr, batch_size, seed):
+    """Train as the text says; return the mean loss of each epoch."""
+    order, means = torch.Generator().manual_seed(seed), []
+    adam = torch.optim.Adam(model.parameters(), lr=lr)
+    for _ in range(epochs):
+        shuffled, found = torch.randperm(len(inputs), generator=order), []
+        for first in range(0, len(inputs), batch_size):
+            rows = shuffled[first : first + batch_size]
+            model.zero_grad()
+            loss = nn.functional.cross_entropy(model(inputs[rows]), targets[rows])
+            loss.backward()
+            adam.step()
+            found.append(float(loss.detach()))
+        means.append(float(np.mean(found)))
+    return means
+
+
+with check.case(
+    "train: one number an epoch, and it falls",
+    hint="return a list with the mean of the batches' losses for each epoch: loss.item()",
+):
+    head = make_head(64, 3, seed=1)
+    history = train(head, pictures.flatten(1), targets, epochs=5, lr=0.02, batch_size=8)
+    check.equal(len(history), 5, name="length of the list")
+    check.at_most(history[4], 0.5 * history[0], name="mean loss of the fifth epoch")
+with check.case(
+    "train: the losses of two epochs",
+    hint="zero_grad, backward, step for each batch; one generator and one Adam for all epochs",
+):
+    head = make_head(64, 3, seed=2)
+    same = nn.Linear(64, 3)
+    same.weight.data, same.bias.data = (torch.tensor(value) for value in parameters_of(head))
+    history = train(head, pictures.flatten(1), targets, epochs=2, lr=0.05, batch_size=8, seed=4)
+    check.close(history, by_hand(same, pictures.flatten(1), 2, 0.05, 8, 4), rtol=1e-4)
+with check.case(
+    "finetune: the base's weights stay, the head's move",
+    hint="base.requires_grad_(False) first; then train the head on base(images)",
+):
+    body, head = make_base(2, seed=5), make_head(8, 3, seed=6)
+    before, head_before = parameters_of(body), parameters_of(head)
+    finetune(body, head, pictures, targets, epochs=3, lr=0.05, batch_size=8)
+    for was, now in zip(before, parameters_of(body), strict=True):
+        check.close(now, was, rtol=0, atol=0, name="a parameter of the base")
+    moved = np.abs(parameters_of(head)[0] - head_before[0]).max()
+    check.at_least(moved, 0.01, name="how far the head's weights moved")
+    needs = [bool(p.requires_grad) for p in body.parameters()]
+    check.equal(needs, [False] * len(needs), name="requires_grad in the base")
+with check.case(
+    "finetune: BatchNorm's statistics stay",
+    hint="base.eval() before it sees an image, and nothing that calls base.train() after",
+):
+    body, head = make_base(2, seed=7), make_head(8, 3, seed=8)
+    finetune(body, head, pictures, targets, epochs=2, lr=0.05, batch_size=8)
+    for place, channels in ((1, 2), (4, 4), (7, 8)):
+        check.close(body[place].running_mean, np.zeros(channels), atol=0, name="running mean")
+        check.close(body[place].running_var, np.ones(channels), rtol=0, name="running variance")
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "train: into training mode first, and every parameter moves",
+    hint="call model.train(): the model may come in evaluation mode",
+):
+    model = make_base(2, seed=9)
+    model.append(make_head(8, 3, seed=10))
+    same = twin(model)
+    model.eval()
+    history = train(model, pictures, targets, epochs=3, lr=0.02, batch_size=11, seed=5)
+    check.close(history, by_hand(same, pictures, 3, 0.02, 11, 5), rtol=1e-3)
+    for own, theirs in zip(same.parameters(), parameters_of(model), strict=True):
+        check.close(theirs, own.detach(), rtol=1e-2, atol=1e-3, name="a parameter")
+with check.hidden_case(
+    "train: what is frozen stays frozen", hint="optimise the parameters with requires_grad only"
+):
+    model = make_base(2, seed=11)
+    model.append(make_head(8, 3, seed=12))
+    model[0].requires_grad_(False)
+    kept = parameters_of(model[0])
+    train(model, pictures, targets, epochs=1, lr=0.05, batch_size=11)
+    for was, now in zip(kept, parameters_of(model[0]), strict=True):
+        check.close(now, was, rtol=0, atol=0, name="a frozen parameter")
+with check.hidden_case(
+    "finetune: the head learns from the features of evaluation mode",
+    hint="the features of all images, once, from base.eval(); then train with lr, batch_size, seed",
+):
+    body, head = make_base(2, seed=13), make_head(8, 3, seed=14)
+    same, linear = twin(body).eval(), nn.Linear(8, 3)
+    linear.weight.data, linear.bias.data = (torch.tensor(value) for value in parameters_of(head))
+    with torch.no_grad():
+        features = same(pictures)
+    by_hand(linear, features, 4, 0.03, 8, 6)
+    finetune(body, head, pictures, targets, epochs=4, lr=0.03, batch_size=8, seed=6)
+    check.close(parameters_of(head)[0], linear.weight.detach(), rtol=1e-3, atol=1e-4)
+with check.hidden_case(
+    "finetune: returns base and head as one model, in evaluation mode",
+    hint="return nn.Sequential(base, head).eval()",
+):
+    body, head = make_base(2, seed=15), make_head(8, 3, seed=16)
+    model = finetune(body, head, pictures, targets, epochs=1, lr=0.01)
+    modes = [bool(model.training), bool(body.training), bool(head.training)]
+    check.equal(modes, [False] * 3, name="training modes of model, base and head")
+    with torch.no_grad():
+        both = head(body(pictures)).detach()
+    check.close(model(pictures).detach(), both, rtol=1e-4, atol=1e-5, name="logits")
+### END HIDDEN TESTS
+check.score(3)
+
+# %% [markdown]
+# ### Experiment 4. Fifty labels
+#
+# Three ways to read digits from 50, 200 and 1000 labelled images, in some 150 training steps each:
+# from scratch; with the base frozen; and with the base *unfrozen*, which starts from the finetuned model
+# and trains everything for as many steps more, at a sixth of the rate, so as not to destroy what is there.
+
+
+# %% explore=true
+import copy
+
+
+def three_ways(labels: int, seed: int, steps: int = 150) -> dict[str, float]:
+    """Return the test accuracies of three models trained on so many digits."""
+    chosen = torch.randperm(len(pool_images), generator=torch.Generator().manual_seed(seed))[
+        :labels
+    ]
+    images, targets = pool_images[chosen], pool_labels[chosen]
+    epochs = steps // -(-labels // 32)  # as many steps, however many images
+    some = {"epochs": epochs, "seed": seed}
+    scratch = nn.Sequential(make_base(seed=seed), make_head(seed=seed))
+    train(scratch, images, targets, lr=3e-3, **some)
+    frozen = finetune(base, make_head(seed=seed), images, targets, lr=3e-3, **some)
+    unfrozen = copy.deepcopy(frozen).requires_grad_(True)
+    train(unfrozen, images, targets, lr=5e-4, **some)
+    models = {"from scratch": scratch, "frozen base": frozen, "unfrozen": unfrozen}
+    return {name: accuracy(model, test_images, test_labels) for name, model in models.items()}
+
+
+# %% explore=true
+amounts = (50, 200, 1000)
+runs = [[three_ways(labels, seed) for seed in range(2)] for labels in amounts]
+curves = {
+    way: (amounts, [np.mean([run[way] for run in group]) for group in runs]) for way in runs[0][0]
+}
+plot.curves(
+    curves,
+    xlabel="labelled digits",
+    ylabel="test accuracy",
+    title="What letters teach about digits, mean of two seeds",
+    logx=True,
+)
+for way in ("from scratch", "frozen base"):
+    print(f"{way}, 50 labels: {curves[way][1][0]:.1%}, you predicted {predictions()[way]:.1%}")
+
+# %% [markdown]
+# Fifty labels are five a class, in 21 fonts. From scratch, little can be learnt from them;
+# on top of what letters taught, the accuracy is twice as high.
+# With 1000 labels the network finds out most of it by itself, and the gap is a few points;
+# more steps would close some two of them.
+#
+# Unfreezing gains little at fifty labels and a point or so with 1000, when there are enough to correct the base.
+# The frozen runs cost next to nothing: the convolutions saw each image once and not in every epoch.
+# The base knows digits well because they resemble letters; from photographs of animals it would not.
+
+# %% [markdown]
+# ### With a GPU
+#
+# A GPU computes faster still than it fetches, so fusing gains more: expect to come nearer to your traffic count.
+# The next cell compiles `gelu` there, for 16 million numbers, or says that it skips this.
+
+# %% explore=true
+if device() == "cpu":
+    print("No GPU here: skipped gelu on 16 million numbers, plain and compiled.")
+else:
+    many, fast = torch.randn(1 << 24, device=device()), torch.compile(torch_gelu)
+    try:
+        first = bench(lambda: fast(many), repeat=1, warmup=0, min_time_s=0)
+        print(f"first call, compilation included: {first.median_s:.1f} s")
+        print(compare({"plain": lambda: torch_gelu(many), "compiled": lambda: fast(many)}))
+    except Exception as error:  # not every GPU has a compiler
+        print(f"torch.compile does not work for {device()} here ({type(error).__name__}): skipped")
+
+# %% [markdown]
+# ### In your words (4 points)
+#
+# A colleague's model applies one layer again and again until its output changes by less than one per cent:
+# a Python `while` with a condition on values. Depending on the batch it takes 3 to 40 rounds.
+#
+# 1. In plain Python: what is recorded on the way forward, and why are the gradients right for any number of rounds?
+# 2. What goes wrong if the recording of one batch is replayed for all others?
+#    What do `torch.compile` and TensorFlow do about it? Use your counts from Experiment 3.
+# 3. What can fusing and planning still do, within a round and across rounds?
+#    How much memory does training need, compared with prediction?
+# 4. Would you compile it? Argue with your numbers from Experiment 1 or 2.
+#
+# About 150 words.
+
+# %% [markdown] nbgrader={"grade_id": "dynamic-graph", "grade": true, "solution": true, "points": 4}
+# ### BEGIN SOLUTION
+# **Model answer.**
+# Each batch builds its own graph: every round adds its nodes, so the record holds as many rounds as were taken,
+# and walking it backwards passes each of them once. The condition is not differentiated and need not be.
+# A replayed recording takes the number of rounds of the batch it was made from: too few for some, too many for others,
+# and without an error. `torch.compile` cuts at the condition: the loop came out as a few small graphs, with Python in between.
+# TensorFlow needs the loop as an operator, `tf.while_loop`; recorded anew for each number of rounds, it would run Python up to 38 times.
+# Within a round everything is known, so its elementwise operators fuse and its buffers are planned.
+# Across rounds nothing is fused. Prediction reuses the same two buffers in every round;
+# training keeps the activations of each round, up to 40 times as many, a number that no plan knows beforehand.
+# I would compile the round and leave the loop in Python: it runs often, so seconds of compiling are earned back
+# after some thousand calls on large batches; on a thousand numbers they never were.
+#
+# **Rubric.**
+#
+# * 1 point: the graph is built anew for each batch and holds the rounds really taken; backward walks these.
+# * 1 point: replay fixes the number of rounds silently; names a graph break or a loop operator (or retracing), with a count.
+# * 1 point: fusing and planning within a round; prediction constant, training grows with the rounds.
+# * 1 point: a decision with a measured ratio or break-even number of the student's own.
+#
+# Half a point off each for a claim without a reason or a number where one is asked for. Do not take points for language.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## Optional: gradients that do not wait
+#
+# No points here. In your training graph every weight gradient is a result, kept until all are there.
+# But plain gradient descent, $w \leftarrow w - \eta\,dw$, needs each of them only once.
+# The next cell puts an update right behind each gradient, which frees its buffer at once.
+# Guess first: how much smaller does the plan become?
+
+
+# %% explore=true
+def updated_at_once(graph):
+    """Return the graph with an update of the weight behind every gradient that nobody reads."""
+    read, steps = {i for _, _, inputs, _ in graph for i in inputs}, []
+    for step in graph:
+        steps.append(step)
+        if step[1] in ("matmul", "sum_rows") and step[0] not in read:
+            steps.append((f"update {step[0]}", "update", [step[0]], 0))
+    return steps
+
+
+for title, graph in {
+    "at the end": graphs["training"],
+    "at once": updated_at_once(graphs["training"]),
+}.items():
+    print(
+        f"updates {title:10}: {pool_size(graph, plan_buffers(graph)) * 8 / 2**20:.2f} MiB planned"
+    )
+
+# %% [markdown]
+# Gradients of weights now share a few buffers, as activations of a prediction do;
+# what is left are the activations that wait for the way back.
+# PyTorch can do the same, with a hook that steps as soon as a parameter's gradient is complete.
+# What stops working then? Think of clipping by the norm of all gradients, and of adding up several batches.
+
+# %% [markdown]
+# ## Your result card
+#
+# How much do the letters give, at fifty labels? Two seeds are there from Experiment 4; three more make a spread.
+# Each seed draws other images, other first weights and another order.
+
+# %% explore=true
+gains = [run["frozen base"] - run["from scratch"] for run in runs[0]]
+for seed in range(2, 5):
+    run = three_ways(50, seed)
+    gains.append(run["frozen base"] - run["from scratch"])
+result_card(
+    "a base trained on letters helps to read digits (test accuracy gained at 50 labels)",
+    np.mean(gains),
+    spread=np.std(gains),
+    n=len(gains),
+    lab="02_frameworks",
+    source="A: points to transfer learning on images, without a number",
+    note="Five seeds, one base; drawn letters and digits instead of photographs.",
+)
+
+# %% [markdown]
+# ## What you take along
+#
+# * A framework's `backward` is a list of nodes in topological order and a sum of shares. You have written one.
+# * Frameworks agree to the last digit of float32. Choose by what you have to write, debug and deploy.
+# * A graph known beforehand can be fused and planned. Count operators, traffic and buffers before you believe a clock.
+# * Compiling has a price, paid at the first call and again for every new shape or value that the recording fixed.
+# * With few labels, start from a network that has seen something similar, and mind BatchNorm's statistics.
+#
+# The next lab looks below the operators, at the numbers themselves: what is lost with 16, 8 or 4 bits?

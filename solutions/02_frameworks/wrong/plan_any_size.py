@@ -1,0 +1,21 @@
+"""Fails plan-check: takes any free buffer, whatever its size."""
+
+
+def plan_buffers(graph):
+    readers = Counter(i for _, _, inputs, _ in graph for i in set(inputs))
+    plan, free, count = {}, {}, 0
+    for name, kind, inputs, size in graph:
+        if kind == "input":
+            continue
+        readers.subtract(set(inputs))
+        dying = [i for i in set(inputs) if i in plan and readers[i] == 0]
+        released = [(0, plan[i]) for i in dying]
+        for length, buffer in released if is_elementwise(kind) else []:
+            free.setdefault(length, []).append(buffer)
+        if free.get(0):
+            plan[name] = free[0].pop()
+        else:
+            plan[name], count = count, count + 1
+        for length, buffer in [] if is_elementwise(kind) else released:
+            free.setdefault(length, []).append(buffer)
+    return plan

@@ -1,0 +1,15 @@
+"""Fails torch-network-check: uses the first and the last layer only."""
+
+
+class TorchNetwork(nn.Module):
+    def __init__(self, weights):
+        super().__init__()
+        self.layers = nn.ModuleList()
+        for w, b in weights:
+            layer = nn.Linear(*w.shape)
+            layer.weight.data = torch.tensor(w.T, dtype=torch.float32)
+            layer.bias.data = torch.tensor(b, dtype=torch.float32)
+            self.layers.append(layer)
+
+    def forward(self, x):
+        return self.layers[-1](torch.relu(self.layers[0](x)))

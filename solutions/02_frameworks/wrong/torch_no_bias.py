@@ -1,0 +1,16 @@
+"""Fails torch-network-check: leaves PyTorch's random biases in."""
+
+
+class TorchNetwork(nn.Module):
+    def __init__(self, weights):
+        super().__init__()
+        self.layers = nn.ModuleList()
+        for w, b in weights:
+            layer = nn.Linear(*w.shape)
+            layer.weight.data = torch.tensor(w.T, dtype=torch.float32)
+            self.layers.append(layer)
+
+    def forward(self, x):
+        for layer in self.layers[:-1]:
+            x = torch.relu(layer(x))
+        return self.layers[-1](x)

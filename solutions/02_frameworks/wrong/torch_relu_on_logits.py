@@ -1,0 +1,17 @@
+"""Fails torch-network-check: puts relu behind the last layer, too."""
+
+
+class TorchNetwork(nn.Module):
+    def __init__(self, weights):
+        super().__init__()
+        self.layers = nn.ModuleList()
+        for w, b in weights:
+            layer = nn.Linear(*w.shape)
+            layer.weight.data = torch.tensor(w.T, dtype=torch.float32)
+            layer.bias.data = torch.tensor(b, dtype=torch.float32)
+            self.layers.append(layer)
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = torch.relu(layer(x))
+        return x
