@@ -20,6 +20,7 @@ _OUTSIDE_A_CASE = {*_CASES, "counted", "score"}
 def check_tests(source: LabSource) -> None:
     """Raise SourceError for the first test cell that trusts a name it should not, or is not scored as it says."""
     student = {name for cell in source.cells if cell.solution for name in defined_names(cell)}
+    student |= {name for cell in source.cells if cell.locked for name in _functions(cell)}
     for cell in source.cells:
         if cell.test:
             tree = ast.parse(cell.source)
@@ -35,6 +36,12 @@ def defined_names(cell: SourceCell) -> set[str]:
         return set()
     symbols = symtable.symtable(cell.source, "cell", "exec").get_symbols()
     return {s.get_name() for s in symbols if s.is_assigned() and not s.is_imported()}
+
+
+def _functions(cell: SourceCell) -> set[str]:
+    """Return the functions and classes that a locked cell gives to students; a test may call them in their process."""
+    found = ast.FunctionDef | ast.ClassDef
+    return {node.name for node in ast.parse(cell.source).body if isinstance(node, found)}
 
 
 # --------------------------------------------------------------------------------------------------------------- names

@@ -111,9 +111,7 @@ def compiler() -> list[Finding]:
     found = next((name for name in names if shutil.which(name)), "")
     if not found:
         detail = f"{' or '.join(names)} not found: cells that measure torch.compile say so and are skipped"
-        return [
-            Finding("warn", "C++ compiler", detail, "apt install g++ python3-dev; on a Mac xcode-select --install")
-        ]
+        return [Finding("warn", "C++ compiler", detail, "apt install g++ python3-dev; on a Mac xcode-select --install")]
     headers = Path(sysconfig.get_path("include"), "Python.h")
     if not headers.is_file():
         detail = f"{found}, but not Python's headers ({headers}): torch.compile needs both"

@@ -195,6 +195,8 @@ def test_functions_of_the_test_are_called_back_and_nothing_else_of_theirs_is_rea
         """)
     assert talk.value("total(lambda i: i + 1, 4)") == "10"
     assert talk.value("seen = []\ntotal(lambda i: seen.append(i) or 0, 3)\nseen") == "[0, 1, 2]"
+    talk.code("def called(f): return f() if f else None")
+    assert talk.value("(called(lambda: 3), called(None))") == "(3, None)"
     assert talk.value("secret = 7\ndef f(): return secret\nf.secret = 8\ninside(f)") == "['type']"
     assert talk.value("import numpy as np\n(int(total(np.square, 3)), total(abs, 3), total(float, 3))") == "(5, 3, 3.0)"
 

@@ -21,6 +21,10 @@ import numpy as np
 from labkit import load, check as checked
 import labkit.plot
 helper = 1
+def given(x):
+    return f(x)
+class Layer:
+    pass
 
 # %%
 loose = 2
@@ -63,6 +67,7 @@ def refused(lab: WriteLab, test: str, end: str = "check.score(3)") -> tuple[int,
         "from labkit import check",
         'from labkit import check\nimport numpy as np\nwith check.case("c"):\n    check.close(f(np.ones(1)), 1)',
         'from labkit import check\nwith check.case("c"):\n    Net(); f(CONSTANT)',
+        'from labkit import check\nwith check.case("c"):\n    given(1); Layer()',
         "from labkit import check\nx = [y for y in range(3)]; z = {a: b for a, b in enumerate(x)}; sum(q for q in x)",
         "from labkit import check\ndef g(a, *b, c=1, **d):\n    e = a\n    def h():\n        nonlocal e\n        e = 2",
         "from labkit import check\nclass A:\n    x = 1\n    y = x\n    def m(self):\n        return super().__init__()",
