@@ -33,11 +33,13 @@ class _Agent:
     def __init__(self) -> None:
         self.namespace: dict[str, Any] = {}
         self._random: dict[int, Any] = {}
+        self._watched: dict[int, tuple[Any, Any]] = {}
 
     def begin(self, namespace: dict[str, Any]) -> None:
         """Forget what belongs to an earlier cell."""
         self.namespace = namespace
         self._random = {}
+        self._watched = {}
 
     def name(self, value: Any, encode: Callable[[Any], Any]) -> dict[str, Any] | None:
         return None
@@ -70,6 +72,8 @@ class _Agent:
             return self._named(*arguments)
         if operation == "value":
             return reduced(target)
+        if operation == "changed":
+            return [number for number, (value, old) in self._watched.items() if changed(value, old)]
         if operation == "import":
             return _resolved(*arguments[:2])(*arguments[2:], **options)
         if operation == "call":
@@ -89,6 +93,14 @@ class _Agent:
 
     def take_changes(self, peer: Peer, sent: list[Any], changes: Any) -> None:
         """The test's own functions report none."""
+
+    def watched(self, peer: Peer, mutable: list[Any]) -> list[list[int]]:
+        return []
+
+    def watch(self, mutable: list[Any], places: Any) -> None:
+        """Remember arguments as they came: an object may keep one, and change it in a later call."""
+        for place, number in places or ():
+            self._watched[number] = mutable[place], snapshot(mutable[place])
 
     def _named(self, name: str) -> Any:
         if name not in self.namespace:

@@ -37,6 +37,10 @@ class Trusted:
         self._changed: dict[int, Any] = {}
         self._shared: dict[int, Any] = {}
         self._random: dict[int, tuple[int, Any, Any]] = {}
+        self._watching: dict[int, Any] = {}
+        self._copies: dict[int, Any] = {}
+        self._sent = 0
+        self._peer: Peer | None = None
 
     # ------------------------------------------------------------------------------------------------------ peer.Owner
     def name(self, value: Any, encode: Callable[[Any], Any]) -> dict[str, Any] | None:
@@ -107,6 +111,19 @@ class Trusted:
         if isinstance(gradients, dict):
             peer.leaves.adopt({key: value for key, value in gradients.items() if type(key) is str})
 
+    def watched(self, peer: Peer, mutable: list[Any]) -> list[list[int]]:
+        """Have each copy watched that is handed out while its original is."""
+        found = []
+        for place, value in enumerate(mutable):
+            if id(value) in self._watching:
+                self._sent, self._peer = self._sent + 1, peer
+                self._copies[self._sent] = value
+                found.append([place, self._sent])
+        return found
+
+    def watch(self, mutable: list[Any], places: Any) -> None:
+        """The test's own functions change nothing that matters."""
+
     # --------------------------------------------------------------------------------------------------- check.Remote
     def is_remote(self, value: Any) -> bool:
         """Whether this is an object of the student's process."""
@@ -126,11 +143,16 @@ class Trusted:
 
     def forget_changes(self, value: Any) -> None:
         """Begin to watch this value, and what it contains."""
+        self._watching = {id(part): part for part in _parts(value)}
+        self._copies = {number: own for number, own in self._copies.items() if id(own) not in self._watching}
         for part in _parts(value):
             self._changed.pop(id(part), None)
 
     def was_changed(self, value: Any) -> bool:
         """Whether the student's code has since changed its copy of this value, or of what it contains."""
+        for number in self._peer.ask("changed") if self._peer and self._copies else ():
+            if type(number) is int and number in self._copies:
+                self._changed[id(self._copies[number])] = self._copies[number]
         return any(id(part) in self._changed for part in _parts(value))
 
     def _random_source(self, kind: str, source: Any, state: Any, encode: Callable[[Any], Any]) -> dict[str, Any]:

@@ -56,6 +56,12 @@ class Owner(Protocol):
     def take_changes(self, peer: Peer, sent: list[Any], changes: Any) -> None:
         """Take note of what the other end told."""
 
+    def watched(self, peer: Peer, mutable: list[Any]) -> list[list[int]]:
+        """Return place and number of each of these values that the other end shall watch beyond the call."""
+
+    def watch(self, mutable: list[Any], places: Any) -> None:
+        """Watch what the other end asks for."""
+
 
 class Peer:
     """One end of a connection; `ask` is for the code that runs here, `answer` for what comes."""
@@ -107,6 +113,8 @@ class Peer:
                 "args": [codec.encode(value) for value in arguments],
                 "opts": [[name, codec.encode(value)] for name, value in (options or {}).items()],
             }
+            if watched := self._owner.watched(self, codec.mutable):
+                message["watch"] = watched
             self._send(message, codec.block)
             while (reply := self.next())[0].get("k") == "ask":
                 self.answer(*reply)
@@ -145,6 +153,7 @@ class Peer:
                 raise RecursionError(f"the test and the tested code call each other more than {_MAX_NESTED} deep")
             operation, target, arguments, options = self._request(message, codec)
             before = self._owner.snapshot(codec.mutable)
+            self._owner.watch(codec.mutable, message.get("watch"))
             value = self._owner.perform(operation, target, arguments, options)
             reply = {"k": "reply", "value": out.encode(value)}
         except self._owner.fatal:

@@ -294,6 +294,26 @@ def test_a_check_learns_of_changes_in_place(talk: Talk) -> None:
     assert cases["array"]["message"] == "expected x to stay as it was, but the call changed it in place"
 
 
+def test_a_check_learns_that_an_object_changes_later_what_it_was_given(talk: Talk) -> None:
+    talk.code("""
+        class Keeper:
+            def __init__(self, values, copy=False): self.values = [v.copy() for v in values] if copy else values
+            def step(self): self.values[0] *= 2
+        """)
+    cases = talk.cases("""
+        import numpy as np
+        x = np.ones(2)
+        with check.case("array in a list"), check.unchanged(x=x): Keeper([x]).step()
+        numbers = [1.5]
+        with check.case("list"), check.unchanged(numbers=numbers): Keeper(numbers).step()
+        with check.case("copied"), check.unchanged(x=x): Keeper([x], copy=True).step()
+        with check.case("only kept"), check.unchanged(x=x): kept = Keeper([x])
+        with check.case("changed after that"): kept.step()
+        with check.case("another"), check.unchanged(x=x): Keeper([np.ones(2)]).step()
+        """)
+    assert {title for title, case in cases.items() if not case["passed"]} == {"array in a list", "list"}
+
+
 def test_a_shared_argument_takes_the_changes_over(talk: Talk) -> None:
     talk.code(
         "def sort(xs): xs.sort()\ndef zero(x): x[:] = 0\ndef put(d): d.clear(); d['k'] = (1,)\ndef add(s): s.add(2)"
