@@ -28,7 +28,8 @@ def operations(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> dict[str, i
     bytes allocated: results that are new memory.
     largest saved: bytes of the largest tensor that was kept for a backward pass.
 
-    On the device `STAND_IN` every number that is read is 0. What fn raises is raised.
+    On the device `STAND_IN` every number that is read is 0. What fn raises is raised. Adding in place to a tensor that
+    is on the CPU raises RuntimeError, as on a GPU.
     """
     import torch
 
@@ -58,7 +59,12 @@ def _counting() -> Any:
         def __torch_dispatch__(
             self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
         ) -> Any:
-            name, kwargs = func.overloadpacket.__name__, kwargs or {}
+            kwargs = kwargs or {}
+            with self:  # inference mode hands over operators that are made of others: count those
+                result = func.decompose(*args, **kwargs)
+            if result is not NotImplemented:
+                return result
+            name = func.overloadpacket.__name__
             given = _tensors((args, kwargs))
             if name in _READS and any(tensor.device.type != "cpu" for tensor in given):
                 self.counts["synchronisations"] += 1
@@ -70,6 +76,7 @@ def _counting() -> Any:
                 self.counts["synchronisations"] += back
                 if back and tensor.is_meta:  # there are no numbers to copy
                     return args[0] if name == "copy_" else torch.zeros(tensor.shape, dtype=kwargs.get("dtype"))
+            _same_device(name, given)
             result = func(*args, **kwargs)
             if name not in _FREE | _READS and not func.is_view:
                 self.counts["launches"] += 1
@@ -79,6 +86,15 @@ def _counting() -> Any:
             return result
 
     return Mode()
+
+
+def _same_device(name: str, given: list[Any]) -> None:
+    """Raise what a GPU raises where a tensor on the CPU is changed in place by one on the device; meta lets it pass."""
+    if name.endswith("_") and name != "copy_" and given and given[0].device.type == "cpu":
+        for tensor in given:
+            if tensor.device.type != "cpu":
+                found = f"found at least two devices, {tensor.device} and cpu!"
+                raise RuntimeError(f"Expected all tensors to be on the same device, but {found}")
 
 
 def _from_data(counts: dict[str, int]) -> Any:

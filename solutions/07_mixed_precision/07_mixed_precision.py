@@ -4,8 +4,8 @@
 # **Which numbers may be 16 bits wide?**
 # A number of 16 bits takes half the memory of a float32, half the time to move,
 # and on hardware made for it a fraction of the time to multiply.
-# But a network whose every number is made narrow does not train.
-# Here you build what makes it train, take each part away again to see what it was for,
+# But a network whose every number is made narrow may stop learning, without an error message.
+# Here you build what keeps it learning, take each part away again to see what it was for,
 # and then use what PyTorch and Keras offer.
 #
 # | | |
@@ -55,7 +55,7 @@ print(digits)
 #
 # The network of this lab is an autoencoder: it reads an image and draws it again.
 # The loss is the cross-entropy of each pixel, averaged over all pixels of a batch.
-# So are networks that segment images or measure depth.
+# Networks that segment images or measure depth also average their loss over all pixels.
 # With 64 images of 512 x 512 pixels the mean divides by $64 \cdot 512 \cdot 512 = 2^{24}$,
 # so no pixel pulls harder than $2^{-24}$.
 #
@@ -63,7 +63,8 @@ print(digits)
 # and the learning rate makes up for it.
 # In exact arithmetic that changes nothing.
 #
-# `forward` normalises each image with `mean_and_variance`, which is Task 4,
+# `forward` normalises each image with `mean_and_variance`, which is Task 4
+# (until then `float32_statistics` stands in),
 # and multiplies as a tensor core does: operands of 16 bits, sums of 32, one rounding at the end.
 
 # %% nbgrader={"grade_id": "autoencoder", "locked": true}
@@ -82,8 +83,8 @@ def new_weights(seed: int) -> list[torch.Tensor]:
 
 
 def linear(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """Return x w + b: operands of x's dtype, products summed in float32, rounded once."""
-    return (x.float() @ w.float()).to(x.dtype) + b
+    """Return x w + b: operands of x's dtype, summed in float32, the result rounded once."""
+    return (x.float() @ w.float() + b.float()).to(x.dtype)
 
 
 def float32_statistics(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -134,8 +135,8 @@ plot.curves(
 )
 
 # %% [markdown]
-# On its way back the gradient passes through the layers' outputs first, and most of these lie left of the first line:
-# in float16 three quarters of them are zero, and the others have one digit.
+# On its way back the gradient passes through the layers' outputs first, and nearly all of these lie left of the first line:
+# in float16 three quarters of them are zero, and all the others become $2^{-24}$.
 # The weights' gradients are sums over the images, and larger, but sums of what is left.
 # And this is the first step. After 500 steps nearly all of the outputs' gradients are gone.
 #
@@ -192,12 +193,13 @@ plot.curves(
     },
     xlabel="loss scale, as a power of two",
     ylabel="share of the gradient's entries",
-    title="Too small a scale loses gradients, too large a one makes them infinite",
+    title="Too small a scale loses gradients, too large overflows",
 )
 
 # %% [markdown]
 # Between the two slopes lies a wide valley in which nothing is lost.
-# Any scale in it is as good as any other; powers of two change no digit.
+# Any scale well inside it is as good as any other; powers of two change no digit.
+# Near its left edge nothing is zero yet, but small gradients have lost digits.
 # Its edges move while the network learns and its gradients shrink.
 # Nobody wants to search for them by hand, which leads to the next task.
 
@@ -320,17 +322,18 @@ def scales_with(limit_of_step, steps=600, **options):
 
 
 def limit(step):
-    return (
-        2.0**14 if step < 300 else 2.0**22
-    )  # from step 300 on the gradients are 256 times smaller
+    # From step 300 on the gradients are 256 times smaller.
+    return 2.0**14 if step < 300 else 2.0**22
 
 
 plot.curves(
-    {f"growth interval {n}": scales_with(limit, growth_interval=n) for n in (20, 50)},
+    {
+        f"growth interval {n}": torch.tensor(scales_with(limit, growth_interval=n)).log2()
+        for n in (20, 50)
+    },
     xlabel="step",
-    ylabel="loss scale",
-    title="Your scaler, if overflow begins above 2^14, and later above 2^22",
-    logy=True,
+    ylabel="loss scale, as a power of two",
+    title="Your scaler: overflow above 2^14, later above 2^22",
 )
 
 # %% [markdown]
@@ -438,7 +441,7 @@ check.score(3)
 # From $w = 1$, $g = 2^{-12}$, $\eta = 1$ and no momentum, two steps in float16 return 1 and then 0.9995.
 
 # %% [markdown]
-# ![One training step. The float32 master weights are rounded to 16-bit weights; forward, loss and backward run on 16-bit weights, activations and gradients; the loss itself is float32 and multiplied by the scale; gradients become float32, are divided by the scale, checked, clipped, and update the master weights.](figures/step.svg)
+# ![One training step. The float32 master weights are rounded to 16-bit weights; forward, loss and backward run on 16-bit weights, activations and gradients; the loss itself is float32 and multiplied by the scale; gradients become float32, are divided by the scale, checked, and update the master weights.](figures/step.svg)
 
 
 # %% nbgrader={"grade_id": "master-weights", "solution": true}
@@ -804,7 +807,8 @@ def train(
 #
 # * `"updates lost"`: the share of updates that is lost in float16 with `NoMaster`, from 0 to 1.
 # * `"gradients lost"`: the share of gradients that is zero in float16 without loss scaling, from 0 to 1.
-# * `"all bfloat16"`: the score when all is bfloat16, without master weights, from -1 to 1.
+# * `"all bfloat16"`: the score when weights, activations, gradients and statistics are bfloat16,
+#   without master weights, from -1 to 1.
 #
 # `predictions()` returns a dictionary with these three keys. 1 line.
 
@@ -845,10 +849,10 @@ runs = {
 for name, run in runs.items():
     print(f"{name:14} score {run['score']:.3f}, {run['skipped']} steps skipped")
 plot.curves(
-    {"loss scale": runs["mixed float16"]["scales"]},
+    torch.tensor(runs["mixed float16"]["scales"]).log2(),
     xlabel="step",
+    ylabel="loss scale, as a power of two",
     title="The loss scale of the run in float16",
-    logy=True,
 )
 
 # %% [markdown]
@@ -872,10 +876,10 @@ runs["statistics in float16"] = train(half, DynamicLossScaler(), statistics=narr
 runs["all bfloat16"] = train(brain, None, NoMaster, statistics=narrow_statistics)
 columns = ("score", "gradients lost", "updates lost")
 plot.matrix(
-    [[round(run[column], 2) + 0.0 for column in columns] for run in runs.values()],
+    [[round(run[column], 3) + 0.0 for column in columns] for run in runs.values()],
     list(runs),
     [column.replace(" ", "\n") for column in columns],
-    fmt=".2f",
+    fmt=".3f",
     title="What each part was for",
 )
 guess = predictions()
@@ -888,12 +892,12 @@ for name, value in found.items():
     print(f"{name:15} {value:5.2f}, you predicted {guess[name]:5.2f}, {value - guess[name]:+.2f}")
 
 # %% [markdown]
-# Read the table row by row.
+# Read the table row by row; dark is good in the first column, bad in the others.
 #
 # * *No loss scaling*: most gradients are zero, and the network does worse than a grey average.
-# * *No master weights*: two updates of three are lost. It still learns, later and less.
+# * *No master weights*: two updates of three are lost. It still learns, but less.
 # * *No step skipped*: the first infinity reaches the weights, and they are nan from then on.
-#   A grey cell is a score that is no number.
+#   A grey cell is a score that is no number. The zeros beside it mean nothing: nan is not 0, and not equal to itself.
 # * *Statistics in float16*: each image becomes a row of zeros, and with it half of the gradients.
 #   All it can learn is the average, and that has score 0.
 # * *All bfloat16*: no gradient is lost and nineteen updates of twenty are. It stops where float16 still creeps.
@@ -902,20 +906,15 @@ for name, value in found.items():
 
 # %% explore=true
 shown = ("float32", "mixed float16", "no master weights", "no loss scaling", "all bfloat16")
-some = [0, 3, 5, 8, 12, 14, 20, 31]
+some = [0, 3, 5, 8, 12, 14]
 rows = [pixels_validation[some] / 255]
 for name in shown:
     statistics = narrow_statistics if name == "all bfloat16" else mean_and_variance
     logits = forward(runs[name]["weights"], pixels_validation[some], statistics)
     rows.append(torch.sigmoid(logits.float()))
-plot.images(
-    torch.cat(rows).reshape(-1, 8, 8).numpy(),
-    columns=8,
-    title="Rows: the images; then as drawn by "
-    + ", ".join(shown[:2])
-    + ",\n"
-    + ", ".join(shown[2:]),
-)
+ax = plot.images(torch.cat(rows).reshape(-1, 8, 8).numpy(), columns=len(some))
+for i, name in enumerate(("the images", *shown)):
+    ax.text(-1.5, 9 * i + 3.5, name, ha="right", va="center", fontsize=9)
 
 # %% [markdown]
 # Float32 and mixed float16 cannot be told apart.
@@ -931,7 +930,7 @@ plot.images(
 # %% [markdown]
 # ## What does it save?
 #
-# Count bytes, which is what memory and wires are made of.
+# Count bytes: memory and wires are paid by the byte.
 # The next cell adds up what one step of this network holds, and what it moves if every tensor
 # that a part of the step needs is read and each result written once.
 
@@ -973,7 +972,8 @@ plot.matrix(
 # %% [markdown]
 # Mixed precision does not halve the memory of the *weights*: $2 + 2 + 4 + 4$ bytes a weight against $4 + 4 + 4$, which is the same.
 # What it halves are the activations, and they are most of the memory of large batches and deep networks.
-# It also halves whatever crosses a wire: gradients in lab 12, activations in lab 15.
+# It can also halve what crosses a wire: activations in lab 15,
+# and gradients in lab 12 if they are sent in 16 bits (with autocast PyTorch's are float32).
 # A halving of everything, as it is often promised, is what you get for inference.
 # Fetching a number from memory takes some hundred times the energy of multiplying it (Horowitz 2014),
 # so the bytes moved also say where the energy goes.
@@ -1054,7 +1054,7 @@ from torch import nn
 from labkit import check
 
 f16, bf16, f32, f64 = torch.float16, torch.bfloat16, torch.float32, torch.float64
-with check.case("the worked example", hint="add is in neither list: the widest of its inputs"):
+with check.case("the worked example", hint="add is in none of the first four rows: the widest of its inputs"):
     check.equal(compute_dtype("add", [f16, f32], f16), f32)
 with check.case("products are narrow", hint="linear, matmul, bmm, conv2d: return half"):
     for op in ("linear", "matmul", "bmm", "conv2d"):
@@ -1348,8 +1348,8 @@ def inspect_keras(model) -> dict:
     import keras
     import numpy as np
 
+    logits = model(keras.ops.ones((3, 64)))  # builds the layers, if that has not been done yet
     layers = [layer for layer in model.layers if layer.weights]
-    logits = model(keras.ops.ones((3, 64)))
     values = keras.ops.convert_to_numpy(keras.ops.cast(logits, "float32"))
     return {
         "computes in": [layer.compute_dtype for layer in layers],
@@ -1416,7 +1416,7 @@ show_keras("torch", {"SGD": 0.05, "Adam": 0.001})
 show_keras("tensorflow", {"Adam": 0.001})
 
 # %% [markdown]
-# Each line ran in a process of its own, because Keras chooses its backend when it is imported.
+# Each of the two cells ran in a process of its own, because Keras chooses its backend when it is imported.
 # `mixed_bfloat16` gives float32's accuracy, to within an image or so, with both backends.
 #
 # Pure `bfloat16` gets by with SGD and breaks with Adam.
@@ -1469,26 +1469,26 @@ check.score(1)
 # The next cell multiplies two matrices in both formats, in turns, on one core.
 
 # %% explore=true
-left, right = torch.rand(2, 768, 768)
+left, right = torch.rand(2, 256, 256)
 left_16, right_16 = left.bfloat16(), right.bfloat16()
 timings = compare({"float32": lambda: left @ right, "bfloat16": lambda: left_16 @ right_16})
 low, middle, high = timings.ratio("float32", "bfloat16")
-print(f"float32 takes {middle:.1f} times as long as bfloat16 ({low:.1f} to {high:.1f})")
+print(f"float32 takes {middle:.2g} times as long as bfloat16 ({low:.2g} to {high:.2g})")
 
 # %% [markdown]
-# A number well above 1 means that this processor has such instructions; below 1, that it converts back and forth.
-# Float16 is not in the comparison: few CPUs can multiply it, and on the others it is some hundred times slower.
-# That is why on a CPU the 16 bits are bfloat16.
+# Well above 1: this processor has such instructions.
+# Below 1: it converts, or multiplies one by one, which can be a hundred times slower.
+# Float16 is not in the comparison: fewer CPUs have instructions for it.
 #
-# The data sheet of the Volta GPU promised 120 trillion operations a second for float16 products with float32 sums,
-# twelve times its predecessor's rate in float32.
+# NVIDIA announced the Volta GPU with 120 trillion operations a second for float16 products with float32 sums,
+# and sold it with 125, twelve times its predecessor's rate in float32.
 # A whole training step gains less: what is not a product does not get faster.
 
 # %% [markdown]
 # ### With a GPU
 #
 # The next cell times a step of a wide network in four ways.
-# TF32 is a fifth format: float32 in memory, 10 fraction bits inside the product.
+# TF32 is one more format: float32 in memory, 10 fraction bits inside the product.
 
 # %% explore=true
 if device() == "cpu":
@@ -1513,6 +1513,13 @@ else:
         "bfloat16, autocast": lambda: gpu_step(torch.bfloat16),
     }
     print(compare(ways, repeat=10))
+
+# %% [markdown]
+# On a GPU with tensor cores for all of these, expect TF32 to take a fraction of float32's time,
+# and the two 16-bit formats less again, and about the same as each other:
+# their products run at twice TF32's rate, and half the bytes are moved.
+# A GPU from before 2020 has no TF32 and no bfloat16 of its own:
+# there the first two lines agree, and bfloat16 gains little or loses.
 
 # %% [markdown]
 # ### In your words (4 points)
@@ -1542,12 +1549,12 @@ else:
 # From step 6000 on the *loss* itself is nan. The scale multiplies the loss after the forward pass,
 # so a nan or infinity in the forward pass is not changed by any scale, and halving goes on for ever.
 # Candidates: activations or logits beyond 65504 in a float16 product, a sum, a square or a variance computed in float16,
-# a logarithm of a probability that underflowed to 0, a division by such a number, or a bad input.
+# 0 times the logarithm of a probability that underflowed to 0 ($0 \cdot \infty$), infinity minus infinity, or a bad input.
 # Look for the first tensor that is not finite, for example with forward hooks on each layer, on the batch of step 6000;
 # then compute that operation in float32, or keep its input small.
 # The weights are still good, because every step since was skipped.
 # bfloat16 has float32's range: such overflows do not occur and no scale is needed.
-# It has three bits less, so it rounds eight times more coarsely. A log of zero or a bad input would still give nan.
+# It has three bits less, so it rounds eight times more coarsely. A log of zero or a bad input would still give inf or nan.
 # Master weights in float32, and sums, normalisations and the loss in float32, must stay.
 #
 # **Rubric.**
@@ -1557,7 +1564,7 @@ else:
 # * 1 point: a plausible operation, and a way to find it (hooks, isfinite, anomaly detection, one batch run in float32).
 # * 1 point: gains range and loses digits; keeps float32 master weights and wide sums.
 #
-# Half a point off each for a claim without a reason. Do not take points for language.
+# Half a point off each for a claim without a reason. Do not take points off for language.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -1602,16 +1609,18 @@ for fault in ("none", "clips first", "never unscales", "no update", "keeps gradi
 # * *Clips first*: the scaled norm is far above 1, so it is cut down to 1, and then divided by 65,536. Nothing moves.
 # * *Never unscales*: the same cut leaves a gradient of length 1, always.
 #   The network learns, here even faster, but the rate no longer means what you set, and an infinity would not be skipped.
-# * *No update*: harmless as long as nothing overflows. When something does, every step is skipped for ever.
+# * *No update*: harmless as long as nothing overflows.
+#   When the gradients outgrow the scale, it never comes down: more and more steps are skipped, in the end all.
 # * *Keeps gradients*: the scaler hides it. The old gradients, unscaled already, are divided by 65,536 once more.
-#   Change to bfloat16, where there is no scale, and the fault is back.
+#   Change to bfloat16, where there is no scale, and the fault is back. The accuracy even rises here:
+#   old gradients that stay act as a momentum that you did not set.
 #
-# A loop that learns is not yet a loop that is right.
+# So look at the scale, the length of the steps and the number skipped as well.
 
 # %% [markdown]
 # ## Your result card
 #
-# One run is an anecdote. Three seeds give a mean and a spread of the share of updates
+# Three seeds give a mean and a spread of the share of updates
 # that float16 weights lose without a master copy.
 
 # %% explore=true
@@ -1624,7 +1633,7 @@ result_card(
     sum(lost) / len(lost),
     n=len(lost),
     spread=float(torch.tensor(lost).std(correction=0)),
-    source="A: compute gradients in FP16 but keep the weights in FP32",
+    source="a lecture: compute gradients in FP16 but keep the weights in FP32",
     lab="07_mixed_precision",
 )
 
@@ -1636,4 +1645,5 @@ result_card(
 # * float16 lacks range: scale the loss, look for infinities, skip, unscale before you clip.
 # * bfloat16 lacks digits: no scale, but master weights all the more.
 # * A first test at a large rate does not show lost updates. Count them.
-# * Mixed precision halves activations and traffic, not the memory of weights and optimiser.
+# * Mixed precision halves activations, and at large batches the traffic;
+#   not the memory of weights and optimiser.

@@ -1,4 +1,4 @@
-"""Prints and warns on the way, with a class in place of a generator for prefetch: none of it costs anything."""
+"""Prints and warns on the way, a class in place of a generator, inference mode: none of it costs anything."""
 
 import warnings
 
@@ -87,6 +87,30 @@ def train_epoch(model, optimizer, batches, device):
         total = total + loss.detach() * len(target)
         seen += len(target)
     return total / seen
+
+
+def fast_training(
+    model, optimizer, images, labels, device, *,
+    epochs, batch_size, seed=0, prepare=prepare_images, capture=capture_model,
+):  # fmt: skip
+    torch.manual_seed(seed)
+    n, history = len(images), {"loss": [], "accuracy": []}
+    x, y, network = prepare(images).to(device), labels.to(device), capture(model)
+    for epoch in range(epochs):
+        print("epoch", epoch)
+        order, total = torch.randperm(n).to(device), 0
+        for start in range(0, n, batch_size):
+            batch = order[start : start + batch_size]
+            loss = nn.functional.cross_entropy(network(x[batch]), y[batch])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            total = total + loss.detach() * len(batch)
+        with torch.inference_mode():
+            hits = network(x).argmax(1).eq(y).sum()
+            history["loss"].append(float(total) / n)
+            history["accuracy"].append(np.float64(hits.item() / n))
+    return history
 
 
 def predictions():

@@ -1,4 +1,4 @@
-"""Other library calls: counting with sum, foreach and lerp-free updates, var_mean, dictionaries, a Keras model built by add."""
+"""Other library calls: counting with sum, foreach and lerp-free updates, var_mean, dictionaries, a Keras model unbuilt as yet."""
 
 
 def underflow_fraction(gradients, scale=1.0):
@@ -83,7 +83,6 @@ def keras_model(policy):
     import keras
 
     model = keras.Sequential()
-    model.add(keras.Input(shape=(64,)))
     model.add(keras.layers.Dense(128, "relu", dtype=policy))
     model.add(keras.layers.Dense(10, dtype="float32"))
     return model

@@ -88,6 +88,28 @@ def test_a_tensor_that_was_forgotten_on_the_cpu_is_an_error() -> None:
         count.operations(net, torch.ones(3, 4))
 
 
+def test_a_sum_that_is_kept_on_the_cpu_is_an_error_in_place_and_none_out_of_place() -> None:
+    loss, total = torch.ones((), device=META), torch.zeros(())
+    with pytest.raises(RuntimeError, match="same device, but found at least two devices, meta and cpu"):
+        count.operations(lambda: total.add_(loss))
+    count.operations(lambda: total.copy_(loss))
+    count.operations(lambda: torch.zeros((), device=META).add_(total))
+    count.operations(lambda: total + loss)
+
+
+def _evaluate(net: torch.nn.Module, x: torch.Tensor) -> float:
+    return float((net(x.to(META)).relu().argmax(1) == 1).float().mean())
+
+
+def test_inference_mode_is_counted_like_no_grad() -> None:
+    net, x, found = torch.nn.Conv2d(1, 2, 3, device=META), torch.ones(4, 1, 5, 5), []
+    for mode in (torch.no_grad, torch.inference_mode):
+        with mode():
+            found.append(count.operations(_evaluate, net, x))
+    assert found[0] == found[1]
+    assert (found[0]["transfers"], found[0]["synchronisations"]) == (1, 1)
+
+
 def _ahead(source: Iterable[int], depth: int) -> Iterator[int]:
     """Read ahead with a list and a condition: another pipeline than the lab's."""
     came: list[int] = []
