@@ -189,7 +189,7 @@ def write_roof_cards(cards: Path, ns: dict[str, Any], ridges: list[float], bandw
 
 def write_counted_cards(cards: Path, ns: dict[str, Any], slow: tuple[float, float, float]) -> None:
     sheets = ns["DATA_SHEETS"]
-    starting = min(bench(ns["two_layers"](1, "cpu"), repeat=len(SEEDS)).samples_s)
+    starting = min(bench(ns["two_layers"](1, "cpu"), repeat=100).samples_s)
     plain = ns["modelled"](2048, sheets[SHEET], starting)
     tensor = ns["modelled"](2048, sheets["V100, Tensor Cores"], starting, itemsize=2)
     result_card(

@@ -1029,7 +1029,7 @@ with check.case(
 with check.case(
     "two transfers a batch",
     hint="images.to(device) and labels.to(device), once each; model and optimiser are there. "
-    "A RuntimeError names a tensor that was left on the CPU",
+    "A RuntimeError: a tensor was left on the CPU, or torch.tensor(list) reads numbers",
 ):
     transfers = count_on_meta(6, 6, 6)["transfers"]
     check.at_least(transfers, 6, name="transfers for three batches")
@@ -1183,7 +1183,8 @@ from labkit import check, count
 # `read_ahead` hands prefetch a source that counts, takes some items, stops, and says what it saw.
 with check.case(
     "everything arrives, in order, and the loop ends",
-    hint='offer("end", None) after the last item, return when it comes; no items: read itself raised',
+    hint='offer("end", None) after the last item, return when it comes. '
+    "An empty list: an error inside read itself ended the thread, or became the consumer's",
 ):
     seen = count.read_ahead(prefetch, items=7, depth=2)
     check.equal(seen["items"], [0, 1, 2, 3, 4, 5, 6], name="items")
@@ -1448,7 +1449,7 @@ with check.case(
 with check.case(
     "images, labels, and the order of each epoch cross; nothing else",
     hint="x and y before the loops; move the order once, then split it. "
-    "A RuntimeError names a tensor that was left on the CPU",
+    "A RuntimeError: a tensor was left on the CPU, or torch.tensor(list) reads numbers",
 ):
     # Images, labels, two orders; and four numbers, if they are read with cpu() or tolist().
     check.at_most(asked_of_a_device()["transfers"], 2 + 2 + 4, name="transfers in two epochs")
@@ -1597,9 +1598,9 @@ print(f"slow over yours: {middle:.1f} ({low:.1f} to {high:.1f}),", end=" ")
 print(f"you predicted {predictions()['slow loop']:g}")
 
 # %% [markdown]
-# On a CPU two habits are dear: capturing the graph costs more than a step, looping over images about as much as one.
-# Preparing costs about a tenth of one; with more images it would cost more, for it reads all of them each time.
-# Reading a number and moving cost a microsecond or less,
+# On a CPU two habits are dear: capturing the graph costs more than a step, looping over images a third of one or more.
+# Preparing costs some percent of one; with more images it would cost more, for it reads all of them each time.
+# Reading a number and moving cost a few microseconds or less,
 # for nothing is waited for and nothing is moved.
 # A person who measures here only would leave the reading and the moving in.
 #
@@ -1667,15 +1668,17 @@ for name, sheet in DATA_SHEETS.items():
 ratios["as fast as this core"] = (widths, np.ones(len(widths)))
 print(f"starting the operators of one step takes the host {starting * 1e6:.0f} µs")
 title = "How many times as fast as this core, one training step"
-plot.curves(ratios, title=title, xlabel="width", ylabel="times as fast", logx=True, logy=True)
+ax = plot.curves(ratios, title=title, xlabel="width", ylabel="times as fast", logx=True, logy=True)
+ax.set_xticks(widths[::2], widths[::2])
 first = next(iter(ratios))
 narrow, *_, wide = ratios[first][1]
 print(f"{first}, width 32: {narrow:.1f}, you predicted {predictions()['narrow']:g}")
 print(f"{first}, width 2048: {wide:.0f}, you predicted {predictions()['wide']:g}")
 
 # %% [markdown]
-# Narrow layers gain next to nothing: the same Python starts the same operators, and hardly anything else takes time.
-# The gain grows with the width, for the core needs longer and the cards do not.
+# Narrow layers gain next to nothing: the same Python starts the same operators.
+# The gain grows with the width, for the core needs longer and the cards hardly do.
+# (On a busy machine a point may lie off.)
 # It passes ten at a width of some hundreds.
 # The course's lecture says *at least 10x*. That is a statement about large enough work, not about GPUs.
 # Up to a width of 512 the cards hardly differ: the host's starting bounds all three.
