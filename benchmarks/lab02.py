@@ -19,6 +19,7 @@ from labkit import in_fresh_process, load, result_card
 
 LAB = "02_frameworks"
 LABELS = (50, 200, 1000)
+WITHOUT_GPU = {"CUDA_VISIBLE_DEVICES": ""}
 WAYS = ("from scratch", "frozen base", "unfrozen")
 EXPLORED = (
     "largest_difference",
@@ -58,8 +59,9 @@ def dresses(ns: dict[str, Any]) -> float:
     right = [ns["numpy_dress"](*problem) for problem in problems]
     found = {name: [ns[f"{name}_dress"](*p) for p in problems] for name in ("autograd", "torch")}
     for backend in ("torch", "tensorflow"):
-        environment = {"KERAS_BACKEND": backend}
-        found[f"keras on {backend}"] = in_fresh_process(ns["keras_dress"], problems, environment=environment)
+        environment = {"KERAS_BACKEND": backend, **WITHOUT_GPU}
+        pairs = in_fresh_process(ns["keras_dress"], problems, environment=environment)
+        found[f"keras on {backend}"] = [dressed for dressed, _ in pairs]
     print("largest difference of loss and gradients from NumPy's, ten seeds; the lab asks for 1e-5")
     worst: dict[str, float] = {}
     for name, results in found.items():
@@ -107,7 +109,8 @@ def torch_times(ns: dict[str, Any]) -> dict[int, Ratio]:
 def tensorflow_times(ns: dict[str, Any]) -> dict[tuple[int, str], Ratio]:
     """Print and return the time of a step as a graph over that of a plain step, in turn."""
     ratios = {}
-    for n, (seconds, timing) in in_fresh_process(ns["tensorflow_steps"], (32, 512, 2048)).items():
+    steps = in_fresh_process(ns["tensorflow_steps"], (32, 512, 2048), environment=WITHOUT_GPU)
+    for n, (seconds, timing) in steps.items():
         for way in ("graph", "fused"):
             low, middle, high = ratios[n, way] = timing.ratio(way, "plain")
             print(

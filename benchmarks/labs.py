@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -53,11 +54,13 @@ def _seconds(lab: Path, source: LabSource) -> tuple[float, list[float]]:
     explore = {cell.id for cell in notebook.cells if cell.metadata.get("labkit", {}).get("explore")}
     checks = Checks(isolated=frozenset(cell.grade_id for cell in source.cells if cell.test))
     modules = preloads((cell.source for cell in source.cells), source.lab.frameworks)
+    # Those of the lab are for grading; the whole of it may take longer.
+    limits = replace(source.lab.limits, cell_time_s=60, total_time_s=600)
     with Executor(choose(), modules) as executor:
 
         def once(skipped: set[str]) -> float:
             start = time.perf_counter()
-            done = executor.run(notebook, limits=source.lab.limits, files={}, explore=skipped, checks=checks)
+            done = executor.run(notebook, limits=limits, files={}, explore=skipped, checks=checks)
             if not done.complete:
                 sys.exit(f"{lab.name}: {'; '.join(done.problems)}")
             return time.perf_counter() - start

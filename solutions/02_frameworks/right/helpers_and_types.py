@@ -44,7 +44,7 @@ def backpropagate(root):
     for node in order[::-1]:
         shares = () if node.back is None else node.back(node.grad.copy())
         for parent, share in zip(node.parents, shares):
-            parent.grad = np.add(parent.grad, share)
+            parent.grad += share  # an array of its own, made above
 
 
 class Layer(nn.Linear):
