@@ -184,7 +184,7 @@ def process(*arguments: str | Path, cwd: Path, **more: Any) -> subprocess.Comple
     outer = {key: value for key, value in os.environ.items() if key not in {"COLUMNS", "LINES"}}
     environment = {**outer, "NO_COLOR": "1", "PATH": path, **more.pop("env", {})}
     return subprocess.run(
-        command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=120, check=False, **more
+        command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=600, check=False, **more
     )
 
 
