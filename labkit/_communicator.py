@@ -23,7 +23,7 @@ class Communicator:
     """One rank's end of its messages to the others, to be made inside a function that `launch` runs.
 
     A message is one NumPy array. `send` returns when the other rank has begun to receive, not before: if two ranks send
-    to each other first, both wait for ever, and `launch` says so when its time is up.
+    to each other first, neither goes on; `launch` notices, ends them and says who waits for whom.
 
     rank, size: this rank's number, and how many there are. messages, bytes: what this rank has sent. steps: how often
     it has communicated; an `exchange` is one step.
@@ -72,10 +72,8 @@ class Communicator:
         if array.dtype.name not in _DTYPES or array.ndim > _MOST_AXES:
             shown = f"{array.ndim} axes of {array.dtype}"
             raise TypeError(f"Communicator: cannot send {shown}\nhint: up to {_MOST_AXES} axes of numbers")
-        form = torch.full((2 + _MOST_AXES,), -1, dtype=torch.int64)
-        form[0], form[1] = _DTYPES.index(array.dtype.name), array.ndim
-        for axis, length in enumerate(array.shape):
-            form[2 + axis] = length
+        unused = [-1] * (_MOST_AXES - array.ndim)
+        form = torch.tensor([_DTYPES.index(array.dtype.name), array.ndim, *array.shape, *unused])
         self.messages += 1
         self.bytes += array.nbytes
         parts = [form]

@@ -72,7 +72,7 @@ class Trusted:
         if operation == "call" and callable(target):
             # A number of the student's own class would be asked what comes of an operation with the test's numbers.
             return target(*map(plain, arguments), **{name: plain(value) for name, value in options.items()})
-        if operation == "bool" and callable(target):
+        if operation == "bool" and callable(target) and not own:
             return True
         if operation in {"str", "repr"}:
             return f"<{kind.__name__} of the test>"

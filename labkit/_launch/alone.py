@@ -29,11 +29,8 @@ class ProcessError(RankError):
     """The function of `in_fresh_process` raised, its process ended early, or it ran out of time."""
 
 
-class _NotImplemented(ProcessError, NotImplementedError):
+class _NotImplemented(ProcessError, RankNotImplementedError):
     """It met a task that is not written yet: still a NotImplementedError for who called it."""
-
-    def __str__(self) -> str:
-        return str(self.args[0])
 
 
 _NotImplemented.__name__ = _NotImplemented.__qualname__ = "NotImplementedError"  # what a notebook shows
