@@ -20,6 +20,13 @@ import pytest
 ROOT = Path(__file__).parents[2]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "")
 TOKEN = "orientation"
+DEADLOCK = """import numpy as np
+from labkit import Communicator, launch
+
+def everyone_sends(rank, world_size):
+    Communicator().send(np.ones(3), (rank + 1) % world_size)
+
+launch(everyone_sends, 3)"""
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -49,6 +56,10 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     half = next(cell for cell in notebook.cells if cell.id == "median-and-iqr")
     half.source = half.source.split("    raise NotImplementedError")[0] + SOLVED
     nbformat.write(notebook, path.with_name("half.ipynb"))
+    stuck = nbformat.v4.new_code_cell(DEADLOCK, metadata={"tags": ["raises-exception"]})
+    cells = [stuck, nbformat.v4.new_code_cell("6 * 7")]
+    found = nbformat.v4.new_notebook(cells=cells, metadata=notebook.metadata)
+    nbformat.write(found, path.with_name("deadlock.ipynb"))
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -142,3 +153,14 @@ def test_validate_says_what_a_blank_notebook_lacks(page: Any, lab: str) -> None:
     _open(page, lab, "00_orientation/00_orientation.ipynb")
     text = _validate(page)
     assert "not implemented yet: Task 1: median_and_iqr" in text
+
+
+def test_a_deadlock_is_explained_and_the_notebook_goes_on(page: Any, lab: str) -> None:
+    _open(page, lab, "00_orientation/deadlock.ipynb")
+    page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
+    error = page.locator(".jp-OutputArea-output", has_text="RankError")
+    error.first.wait_for()
+    text = str(error.first.text_content())
+    assert "rank 0 waits to send to rank 1" in text
+    assert "a circle: 0 for 1, 1 for 2, 2 for 0" in text
+    page.locator(".jp-OutputArea-executeResult", has_text="42").wait_for()

@@ -50,11 +50,16 @@ def said(execution: Execution, name: str) -> str:
     return "".join(map(text_of, cell.outputs))
 
 
+def report(execution: Execution, name: str) -> dict[str, Any]:
+    """Return what a test reported: its cases and points."""
+    cell = next(c for c in execution.notebook.cells if c.source.startswith(f"#test {name}"))
+    found = next(o.data[MIME] for o in cell.outputs if o.output_type == "execute_result" and MIME in o.data)
+    return dict(found)
+
+
 def cases(execution: Execution, name: str) -> dict[str, str]:
     """Return the error of each case, empty if it passed."""
-    cell = next(c for c in execution.notebook.cells if c.source.startswith(f"#test {name}"))
-    report = next(o.data[MIME] for o in cell.outputs if o.output_type == "execute_result" and MIME in o.data)
-    return {case["title"]: case["error"] for case in report["cases"]}
+    return {case["title"]: case["error"] for case in report(execution, name)["cases"]}
 
 
 RANKS = """

@@ -1,0 +1,128 @@
+"""Ranks of a student's function in the grader: each way to fail is explained, ends in time and leaves nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.execute import Checks, Executor, preloads
+from autograder.model import Limits
+from autograder.sandbox import choose
+from tests.system.test_isolated import notebook, report
+
+pytestmark = [pytest.mark.slow, pytest.mark.frameworks]
+
+LIMITS = Limits(cell_time_s=20, total_time_s=60, memory_mib=6144, output_kib=64)
+RANKS = """
+import os, time
+import numpy as np
+from labkit import Communicator
+
+def total(comm):
+    return comm.exchange(np.ones(3), 1 - comm.rank, 1 - comm.rank).sum()
+
+def crash(comm):
+    if comm.rank == 1:
+        return np.ones(3)[5]
+    return comm.recv(1)
+
+def exit_early(comm):
+    if comm.rank == 1:
+        os._exit(3)
+    return comm.recv(1)
+
+def return_early(comm):
+    return None if comm.rank == 1 else comm.recv(1)
+
+def everyone_sends(comm):
+    comm.send(np.ones(3), 1 - comm.rank)
+    return comm.recv(1 - comm.rank)
+
+def hang(comm):
+    while comm.rank == 1:
+        time.sleep(0.1)
+    return comm.recv(1)
+
+def leave_a_process(comm):
+    if os.fork() == 0:
+        time.sleep(600)
+    return 1
+
+def begin(rank, world_size, fn):
+    return fn(Communicator())
+
+def processes():
+    return sorted(int(name) for name in os.listdir("/proc") if name.isdigit())
+
+def listening():
+    lines = [line.split() for line in open("/proc/net/tcp").read().splitlines()[1:]]
+    return sorted(line[1] for line in lines if line[3] == "0A")
+
+def soon(look, expected):
+    for _ in range(40):
+        if look() == expected:
+            break
+        time.sleep(0.05)
+    return look()
+"""
+TEST = """#test t
+from labkit import check, launch
+with check.case("first"):
+    check.equal(launch(begin, 2, total), [3.0, 3.0])
+before, ports = processes(), listening()
+for name, fn in (
+    ("crash", crash), ("exit_early", exit_early), ("return_early", return_early),
+    ("everyone_sends", everyone_sends), ("hang", hang),
+):
+    with check.case(name):
+        launch(begin, 2, fn, timeout_s=3)
+with check.case("a process of its own"):
+    check.equal(launch(begin, 2, leave_a_process), [1, 1])
+with check.case("no process left"):
+    check.equal(soon(processes, before), before)
+with check.case("no port left"):
+    check.equal(soon(listening, ports), ports)
+with check.case("again"):
+    check.equal(launch(begin, 2, total), [3.0, 3.0])
+check.score(10)
+"""
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["in a process of their own", "in the student's kernel"])
+def messages(request: pytest.FixtureRequest) -> dict[str, str]:
+    """What each case says, empty if it passed: tests isolated, and in the kernel as a notebook runs them."""
+    cells = RANKS, TEST
+    checks = Checks(isolated=frozenset({"t"}) if request.param else frozenset())
+    with Executor(choose(), preloads(cells, ("numpy", "torch"))) as executor:
+        execution = executor.run(notebook(*cells), limits=LIMITS, files={}, checks=checks)
+    return {case["title"]: case["message"] for case in report(execution, "t")["cases"]}
+
+
+def test_the_guilty_rank_comes_first_with_its_traceback(messages: dict[str, str]) -> None:
+    first, _, trace = messages["crash"].partition("\n\n")
+    assert "rank 1 of 2 raised IndexError: index 5 is out of bounds" in first
+    assert trace.startswith("rank 1: Traceback") and "in crash\n    return np.ones(3)[5]" in trace
+
+
+def test_a_rank_that_ends_early_is_blamed_and_not_the_one_that_lost_it(messages: dict[str, str]) -> None:
+    assert "rank 1 of 2 ended with exit code 3 before it returned" in messages["exit_early"]
+    assert "rank 0 lost the connection: a consequence, not the cause" in messages["exit_early"]
+
+
+def test_waiting_for_a_rank_that_has_returned_is_explained(messages: dict[str, str]) -> None:
+    assert "rank 1 had returned\n      rank 0 waits to receive from rank 1" in messages["return_early"]
+
+
+def test_a_deadlock_is_explained(messages: dict[str, str]) -> None:
+    assert "a circle: 0 for 1, 1 for 0" in messages["everyone_sends"]
+    assert "in everyone_sends\n    comm.send(" in messages["everyone_sends"]
+
+
+def test_a_hang_ends_in_time_with_the_rank_that_hung_first(messages: dict[str, str]) -> None:
+    said, _, trace = messages["hang"].partition("\n\n")
+    assert "still running after 3 s" in said and "rank 0 waits to receive from rank 1" in said
+    assert trace.startswith("rank 1 was here when the time was up") and "in hang" in trace.split("rank 0")[0]
+
+
+def test_nothing_is_left_behind_and_the_next_launch_works(messages: dict[str, str]) -> None:
+    assert messages["first"] == messages["again"] == messages["a process of its own"] == ""
+    assert messages["no process left"] == messages["no port left"] == ""
