@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types lab labs docs clean
+.PHONY: help setup demo test lint types lab labs docs image image-test clean
 
 # One line that moves instead of pip's hundreds; errors and warnings in full.
 define PROGRESS
@@ -52,6 +52,12 @@ labs: $(READY) ## generate labs/ from solutions/
 docs: $(READY) ## generate docs/cli.md and docs/claims.md
 	@$(BIN)/python docs/make_cli.py
 	@$(BIN)/python benchmarks/claims.py
+
+image: ## build the students' image with torch for the CPU (another: docker/build.sh)
+	@docker/build.sh student cpu
+
+image-test: $(READY) ## build images and test containers made from them; needs a Docker engine
+	@$(BIN)/pytest -m image tests/images
 
 clean: ## remove what the other targets made, the environment too
 	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -7,6 +7,7 @@ import platform
 import re
 import sys
 from importlib import metadata
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,13 +53,22 @@ def packages() -> list[Finding]:
 def package(wanted: Requirement) -> Finding:
     """Compare one package with its requirement; nothing is imported."""
     fix = f"pip install '{wanted.name}{_range(str(wanted.specifier))}'"
-    try:
-        version = metadata.version(wanted.name)
-    except metadata.PackageNotFoundError:
+    found = [name for name in (wanted.name, f"{wanted.name}-cpu") if _version(name)]
+    if not found:
         return Finding("fail", wanted.name, "not installed", fix)
+    version = _version(found[0])
+    shown = version if found[0] == wanted.name else f"{version} ({found[0]})"
     if wanted.specifier.contains(version, prereleases=True):
-        return Finding("ok", wanted.name, version)
-    return Finding("warn", wanted.name, f"{version}, tested with {_range(str(wanted.specifier))}", fix)
+        return Finding("ok", wanted.name, shown)
+    return Finding("warn", wanted.name, f"{shown}, tested with {_range(str(wanted.specifier))}", fix)
+
+
+def _version(name: str) -> str:
+    """Return a package's version, or "" if it is not installed."""
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return ""
 
 
 def _range(specifiers: str) -> str:
@@ -84,13 +94,20 @@ def kernel() -> list[Finding]:
 
 
 def extensions() -> list[Finding]:
-    """Look for nbgrader's extensions of JupyterLab and its server, without starting either."""
+    """Look for nbgrader's extensions of JupyterLab and its server, without starting either.
+
+    Where the kit was installed without its grader, only the one that validates matters.
+    """
     from jupyter_core.paths import jupyter_path
 
     installed = any(Path(folder, _NBGRADER).is_dir() for folder in jupyter_path("labextensions"))
     disabled, servers = _jupyter_settings()
     off = [name for name in disabled if name.startswith(_NBGRADER)]
-    missing = [part for part in ("formgrader", "validate_assignment") if not _enabled(servers, part)]
+    wanted = ["formgrader", "validate_assignment"]
+    if not entry_points(group="console_scripts", name="autograder"):
+        off = [name for name in off if name == _NBGRADER or "validate" in name]
+        wanted.remove("formgrader")
+    missing = [part for part in wanted if not _enabled(servers, part)]
     if not installed:
         what, fix = f"{_NBGRADER} is not installed", "pip install --force-reinstall nbgrader"
     elif off:

@@ -122,6 +122,12 @@ def test_a_package_is_compared_with_its_range(line: str, status: str, detail: st
     )
 
 
+def test_a_package_that_goes_by_another_name_without_cuda_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(software, "_version", {"tensorflow-cpu": "2.21.0"}.get)
+    found = software.package(Requirement("tensorflow==2.21.*"))
+    assert (found.status, found.detail) == ("ok", "2.21.0 (tensorflow-cpu)")
+
+
 def test_reading_versions_imports_no_framework() -> None:
     code = """
 import sys
@@ -177,6 +183,18 @@ def test_a_disabled_server_extension_is_named(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path))
     monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "0")
     assert only(software.extensions()).detail == "not enabled: formgrader"
+
+
+def test_where_nobody_grades_formgrader_may_be_disabled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = tmp_path / "labconfig" / "page_config.json"
+    page.parent.mkdir()
+    page.write_text('{"disabledExtensions": {"@jupyter/nbgrader:formgrader": true}}')
+    settings = {"ServerApp": {"jpserver_extensions": {"nbgrader.server_extensions.formgrader": False}}}
+    (tmp_path / "jupyter_server_config.json").write_text(json.dumps(settings))
+    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path))
+    monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "0")
+    monkeypatch.setattr(software, "entry_points", lambda **_: ())
+    assert only(software.extensions()).status == "ok"
 
 
 # ------------------------------------------------------------------------------------------------------------- machine

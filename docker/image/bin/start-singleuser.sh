@@ -1,0 +1,3 @@
+#!/bin/bash
+# What a JupyterHub starts.
+exec jupyterhub-singleuser "$@"

@@ -1,0 +1,2 @@
+# Login shells, as JupyterLab starts them in a terminal, set PATH anew.
+export PATH=/opt/kit/bin:$PATH
