@@ -175,6 +175,8 @@ def describe(value: object) -> str:
     if issubclass(kind, np.ndarray):
         array = np.asarray(value)
         return f"an array of shape {array.shape} and dtype {array.dtype}"
+    if kind is bytes:
+        return short(value)
     if kind in {bool, range, *_SCALARS, *_CONTAINERS}:
         return f"the {kind.__name__} {short(value)}"
     return f"a value of type {_type_name(value)}"
@@ -218,10 +220,20 @@ class _Short(reprlib.Repr):
             return repr(value)
         if isinstance(value, np.ndarray):
             return f"array of shape {np.shape(x)}"
+        if type(value) is bytes:
+            return _hex(value)
         if isinstance(value, type):
             return value.__name__[:60]
         kind = type(value)
         return str(value) if kind.__module__ == "torch" and kind.__name__ == "dtype" else f"<{_type_name(value)}>"
+
+
+def _hex(value: bytes) -> str:
+    if not value:
+        return "no bytes"
+    if len(value) <= 16:
+        return f"bytes {value.hex(' ')}"
+    return f"{len(value)} bytes {value[:16].hex(' ')} ..."
 
 
 _SHORT = _Short()

@@ -160,6 +160,12 @@ def test_a_long_text_is_cut_and_no_address_gets_in() -> None:
     assert describe(type("T" * 500, (), {})()) == "a value of type " + "T" * 60
 
 
+def test_bytes_are_shown_as_hexadecimal_numbers() -> None:
+    assert [describe(value) for value in (b"", b"\x9e\x00")] == ["no bytes", "bytes 9e 00"]
+    assert describe(bytes(40)) == "40 bytes " + "00 " * 16 + "..."
+    assert short([b"\x01", 2]) == "[bytes 01, 2]"
+
+
 @pytest.mark.parametrize(
     ("values", "texts"),
     [
