@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from labkit._communicator import Communicator
     from labkit._data import load
     from labkit._device import device, scale, seed_everything
-    from labkit._launch import ProcessError, RankError, in_fresh_process, launch
+    from labkit._launch import ProcessError, RankError, in_fresh_process, launch, torchrun
     from labkit._timing import bench, compare
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "result_card",
     "scale",
     "seed_everything",
+    "torchrun",
 ]
 
 # Loaded on first use: `import labkit` stays under 0.2 s and loads no framework.
@@ -48,6 +49,7 @@ _HOME = {
     "result_card": "labkit._card",
     "scale": "labkit._device",
     "seed_everything": "labkit._device",
+    "torchrun": "labkit._launch",
 }
 
 

@@ -54,7 +54,7 @@ class Communicator:
         """Send an array to `to` and return the one that comes from `source`, both at once: one step."""
         self.steps += 1
         started = self._start(array, to)
-        received = self._receive(source, EXCHANGE)
+        received = self._receive(source, EXCHANGE, to)
         for work in started:
             self._wait(work, SEND, to)
         return received
@@ -81,22 +81,22 @@ class Communicator:
             parts.append(torch.from_numpy(array.reshape(-1).view(np.uint8).copy()))
         return [self._dist.isend(part, to) for part in parts]
 
-    def _receive(self, source: int, what: str) -> np.ndarray:
+    def _receive(self, source: int, what: str, to: int = -1) -> np.ndarray:
         import torch
 
         self._expect_other(source)
         form = torch.empty(2 + _MOST_AXES, dtype=torch.int64)
-        self._wait(self._dist.irecv(form, source), what, source)
+        self._wait(self._dist.irecv(form, source), what, source, to)
         kind, axes, *lengths = form.tolist()
         array = np.empty(lengths[:axes], _DTYPES[kind])
         if array.nbytes:
             content = torch.empty(array.nbytes, dtype=torch.uint8)
-            self._wait(self._dist.irecv(content, source), what, source)
+            self._wait(self._dist.irecv(content, source), what, source, to)
             array = content.numpy().view(_DTYPES[kind]).reshape(array.shape)
         return array
 
-    def _wait(self, work: Any, what: str, other: int) -> None:
-        with self._waits.noted(what, other):
+    def _wait(self, work: Any, what: str, other: int, to: int = -1) -> None:
+        with self._waits.noted(what, other, to):
             work.wait()
 
     def _expect_other(self, other: int) -> None:

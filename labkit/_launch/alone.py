@@ -26,7 +26,7 @@ _START_UP = re.compile(
 
 
 class ProcessError(RankError):
-    """The function of `in_fresh_process` raised, its process ended early, or it ran out of time."""
+    """What `in_fresh_process` or `torchrun` started raised, ended early, or ran out of time."""
 
 
 class _NotImplemented(ProcessError, RankNotImplementedError):

@@ -43,6 +43,10 @@ class RankNotImplementedError(RankError, NotImplementedError):
         return str(self.args[0])
 
 
+# What a notebook shows, and what a check reports.
+RankNotImplementedError.__name__ = RankNotImplementedError.__qualname__ = "NotImplementedError"
+
+
 @dataclass(frozen=True)
 class Failure:
     """How one rank failed. consequence: it only noticed that another rank had gone."""

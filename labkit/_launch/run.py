@@ -19,7 +19,7 @@ from typing import Any
 from labkit._launch import errors
 from labkit._launch.errors import Failure, RankError
 from labkit._launch.pack import pack
-from labkit._launch.server import ONE_THREAD, Server, warm_server
+from labkit._launch.server import LOOPBACK, ONE_THREAD, Server, warm_server
 from labkit._launch.waiting import Wait, read_waits, stuck
 from labkit._launch.worker import DUMP, FORK, KILL, Report, Task
 
@@ -31,8 +31,6 @@ _OUTPUT_BYTES = 1 << 20
 _CAUSE_S, _OTHERS_S, _END_S = 1.0, 0.25, 5.0
 # How long waits must stay the same to be a deadlock.
 _LOOK_S = 0.5
-# Ranks talk within the machine, whether or not it has a network.
-_NETWORK = {"GLOO_SOCKET_IFNAME": "lo", "NCCL_SOCKET_IFNAME": "lo"} if sys.platform == "linux" else {}
 
 
 def launch(
@@ -142,7 +140,7 @@ class Run:
                 folder=self.folder,
                 cwd=str(Path.cwd()),
                 path=[*map(str, sys.path)],
-                environment={**_NETWORK, **os.environ, **ONE_THREAD, **(place if own is None else own)},
+                environment={**LOOPBACK, **os.environ, **ONE_THREAD, **(place if own is None else own)},
                 sources=cells,
                 alone=own is not None,
             )

@@ -21,9 +21,11 @@ from typing import IO, NoReturn, Protocol
 from labkit._launch.errors import RankError
 from labkit._launch.worker import EVENT, REQUEST, serve
 
-__all__ = ["ONE_THREAD", "Server", "fork_server", "warm_server"]
+__all__ = ["LOOPBACK", "ONE_THREAD", "Server", "fork_server", "warm_server"]
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+# Ranks talk within the machine, whether or not it has a network.
+LOOPBACK = {"GLOO_SOCKET_IFNAME": "lo", "NCCL_SOCKET_IFNAME": "lo"} if sys.platform == "linux" else {}
 _START_S = 120.0
 _CODE = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "

@@ -10,17 +10,18 @@ from pathlib import Path
 
 __all__ = ["EXCHANGE", "RECEIVE", "SEND", "Wait", "Waits", "explain", "read_waits", "stuck"]
 
-SEND, RECEIVE, EXCHANGE = "send to", "receive from", "receive in an exchange from"
+SEND, RECEIVE, EXCHANGE = "send to", "receive from", "receive, in an exchange, from"
 _BYTES = 64
 
 
 @dataclass(frozen=True)
 class Wait:
-    """What a rank waits for, and the how manieth time it waits."""
+    """What a rank waits for, and the how manieth time it waits. to: where it sends in an exchange."""
 
     what: str
     other: int
     number: int = 0
+    to: int = -1
 
 
 class Waits:
@@ -31,10 +32,10 @@ class Waits:
         self._number = 0
 
     @contextlib.contextmanager
-    def noted(self, what: str, other: int) -> Iterator[None]:
+    def noted(self, what: str, other: int, to: int = -1) -> Iterator[None]:
         """Let the note stand while the body runs; it stays if the process ends there."""
         self._number += 1
-        os.pwrite(self._file, f"{what}:{other}:{self._number}".ljust(_BYTES).encode(), 0)
+        os.pwrite(self._file, f"{what}:{other}:{self._number}:{to}".ljust(_BYTES).encode(), 0)
         yield
         os.pwrite(self._file, b" " * _BYTES, 0)
 
@@ -45,9 +46,9 @@ def read_waits(folder: Path, ranks: Collection[int]) -> dict[int, Wait]:
     for rank in ranks:
         file = folder / f"wait-{rank}"
         note = file.read_text().strip() if file.exists() else ""
-        if note.count(":") == 2:
-            what, other, number = note.split(":")
-            found[rank] = Wait(what, int(other), int(number))
+        if note.count(":") == 3:
+            what, *numbers = note.split(":")
+            found[rank] = Wait(what, *map(int, numbers))
     return found
 
 
@@ -59,7 +60,10 @@ def stuck(waits: Mapping[int, Wait], done: Collection[int]) -> dict[int, Wait]:
 
 def explain(waits: Mapping[int, Wait]) -> list[str]:
     """Return a sentence a waiting rank, and what keeps them from going on."""
-    lines = [f"rank {rank} waits to {wait.what} rank {wait.other}" for rank, wait in sorted(waits.items())]
+    lines = []
+    for rank, wait in sorted(waits.items()):
+        sends = f"sends to rank {wait.to} and " if wait.what == EXCHANGE else ""
+        lines.append(f"rank {rank} {sends}waits to {wait.what} rank {wait.other}")
     if circle := _circle(waits):
         lines.append("a circle: " + ", ".join(f"{rank} for {waits[rank].other}" for rank in circle))
         kinds = {waits[rank].what for rank in circle}
@@ -67,15 +71,19 @@ def explain(waits: Mapping[int, Wait]) -> list[str]:
             lines.append("let one of them receive first, or use exchange, which sends and receives at once")
         elif kinds == {RECEIVE}:
             lines.append("one of them has to send first")
+        elif kinds == {EXCHANGE}:
+            lines.append(
+                "each waits for a rank that sends to another one: who sends to the right receives from the left"
+            )
     return lines
 
 
 def _circle(waits: Mapping[int, Wait]) -> list[int]:
     """Return ranks of which each waits for the next, and the last for the first; nothing if there are none.
 
-    Who sends and who receives from it are a pair that goes on; and in an exchange the own message is on its way.
+    A rank goes on if the one that it waits for has begun the other half: to send to it, or to receive from it.
     """
-    following = {rank: wait.other for rank, wait in waits.items() if wait.what != EXCHANGE and not _paired(waits, rank)}
+    following = {rank: wait.other for rank, wait in waits.items() if not _answered(waits, rank)}
     for start in sorted(following):
         path = [start]
         while (after := following.get(path[-1])) is not None:
@@ -87,7 +95,11 @@ def _circle(waits: Mapping[int, Wait]) -> list[int]:
     return []
 
 
-def _paired(waits: Mapping[int, Wait], rank: int) -> bool:
+def _answered(waits: Mapping[int, Wait], rank: int) -> bool:
     wait = waits[rank]
     other = waits.get(wait.other)
-    return other is not None and other.other == rank and {wait.what, other.what} == {SEND, RECEIVE}
+    if other is None:
+        return False
+    if wait.what == SEND:
+        return other.what != SEND and other.other == rank
+    return rank == (other.to if other.what == EXCHANGE else other.other if other.what == SEND else -1)

@@ -113,6 +113,16 @@ def test_ranks_that_all_send_first_are_told_about_their_circle() -> None:
     assert "labkit/_communicator.py" not in words
 
 
+def test_an_exchange_with_the_wrong_neighbour_is_explained() -> None:
+    def around(rank: int, world_size: int) -> None:
+        right = (rank + 1) % world_size
+        Communicator().exchange(np.ones(2), right, right)
+
+    with pytest.raises(RankError, match="a circle: 0 for 1, 1 for 2, 2 for 0") as caught:
+        launch(around, 3, timeout_s=30)
+    assert "who sends to the right receives from the left" in str(caught.value)
+
+
 def test_ranks_that_all_receive_first_are_told_that_one_has_to_send() -> None:
     def receive_first(rank: int, world_size: int) -> None:
         comm = Communicator()
@@ -148,7 +158,11 @@ def test_a_slow_rank_is_no_deadlock() -> None:
         ({0: Wait(SEND, 1), 1: Wait(SEND, 0)}, [], {0, 1}),
         ({0: Wait(SEND, 1), 1: Wait(RECEIVE, 0)}, [], set()),
         ({0: Wait(RECEIVE, 1), 1: Wait(RECEIVE, 2), 2: Wait(RECEIVE, 0)}, [], {0, 1, 2}),
-        ({0: Wait(EXCHANGE, 1), 1: Wait(EXCHANGE, 0)}, [], set()),
+        ({0: Wait(EXCHANGE, 1, to=1), 1: Wait(EXCHANGE, 0, to=0)}, [], set()),
+        ({0: Wait(EXCHANGE, 1, to=1), 1: Wait(EXCHANGE, 2, to=2), 2: Wait(EXCHANGE, 0, to=0)}, [], {0, 1, 2}),
+        ({0: Wait(EXCHANGE, 2, to=1), 1: Wait(EXCHANGE, 0, to=2), 2: Wait(EXCHANGE, 1, to=0)}, [], set()),
+        ({0: Wait(SEND, 1), 1: Wait(EXCHANGE, 0, to=2), 2: Wait(RECEIVE, 1)}, [], set()),
+        ({0: Wait(RECEIVE, 1), 1: Wait(EXCHANGE, 0, to=2)}, [], {0, 1}),
         ({0: Wait(SEND, 1), 1: Wait(SEND, 2), 2: Wait(RECEIVE, 0)}, [], {0, 1, 2}),
         ({0: Wait(SEND, 1), 2: Wait(RECEIVE, 0)}, [], set()),
         ({3: Wait(SEND, 0), 0: Wait(SEND, 1), 1: Wait(SEND, 0)}, [], {0, 1}),
@@ -161,9 +175,9 @@ def test_what_cannot_end(waits: dict[int, Wait], done: list[int], found: set[int
 
 
 def test_each_waiting_rank_gets_a_sentence() -> None:
-    assert explain({1: Wait(EXCHANGE, 0), 0: Wait(SEND, 2)}) == [
+    assert explain({1: Wait(EXCHANGE, 0, to=2), 0: Wait(SEND, 2)}) == [
         "rank 0 waits to send to rank 2",
-        "rank 1 waits to receive in an exchange from rank 0",
+        "rank 1 sends to rank 2 and waits to receive, in an exchange, from rank 0",
     ]
 
 
