@@ -67,6 +67,8 @@ class Communicator:
         """Begin to send; return what has to be waited for. First goes the form, then, if there is any, the content."""
         import torch
 
+        if array is None:
+            raise TypeError("Communicator: cannot send None\nhint: receive first, then send what came")
         array = np.ascontiguousarray(array) if np.ndim(array) else np.array(array)
         self._expect_other(to)
         if array.dtype.name not in _DTYPES or array.ndim > _MOST_AXES:

@@ -200,7 +200,7 @@ def panels(count: int) -> list[Axes]:
     """Return empty axes side by side, each to be given to a function above as `ax`."""
     import matplotlib.pyplot as plt
 
-    size = (max(SIZE_IN[0], 3.3 * count), SIZE_IN[1])
+    size = (max(SIZE_IN[0], 3.0 * count), SIZE_IN[1])
     return list(plt.subplots(1, count, figsize=size, layout="constrained", squeeze=False)[1][0])
 
 

@@ -44,8 +44,8 @@ def launch(
     The first launch imports PyTorch, about 2 s; then four ranks take about 0.1 s (`python benchmarks/launch.py`).
 
     timeout_s: seconds after which all ranks are stopped, with a report of where each of them was.
-    backend: "gloo", "nccl", "none" (plain processes, no process group) or "auto": nccl if each rank can have its own
-    GPU, else gloo.
+    backend: "gloo", "nccl" (gloo for CPU tensors), "none" (plain processes, no process group) or "auto": nccl if each
+    rank can have its own GPU, else gloo.
 
     Raises RankError for the first rank that raised, ended early or hung, when all processes are gone; its `.rank` and
     `.traceback` say who and where. Raises TypeError if fn does not take these arguments, or they cannot be copied,

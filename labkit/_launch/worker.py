@@ -258,7 +258,7 @@ def _join(task: Task) -> None:
         gpu = torch.device("cuda", task.rank)
         torch.cuda.set_device(gpu)
     dist.init_process_group(
-        backend,
+        "cpu:gloo,cuda:nccl" if backend == "nccl" else backend,  # a Communicator sends CPU tensors
         init_method=f"file://{task.folder}/rendezvous",
         rank=task.rank,
         world_size=task.world_size,

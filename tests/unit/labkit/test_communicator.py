@@ -77,11 +77,15 @@ def test_only_another_rank_can_be_talked_to(other: int) -> None:
         launch(talk, 2)
 
 
-def test_what_is_no_array_of_numbers_is_refused() -> None:
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(np.array(["text"]), "cannot send 1 axes of <U4"), (None, "cannot send None")],
+)
+def test_what_is_no_array_of_numbers_is_refused(value: Any, words: str) -> None:
     def talk(rank: int, world_size: int) -> None:
-        Communicator().exchange(np.array(["text"]), 1 - rank, 1 - rank)
+        Communicator().exchange(value, 1 - rank, 1 - rank)
 
-    with pytest.raises(RankError, match="cannot send 1 axes of <U4"):
+    with pytest.raises(RankError, match=words):
         launch(talk, 2)
 
 
