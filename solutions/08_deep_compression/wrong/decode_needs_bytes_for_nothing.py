@@ -1,0 +1,14 @@
+"""Fails encode-check, format-check: takes one symbol before it looks at count."""
+
+
+def decode(data, code, count):
+    symbol_of = {word: s for s, word in code.items()}
+    found, word = [], ""
+    for bit in "".join(f"{byte:08b}" for byte in data):
+        word += bit
+        if word in symbol_of:
+            found.append(symbol_of[word])
+            word = ""
+            if len(found) == count:
+                return found
+    raise ValueError("the data ends too early")

@@ -1,0 +1,14 @@
+"""Fails gaps-check, format-check: forgets that the filler is a zero itself."""
+
+
+def to_gaps(codes, bits):
+    gaps, symbols, after = [], [], 0
+    for place in np.flatnonzero(codes).tolist():
+        while place - after > 2**bits - 1:
+            gaps.append(2**bits - 1)
+            symbols.append(0)
+            after += 2**bits - 1
+        gaps.append(place - after)
+        symbols.append(int(codes[place]))
+        after = place + 1
+    return gaps, symbols

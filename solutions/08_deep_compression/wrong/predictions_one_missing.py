@@ -1,0 +1,5 @@
+"""Fails predictions-check: one key is missing."""
+
+
+def predictions():
+    return {"pruned": 0.5, "file": 30.0}
