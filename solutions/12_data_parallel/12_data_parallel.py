@@ -1,0 +1,2271 @@
+# %% [markdown]
+# # 12. Data parallel training
+#
+# **How do I train on P devices and get the same model?**
+# Give each device a copy of the network and its own part of every batch, and add up the gradients.
+# That sentence hides how it goes wrong: parts that overlap, averages over parts of different size,
+# a device that has run out of data while the others wait for it.
+# Here you write it, and demand that P processes end with the weights of one.
+#
+# | | |
+# |---|---|
+# | Prerequisites | training loops in PyTorch (lab 02), collectives and their costs (lab 11) |
+# | Time | about 6 hours |
+# | Points | 20: 16 from checks, 4 from a written answer |
+# | Hardware | two CPU cores, which the ranks share; one cell near the end uses a GPU |
+
+# %% [markdown]
+# ## How this notebook works
+#
+# Each task asks for one function or class.
+# Replace the line that raises `NotImplementedError` and keep the name and the arguments.
+# Then run the look cell and the check below it; read the first case that fails.
+# Further cases, hidden here, run when your work is graded.
+# They test what the task's text promises, with other numbers.
+#
+# Cells that begin with `# explore` are yours to change.
+# They are not run when your work is graded:
+# a helper or an import that a task needs belongs in the task's cell.
+#
+# A *rank* is one process of $P$, numbered from 0.
+# `launch(fn, P, ...)` starts them on this machine and calls `fn(rank, P, ...)` in each.
+# If one of them fails or waits for ever, all are stopped, and you see where the guilty one was.
+
+# %% nbgrader={"grade_id": "setup", "locked": true}
+import math
+import os
+import signal
+import tempfile
+import time
+from pathlib import Path
+from unittest import mock
+
+import cloudpickle
+import numpy as np
+import torch
+from torch import distributed as dist
+from torch import nn
+
+from labkit import check, device, in_fresh_process, launch, load, plot, result_card, torchrun
+
+torch.set_num_threads(1)
+digits = load("digits")
+(x_train, y_train), (x_validation, y_validation) = (
+    (torch.tensor(split.x).reshape(-1, 64), torch.tensor(split.y))
+    for split in (digits.train, digits.validation)
+)
+print(digits)
+
+# %% [markdown]
+# ## Who reads what
+#
+# ### Task 1. Shards (2 points)
+#
+# In each epoch every image is to be read once, by one rank, in a new random order.
+# No rank has to ask another: all draw the same permutation from the number of the epoch,
+# and each takes its own entries from it.
+#
+# `shard(indices, rank, world_size, epoch)` permutes `indices` by
+# `np.random.default_rng(epoch).permutation(indices)`.
+# Of the result, rank $r$ takes the entries at places $r$, $r + P$, $r + 2P$ and so on, in this order.
+# So the shards are disjoint and complete, and their lengths differ by at most one.
+# `indices` stays as it was.
+#
+# For `[10, 11, 12, 13, 14]`, two ranks and epoch 0 the permutation is `12, 14, 13, 10, 11`:
+# rank 0 takes `[12, 13, 11]`, rank 1 `[14, 10]`. About 2 lines.
+
+
+# %% nbgrader={"grade_id": "shard", "solution": true}
+def shard(indices: np.ndarray, rank: int, world_size: int, epoch: int) -> np.ndarray:
+    """Return this rank's part of the indices, in the order in which it reads them in this epoch."""
+    ### BEGIN SOLUTION
+    order = np.random.default_rng(epoch).permutation(indices)
+    return order[rank::world_size]
+    ### END SOLUTION
+
+
+# %% explore=true
+print("ten images, three ranks, two images a step")
+for epoch in (0, 1):
+    parts = [shard(np.arange(10), r, 3, epoch) for r in range(3)]
+    for r, part in enumerate(parts):
+        steps = [str(part[k : k + 2].tolist()) for k in range(0, len(part), 2)]
+        print(f"  epoch {epoch}, rank {r}:", "  ".join(f"{step:8}" for step in steps))
+whole_order = np.random.default_rng(0).permutation(np.arange(10)).tolist()
+print("the permutation of epoch 0:", whole_order)
+
+# %% [markdown]
+# Ten does not divide by three: rank 0 reads one image more than the others.
+# Read a column from top to bottom: the first steps of all ranks hold six different images,
+# which are the first six of the permutation.
+# One process that reads batches of six in that order takes the same steps.
+# It is called the *serial twin*, and everything below is measured against it.
+#
+# PyTorch's `DistributedSampler` keeps all shards equally long instead:
+# it repeats some images, or with `drop_last` leaves some out.
+
+# %% nbgrader={"grade_id": "shard-check", "grade": true, "points": 2}
+import numpy as np
+
+from labkit import check
+
+
+def order_of(indices, epoch):
+    """Return the order that all ranks draw."""
+    return np.random.default_rng(epoch).permutation(indices)
+
+
+with check.case(
+    "the worked example",
+    hint="permute with np.random.default_rng(epoch), take every P-th entry from place r;"
+    " indices itself must stay as it was",
+):
+    numbers = np.arange(10, 15)
+    check.equal(np.asarray(shard(numbers, 0, 2, 0)).tolist(), [12, 13, 11], name="rank 0")
+    check.equal(np.asarray(shard(numbers, 1, 2, 0)).tolist(), [14, 10], name="rank 1")
+with check.case(
+    "every index once, whatever P divides",
+    hint="no padding and no cutting: the last round may not reach all ranks",
+):
+    parts = [np.asarray(shard(np.arange(23), r, 4, 5)) for r in range(4)]
+    check.equal(sorted(np.concatenate(parts).tolist()), list(range(23)), name="all indices")
+with check.case(
+    "lengths differ by at most one", hint="the first n mod P ranks have one index more"
+):
+    parts = [shard(np.arange(23), r, 4, 5) for r in range(4)]
+    check.equal([len(part) for part in parts], [6, 6, 6, 5], name="lengths")
+with check.case(
+    "another epoch, another order, the same on all ranks",
+    hint="the epoch, and nothing else, is the generator's seed",
+):
+    for epoch in (1, 2, 30):
+        mine = [np.asarray(shard(np.arange(9), r, 3, epoch)).tolist() for r in range(3)]
+        drawn = order_of(np.arange(9), epoch)
+        check.equal(mine, [drawn[r::3].tolist() for r in range(3)], name=f"shards, epoch {epoch}")
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "the first steps of all ranks are the serial twin's first batch",
+    hint="deal the permutation out in turns, entry by entry; do not cut it into P blocks",
+):
+    firsts = [np.asarray(shard(np.arange(40), r, 4, 3))[:5].tolist() for r in range(4)]
+    batch = order_of(np.arange(40), 3)[:20].tolist()
+    found = sorted(np.concatenate(firsts).tolist())
+    check.equal(found, sorted(batch), name="indices of the first steps")
+with check.hidden_case(
+    "any indices, and they stay as they were", hint="permute the indices themselves, on a copy"
+):
+    some = np.array([7, 3, 900, 41, 5, 12, 8])
+    with check.unchanged(indices=some):
+        found = shard(some, 1, 3, 8)
+    check.equal(np.asarray(found).tolist(), order_of(some, 8)[1::3].tolist(), name="rank 1")
+with check.hidden_case("more ranks than indices", hint="a rank may have an empty shard"):
+    lengths = [len(shard(np.arange(3), r, 5, 1)) for r in range(5)]
+    check.equal(lengths, [1, 1, 1, 0, 0], name="lengths")
+with check.hidden_case(
+    "a single rank reads everything", hint="with P = 1 the shard is the whole permutation"
+):
+    found = np.asarray(shard(np.arange(12), 0, 1, 4)).tolist()
+    check.equal(found, order_of(np.arange(12), 4).tolist(), name="rank 0 of 1")
+### END HIDDEN TESTS
+check.score(2)
+
+# %% [markdown]
+# ## Adding up gradients while they are made
+#
+# Sending a message of $m$ bytes takes $\alpha + \beta m$ seconds (lab 11).
+# A message for each parameter pays $\alpha$ too often.
+# One message for all of them has to wait until the last gradient is there, and then nothing is left to hide it behind.
+# *Buckets* are in between (Li et al. 2020): some parameters share a message,
+# which leaves as soon as their gradients are complete, while backward goes on with earlier layers.
+#
+# ![Two lanes. Compute: forward, backward through layers 4, 3, 2, 1, then the optimiser. Wire: bucket 0 starts when layers 4 and 3 are done and is hidden behind layers 2 and 1; bucket 1 starts after layer 1 and is seen.](figures/overlap.svg)
+
+# %% [markdown]
+# ### Task 2. Buckets (2 points)
+#
+# Backward computes the last layer's gradients first, so buckets are filled from the last parameter to the first.
+#
+# `buckets(sizes, limit)` takes the bytes of each parameter, in the model's order,
+# and returns a list of buckets, each a list of parameter numbers.
+# Go from the last parameter to the first.
+# Put it into the open bucket if that then holds at most `limit` bytes; otherwise close the bucket and open the next one.
+# A parameter that is larger than `limit` has a bucket of its own.
+# `sizes` stays as it was.
+#
+# For sizes `[400, 100, 300, 250]` and limit 500 the buckets are `[[3], [2, 1], [0]]`:
+# 250 and 300 are too much together, 300 and 100 are not. About 8 lines.
+
+
+# %% nbgrader={"grade_id": "buckets", "solution": true}
+def buckets(sizes: list[int], limit: int) -> list[list[int]]:
+    """Return the parameter numbers of each bucket, the last parameter first."""
+    ### BEGIN SOLUTION
+    found, room = [], 0
+    for number in reversed(range(len(sizes))):
+        if not found or sizes[number] > room:
+            found.append([])
+            room = limit
+        found[-1].append(number)
+        room -= sizes[number]
+    return found
+    ### END SOLUTION
+
+
+# %% explore=true
+layers = [nn.Linear(64, 256), nn.Linear(256, 256), nn.Linear(256, 256), nn.Linear(256, 10)]
+sizes_of_net = [p.nbytes for layer in layers for p in layer.parameters()]
+print(f"{len(sizes_of_net)} parameters, {sum(sizes_of_net):,} bytes, sizes {sizes_of_net}")
+print(f"{'limit, KiB':>10} {'buckets':>8} {'first, bytes':>13} {'largest, bytes':>15}")
+for limit in (0, 16, 64, 300, 1024):
+    held = [sum(sizes_of_net[i] for i in b) for b in buckets(sizes_of_net, limit * 1024)]
+    print(f"{limit:10} {len(held):8} {held[0]:13,} {max(held):15,}")
+
+# %% [markdown]
+# The first bucket is the one that can leave first.
+# A limit of 0 makes a message for each parameter, a limit above the sum makes one for all.
+# In between, the weights of a large layer have a bucket of their own;
+# a bias rides along where the limit has room for it (300 KiB), otherwise it may travel alone.
+# PyTorch's limit is 25 MiB, with a first bucket of 1 MiB, so that something leaves early.
+
+# %% nbgrader={"grade_id": "buckets-check", "grade": true, "points": 2}
+from labkit import check
+
+
+def plain(found):
+    """Return lists of whole numbers, whatever kinds of sequence and number came."""
+    return [[int(number) for number in bucket] for bucket in found]
+
+
+with check.case(
+    "the worked example", hint="from the last parameter to the first; close a bucket before 550"
+):
+    check.equal(plain(buckets([400, 100, 300, 250], 500)), [[3], [2, 1], [0]], name="buckets")
+with check.case("a bucket may be exactly full", hint="at most the limit: compare with <="):
+    check.equal(plain(buckets([200, 300, 100, 400], 500)), [[3, 2], [1, 0]], name="buckets")
+with check.case(
+    "a parameter above the limit has its own bucket",
+    hint="it opens a bucket, and the next parameter opens another one; no bucket is empty",
+):
+    found = plain(buckets([10, 900, 20, 30], 100))
+    check.equal(found, [[3, 2], [1], [0]], name="buckets")
+with check.case(
+    "limit 0: a bucket each",
+    hint="every parameter is larger than 0; a bucket that is empty is not closed",
+):
+    check.equal(plain(buckets([8, 4, 4], 0)), [[2], [1], [0]], name="buckets")
+### BEGIN HIDDEN TESTS
+with check.hidden_case("a limit above the sum: one bucket", hint="close it only when it is full"):
+    check.equal(plain(buckets([5, 6, 7, 8, 9], 1000)), [[4, 3, 2, 1, 0]], name="buckets")
+with check.hidden_case(
+    "the large one comes first, or last", hint="do not open an empty bucket before or after it"
+):
+    check.equal(plain(buckets([1, 1, 70], 50)), [[2], [1, 0]], name="buckets")
+    check.equal(plain(buckets([70, 1, 1], 50)), [[2, 1], [0]], name="buckets")
+with check.hidden_case(
+    "a closed bucket stays closed",
+    hint="a small parameter goes into the open bucket, not back into one that has room",
+):
+    check.equal(plain(buckets([10, 80, 60], 100)), [[2], [1, 0]], name="buckets")
+    check.equal(plain(buckets([30, 90, 60], 100)), [[2], [1], [0]], name="buckets")
+with check.hidden_case("no parameters, no buckets", hint="return an empty list"):
+    check.equal(plain(buckets([], 100)), [], name="buckets")
+with check.hidden_case("the sizes stay as they were", hint="count numbers down; take nothing out"):
+    some = [400, 100, 300, 250]
+    with check.unchanged(sizes=some):
+        buckets(some, 500)
+### END HIDDEN TESTS
+check.score(2)
+
+# %% [markdown]
+# ### What is given: a wire, and the slow way
+#
+# `Wire` stands between you and `torch.distributed`, and keeps a log.
+#
+# * `wire.broadcast(tensor)` overwrites a tensor with rank 0's, in place.
+# * `wire.all_reduce(tensor)` begins to add up a tensor over all ranks and returns at once, with a `Work`.
+#   `work.wait()` waits, and only then writes the sum into that tensor.
+# * `wire.total(number)` returns the sum of a number over all ranks.
+#
+# All ranks must call the same operations in the same order, with tensors of the same size:
+# the $k$-th call of one rank is paired with the $k$-th call of the others.
+# Outside of a launch there is one rank, and every answer comes at once.
+#
+# `pack` lays the gradients of some parameters in one row, `unpack` writes such a row back.
+# A parameter without a gradient counts as zeros.
+
+
+# %% nbgrader={"grade_id": "wire", "locked": true}
+class Work:
+    """A sum that is on its way; it is in the tensor after `wait`, not before."""
+
+    def __init__(self, tensor, total, arrive) -> None:
+        self.tensor, self.total, self.arrive = tensor, total, arrive
+
+    def wait(self) -> None:
+        """Wait for the other ranks and write the sum into the tensor."""
+        self.arrive()
+        self.tensor.copy_(self.total)
+
+
+class Wire:
+    """One rank's collective operations; `log` notes each as a pair (what, bytes)."""
+
+    def __init__(self, where: str = "cpu") -> None:
+        self.connected, self.where, self.log = dist.is_initialized(), where, []
+
+    def broadcast(self, tensor: torch.Tensor) -> None:
+        """Overwrite the tensor with rank 0's."""
+        self.log.append(("broadcast", tensor.nbytes))
+        if self.connected:
+            dist.broadcast(tensor.detach(), 0)
+
+    def all_reduce(self, tensor: torch.Tensor) -> Work:
+        """Begin to add up a tensor over all ranks."""
+        self.log.append(("all-reduce", tensor.nbytes))
+        total = tensor.detach().clone()
+        handle = dist.all_reduce(total, async_op=True) if self.connected else None
+
+        def arrive() -> None:
+            self.log.append(("wait", tensor.nbytes))
+            if handle is not None:
+                handle.wait()
+
+        return Work(tensor, total, arrive)
+
+    def total(self, number: float) -> float:
+        """Return the sum of a number over all ranks, when all have called."""
+        value = torch.tensor(float(number), dtype=torch.float64, device=self.where)
+        if self.connected:
+            dist.all_reduce(value)
+        return value.item()
+
+
+def pack(parameters) -> torch.Tensor:
+    """Return the gradients of some parameters, flat, in one row."""
+    rows = [torch.zeros_like(p) if p.grad is None else p.grad for p in parameters]
+    return torch.cat([row.flatten() for row in rows])
+
+
+def unpack(row: torch.Tensor, parameters) -> None:
+    """Write such a row back into the gradients."""
+    for p, part in zip(parameters, row.split([p.numel() for p in parameters]), strict=True):
+        p.grad = part.view_as(p)
+
+
+# %% [markdown]
+# `OneByOne` is complete, and slow: it sends a message for each parameter.
+# `register_post_accumulate_grad_hook(fn)` has `fn(p)` called in each backward pass, as soon as `p.grad` is complete.
+# While `sync` is false nothing is sent, and gradients of several backward passes add up in `p.grad`.
+# After the one for which it is true, `finish` waits, and each `p.grad` holds the sum over all ranks.
+#
+# `network` makes the small models of the checks:
+# *tied* uses its middle layer twice, *frozen* does not train its first layer.
+# In `Branches`, rank 0 computes with one branch and the others with another,
+# so on each rank one branch gets no gradient.
+
+
+# %% nbgrader={"grade_id": "one-by-one", "locked": true}
+class OneByOne:
+    """Sums gradients over all ranks with a message for each parameter."""
+
+    def __init__(self, model, wire) -> None:
+        self.model, self.wire, self.sync, self.sent = model, wire, True, []
+        for p in model.parameters():
+            if p.requires_grad:
+                p.register_post_accumulate_grad_hook(self.send)
+
+    def send(self, p) -> None:
+        """Begin to sum one gradient."""
+        if self.sync:
+            self.sent.append(self.wire.all_reduce(p.grad))
+
+    def finish(self) -> None:
+        """Wait for all sums."""
+        for work in self.sent:
+            work.wait()
+        self.sent.clear()
+
+
+class Scale(nn.Module):
+    """Multiplies by a buffer: something that belongs to a model and does not learn."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("scale", torch.ones(16))
+
+    def forward(self, x):
+        """Return x times the buffer."""
+        return x * self.scale
+
+
+class Branches(nn.Module):
+    """One layer, one of two branches, one layer."""
+
+    def __init__(self, even: bool) -> None:
+        super().__init__()
+        self.first, self.a, self.b = nn.Linear(64, 8), nn.Linear(8, 8), nn.Linear(8, 8)
+        self.last, self.even = nn.Linear(8, 10), even
+
+    def forward(self, x):
+        """Return the logits."""
+        return self.last(torch.relu((self.a if self.even else self.b)(self.first(x))))
+
+
+def network(kind: str = "plain", seed: int = 0, dtype=torch.float64, even: bool = True):
+    """Return a small network: "plain", "tied", "frozen" or "branches"."""
+    torch.manual_seed(seed)
+    if kind == "branches":
+        return Branches(even).to(dtype)
+    first, middle, last = nn.Linear(64, 16), nn.Linear(16, 16), nn.Linear(16, 10)
+    again = middle if kind == "tied" else nn.Linear(16, 16)
+    first.requires_grad_(kind != "frozen")
+    layers = [first, nn.ReLU(), middle, nn.ReLU(), again, Scale(), last]
+    return nn.Sequential(*layers).to(dtype)
+
+
+# %% [markdown]
+# ### Task 3. Buckets on the wire (4 points)
+#
+# `DDP(model, wire, limit)` has the same interface, and four promises more:
+#
+# 1. When it is made, each parameter and each buffer (`model.buffers()`) is broadcast, once,
+#    frozen ones too: all ranks start from rank 0's.
+# 2. Parameters that learn travel in the buckets of Task 2, an all-reduce a bucket.
+#    What is frozen sends no gradient; a tied weight is one parameter.
+
+# %% [markdown]
+# 3. Bucket 0 starts first, then 1, and so on, on every rank.
+#    A bucket starts in `ready`, as soon as all its gradients are complete and all buckets before it have started.
+#    `ready` never waits.
+# 4. `finish` starts the buckets that are left, because some parameter got no gradient here, which counts as zeros.
+#    Then it waits for all. Afterwards each parameter that learns has the sum in `grad`,
+#    and the next step can begin.
+#
+# `ready(p)` is the hook; while `sync` is false it does nothing. Everything that is sent goes through `wire`.
+# About 18 lines in three methods; helpers of your own are welcome.
+
+
+# %% nbgrader={"grade_id": "ddp", "solution": true}
+class DDP:
+    """Sums gradients over all ranks, bucket by bucket, while backward goes on."""
+
+    def __init__(self, model, wire, limit: int = 25 * 2**20) -> None:
+        self.model, self.wire, self.sync = model, wire, True
+        ### BEGIN SOLUTION
+        for tensor in [*model.parameters(), *model.buffers()]:
+            wire.broadcast(tensor)
+        learning = [p for p in model.parameters() if p.requires_grad]
+        plan = buckets([p.nbytes for p in learning], limit)
+        self.groups = [[learning[number] for number in bucket] for bucket in plan]
+        for p in learning:
+            p.register_post_accumulate_grad_hook(self.ready)
+        self.complete, self.started = set(), []
+        ### END SOLUTION
+
+    def ready(self, p) -> None:
+        """Note that p.grad is complete; start the buckets whose turn has come."""
+        ### BEGIN SOLUTION
+        if self.sync:
+            self.complete.add(p)
+            while (turn := len(self.started)) < len(self.groups):
+                if not self.complete.issuperset(self.groups[turn]):
+                    break
+                self.start(turn)
+        ### END SOLUTION
+
+    def finish(self) -> None:
+        """Start what is left, wait for all sums, and write them into the gradients."""
+        ### BEGIN SOLUTION
+        for turn in range(len(self.started), len(self.groups)):
+            self.start(turn)
+        for group, (row, work) in zip(self.groups, self.started, strict=True):
+            work.wait()
+            unpack(row, group)
+        self.complete, self.started = set(), []
+
+    def start(self, turn):
+        """Begin to sum a bucket."""
+        row = pack(self.groups[turn])
+        self.started.append((row, self.wire.all_reduce(row)))
+        ### END SOLUTION
+
+
+# %% [markdown]
+# `one_backward` runs in each rank, for the check and for you:
+# it makes a network, wraps it, takes one backward pass or several, and returns what came of it.
+# Its log also holds a pair `("gradient", number)` for each gradient that becomes complete;
+# the parameters that learn are numbered in the model's order.
+
+
+# %% nbgrader={"grade_id": "one-backward", "locked": true}
+def one_backward(rank, world_size, kind, limit, parts, passes=(True,), steps=1):
+    """Return the gradients, all parameters and buffers, and the log of the last step.
+
+    passes: what `sync` is in each backward pass of a step.
+    """
+    model, wire = network(kind, seed=rank, even=rank == 0), Wire()
+    for buffer in model.buffers():
+        buffer.add_(rank)
+    learning = [tensor for tensor in model.parameters() if tensor.requires_grad]
+    for number, p in enumerate(learning):
+        p.register_post_accumulate_grad_hook(
+            lambda _, note=("gradient", number): wire.log.append(note)
+        )
+    ddp = DDP(model, wire, limit)
+    begin = wire.log[:]
+    x, y = (torch.as_tensor(array) for array in parts[rank])
+    for _ in range(steps):
+        wire.log.clear()
+        model.zero_grad()
+        for ddp.sync in passes:
+            nn.functional.cross_entropy(model(x), y, reduction="sum").backward()
+        ddp.finish()
+    tensors = [*model.parameters(), *model.buffers()]
+    return {
+        "gradients": [None if p.grad is None else p.grad.numpy().copy() for p in learning],
+        "tensors": [t.detach().numpy().copy() for t in tensors],
+        "begin": begin,
+        "log": wire.log,
+    }
+
+
+def backward_passes(rank, world_size, cases):
+    """Return what one_backward returns, for each case."""
+    return [one_backward(rank, world_size, *case) for case in cases]
+
+
+# %% explore=true
+some = [(x_train[:8].double().numpy(), y_train[:8].numpy())]
+staircases = {}
+for limit, title in ((0, "a message each"), (4200, "limit 4200 bytes"), (10**6, "one bucket")):
+    log = one_backward(0, 1, "plain", limit, some)["log"]
+    computed = np.cumsum([what == "gradient" for what, _ in log])
+    sent = np.cumsum([held * (what == "all-reduce") for what, held in log])
+    staircases[title] = (computed, sent / sent[-1])
+    print(f"{title:16}  messages: {sum(what == 'all-reduce' for what, _ in log)}")
+plot.curves(
+    staircases,
+    xlabel="gradients that backward has completed",
+    ylabel="share of the bytes under way",
+    title="One backward pass of your DDP",
+)
+for what, held in one_backward(0, 1, "plain", 4200, some)["log"]:
+    print(f"  {what:10} {held}" + ("" if what == "gradient" else " bytes"))
+
+# %% [markdown]
+# Each line climbs by one bucket when that bucket leaves.
+# A message for each parameter leaves at once, and pays for each.
+# One bucket leaves when backward is over: nothing is hidden behind it.
+# The log shows the limit in between, event by event:
+# the last layer's gradients come first, and messages leave between those that follow.
+# All waits stand at the end; they are `finish`.
+
+# %% nbgrader={"grade_id": "ddp-check", "grade": true, "points": 4}
+from functools import cache
+
+import numpy as np
+import torch
+from torch import nn
+
+from labkit import check, launch
+
+draw = np.random.default_rng(12)
+PARTS = [(draw.normal(size=(n, 64)), draw.integers(0, 10, n)) for n in (6, 3, 4)]
+
+
+class Scaled(nn.Module):
+    """The notebook's Scale, of the test's own."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("scale", torch.ones(16))
+
+    def forward(self, x):
+        return x * self.scale
+
+
+def twin(kind, even=True):
+    """Return rank 0's network, built here."""
+    torch.manual_seed(0)
+    if kind == "branches":
+        first, a, b = nn.Linear(64, 8), nn.Linear(8, 8), nn.Linear(8, 8)
+        last = nn.Linear(8, 10)
+        every = [p for layer in (first, a, b, last) for p in layer.double().parameters()]
+        return nn.Sequential(first, a if even else b, nn.ReLU(), last), every, []
+    first, middle, last = nn.Linear(64, 16), nn.Linear(16, 16), nn.Linear(16, 10)
+    again = middle if kind == "tied" else nn.Linear(16, 16)
+    first.requires_grad_(kind != "frozen")
+    net = nn.Sequential(first, nn.ReLU(), middle, nn.ReLU(), again, Scaled(), last).double()
+    return net, list(net.parameters()), list(net.buffers())
+
+
+def sums(kind, ranks, passes=1):
+    """Return the gradients of all ranks' losses, added up: what each rank should hold."""
+    totals = None
+    for rank in range(ranks):
+        net, every, _ = twin(kind, even=rank == 0)
+        x, y = (torch.as_tensor(part) for part in PARTS[rank])
+        nn.functional.cross_entropy(net(x), y, reduction="sum").backward()
+        found = [
+            np.zeros(p.shape) if p.grad is None else passes * p.grad.numpy()
+            for p in every
+            if p.requires_grad
+        ]
+        totals = found if totals is None else [a + b for a, b in zip(totals, found, strict=True)]
+    return totals
+
+
+def learning_bytes(kind):
+    """Return the bytes of each parameter that learns."""
+    return [p.numel() * 8 for p in twin(kind)[1] if p.requires_grad]
+
+
+def planned(sizes, limit):
+    """Return the buckets that Task 2 plans, right or wrong: this check is about the wire."""
+    return [[int(number) for number in bucket] for bucket in buckets(list(sizes), limit)]
+
+
+def expected_log(log, sizes, limit):
+    """Return gradients and starts as they should follow from the order in which gradients came."""
+    plan, complete, started, found = planned(sizes, limit), set(), 0, []
+    for number in [value for what, value in log if what == "gradient"]:
+        found.append(("gradient", number))
+        complete.add(number)
+        while started < len(plan) and complete.issuperset(plan[started]):
+            found.append(("all-reduce", sum(sizes[i] for i in plan[started])))
+            started += 1
+    return found + [("all-reduce", sum(sizes[i] for i in bucket)) for bucket in plan[started:]]
+
+
+# What is launched together: a case that hangs or fails takes only its own group with it.
+LAUNCHES = [
+    [(2, "plain", 2100, (True,), 1)],
+    [(2, "plain", 2100, (False, True), 1), (2, "tied", 700, (True,), 1)],
+    [(2, "plain", 900, (True,), 2)],
+    [(3, "branches", 0, (True,), 1), (3, "branches", 800, (True,), 1)],
+]
+
+
+@cache
+def run_group(place):
+    """Launch a group once; return what each rank returns, or the error."""
+    ranks = LAUNCHES[place][0][0]
+    cases = [(kind, limit, PARTS[:ranks], *more) for _, kind, limit, *more in LAUNCHES[place]]
+    try:
+        return launch(backward_passes, ranks, cases, timeout_s=4, backend="gloo"), None
+    except Exception as error:
+        return None, error
+
+
+def ranks_of(*case):
+    """Return what each rank returned; an error is shown without its traceback."""
+    place = next(k for k, group in enumerate(LAUNCHES) if case in group)
+    found, error = run_group(place)
+    if isinstance(error, NotImplementedError):
+        raise error
+    if error is not None:
+        message = " ".join(str(error).split("\n\n")[0].split())
+        hint = (
+            "all ranks make the same calls in the same order; launch(one_backward, ...) says more"
+        )
+        raise check.Mismatch(message, hint)
+    return [rank[LAUNCHES[place].index(case)] for rank in found]
+
+
+def compare_sums(kind, ranks, limit, passes=(True,), steps=1):
+    """Compare every rank's gradients with the sums; sums of float64 in another order: 1e-10."""
+    wanted = sums(kind, ranks, len(passes))
+    for rank, found in enumerate(ranks_of(ranks, kind, limit, passes, steps)):
+        for number, want in enumerate(wanted):
+            name = f"rank {rank}, gradient {number}"
+            check.close(found["gradients"][number], want, rtol=1e-10, atol=1e-12, name=name)
+
+
+def alone(kind, limit, *more):
+    """Return what one rank, without others, does."""
+    return one_backward(0, 1, kind, limit, PARTS[:1], *more)
+
+
+def without_waits(log):
+    """Return a log's gradients and starts."""
+    return [tuple(entry) for entry in log if entry[0] in ("gradient", "all-reduce")]
+
+
+with check.case(
+    "each parameter and each buffer is broadcast once",
+    hint="model.parameters() and model.buffers(), each through wire.broadcast, in __init__",
+):
+    begin = [tuple(entry) for entry in alone("plain", 2100)["begin"]]
+    _, every, buffers = twin("plain")
+    wanted = sorted(t.numel() * t.element_size() for t in [*every, *buffers])
+    check.equal(sorted(held for what, held in begin if what == "broadcast"), wanted, name="bytes")
+with check.case(
+    "a bucket leaves when it is full, the last layers first",
+    hint="in ready: note p, and start the next bucket if all its gradients are complete",
+):
+    log = alone("plain", 2100)["log"]
+    wanted = expected_log(log, learning_bytes("plain"), 2100)
+    check.equal(without_waits(log), wanted, name="gradients and messages")
+with check.case("ready never waits", hint="keep the Work that all_reduce returns; wait in finish"):
+    log = [entry[0] for entry in alone("plain", 2100)["log"]]
+    before = log[: max(place for place, what in enumerate(log) if what == "gradient")]
+    check.equal(before.count("wait"), 0, name="waits before the last gradient")
+with check.case(
+    "two ranks start from rank 0's parameters and buffers",
+    hint="broadcast in place; wire.broadcast does that to the tensor that it is given",
+):
+    _, every, buffers = twin("plain")
+    second = ranks_of(2, "plain", 2100, (True,), 1)[1]["tensors"]
+    for number, tensor in enumerate([*every, *buffers]):
+        check.close(
+            second[number], tensor.detach(), rtol=0, atol=0, name=f"rank 1, tensor {number}"
+        )
+with check.case(
+    "gradients are sums over both ranks",
+    hint="wait, then write the row back with unpack; a sum, not a mean",
+):
+    compare_sums("plain", 2, 2100)
+with check.case(
+    "while sync is false nothing is sent",
+    hint="ready does nothing then, and notes nothing; p.grad adds up by itself",
+):
+    sizes = learning_bytes("plain")
+    log = without_waits(alone("plain", 2100, (False, True))["log"])
+    first, second = log[: len(sizes)], log[len(sizes) :]
+    check.equal([what for what, _ in first], ["gradient"] * len(sizes), name="first pass")
+    check.equal(second, expected_log(second, sizes, 2100), name="second pass")
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "gradients of two passes add up before they are sent",
+    hint="pack reads p.grad when the bucket leaves: it holds the sum of all passes",
+):
+    compare_sums("plain", 2, 2100, (False, True))
+with check.hidden_case(
+    "frozen parameters send no gradients, and are broadcast all the same",
+    hint="only p.requires_grad is put into buckets; every parameter is broadcast",
+):
+    found = alone("frozen", 3000)
+    sent = [held for what, held in found["log"] if what == "all-reduce"]
+    check.equal(sum(sent), sum(learning_bytes("frozen")), name="bytes of gradients")
+    _, every, buffers = twin("frozen")
+    begin = sum(held for what, held in found["begin"] if what == "broadcast")
+    wanted = sum(t.numel() * t.element_size() for t in [*every, *buffers])
+    check.equal(begin, wanted, name="bytes of broadcasts")
+with check.hidden_case(
+    "a tied weight is broadcast and sent once",
+    hint="model.parameters() names it once; walking over modules or state_dict() does not",
+):
+    found = alone("tied", 700)
+    _, every, _ = twin("tied")
+    started = [held for what, held in found["begin"] if what == "broadcast"]
+    check.equal(len(started), len(every) + 1, name="broadcasts: parameters, and a buffer")
+    sent = sum(held for what, held in found["log"] if what == "all-reduce")
+    check.equal(sent, sum(learning_bytes("tied")), name="bytes of gradients")
+    compare_sums("tied", 2, 700)
+with check.hidden_case(
+    "the second step is like the first", hint="finish forgets what was complete and started"
+):
+    log = alone("plain", 900, (True,), 2)["log"]
+    check.equal(without_waits(log), expected_log(log, learning_bytes("plain"), 900), name="log")
+    compare_sums("plain", 2, 900, (True,), 2)
+with check.hidden_case(
+    "other limits, another order of messages",
+    hint="is the plan of Task 2 used, with the limit that was given?",
+):
+    for limit in (0, 1400, 10**6):
+        log = alone("plain", limit)["log"]
+        check.equal(
+            without_waits(log), expected_log(log, learning_bytes("plain"), limit), name="log"
+        )
+with check.hidden_case(
+    "a full bucket waits for its turn",
+    hint="buckets start in the order 0, 1, 2 ... on every rank, those without gradients in finish",
+):
+    log = alone("branches", 0)["log"]
+    wanted = expected_log(log, learning_bytes("branches"), 0)
+    check.equal(without_waits(log), wanted, name="messages of rank 0")
+with check.hidden_case(
+    "three ranks, on each of which a branch is unused",
+    hint="buckets in the same order on all ranks; what has no gradient counts as zeros (pack)",
+):
+    compare_sums("branches", 3, 0)
+    compare_sums("branches", 3, 800)
+### END HIDDEN TESTS
+check.score(4)
+
+# %% [markdown]
+# ## The same step on all ranks
+#
+# ### Task 4. An epoch on P ranks (3 points)
+#
+# In a step, rank $r$ has $n_r$ images, and the loss is to be the mean over *all* of them:
+#
+# $$L = \frac{1}{n}\sum_r \sum_{i \in r} \ell_i, \qquad n = \sum_r n_r .$$
+#
+# DDP adds up gradients. So each rank's part of the loss is the *sum* of its images' losses, divided by the $n$ of all ranks;
+# `wire.total` finds that.
+# A mean on each rank, and the mean of those, is the same only if all $n_r$ are equal.
+#
+# *Gradient accumulation*: if a rank's memory holds only a small batch,
+# it runs several backward passes and sends once.
+
+# %% [markdown]
+# `train_epoch(ddp, optimizer, x, y, pieces, accumulate)`
+# gets this rank's `pieces`, a list of index arrays that are not empty, each a batch that fits into memory.
+# Ranks may have different numbers of pieces, of different lengths.
+# `ddp.model` is the network, `ddp.wire` the wire; $\ell_i$ is the cross-entropy,
+# `nn.functional.cross_entropy(..., reduction="sum")` for a piece.
+#
+# * A step uses the rank's next `accumulate` pieces; its last step may have fewer.
+# * The gradient is that of $L$ over all images that all ranks use in this step. Then the optimiser takes its step.
+# * `ddp.sync` is true during the last backward pass of a step, and false during the others; `ddp.finish` is called once a step.
+# * A rank that has run out of pieces takes part with an empty batch, `x[[]]`:
+#   a sum over nothing, with a gradient of zeros. The epoch ends for all when no rank has pieces left.
+
+# %% [markdown]
+# It returns a list: this rank's part of $L$ in each step, a number.
+# If rank 0 has 3 images and rank 1 has one, every image counts a quarter. About 15 lines.
+
+
+# %% nbgrader={"grade_id": "train-epoch", "solution": true}
+def train_epoch(ddp, optimizer, x, y, pieces, accumulate: int = 1) -> list[float]:
+    """Train on this rank's pieces, in step with all other ranks; return its part of each loss."""
+    ### BEGIN SOLUTION
+    parts = []
+    while True:
+        begin = len(parts) * accumulate
+        group = pieces[begin : begin + accumulate] or [[]]
+        n = ddp.wire.total(sum(len(piece) for piece in group))
+        if n == 0:
+            return parts
+        optimizer.zero_grad()
+        parts.append(0.0)
+        for number, piece in enumerate(group, start=1):
+            ddp.sync = number == len(group)
+            logits = ddp.model(x[piece])
+            loss = nn.functional.cross_entropy(logits, y[piece], reduction="sum") / n
+            loss.backward()
+            parts[-1] += loss.item()
+        ddp.finish()
+        optimizer.step()
+    ### END SOLUTION
+
+
+# %% [markdown]
+# `epoch_on_ranks` runs in each rank, for the check. It uses the given `OneByOne`,
+# so that this task can be solved before the one above.
+# `noted_epoch` is for one rank and notes its passes.
+
+
+# %% nbgrader={"grade_id": "epoch-on-ranks", "locked": true}
+def epoch_on_ranks(rank, world_size, kind, dtype, x, y, pieces, accumulate=1, epochs=1):
+    """Return this rank's parts of the losses, and all parameters after the last epoch."""
+    model = network(kind, seed=3, dtype=getattr(torch, dtype))
+    ddp = OneByOne(model, Wire())
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    x, y = torch.as_tensor(x).to(getattr(torch, dtype)), torch.as_tensor(y)
+    parts = []
+    for _ in range(epochs):
+        parts += train_epoch(ddp, optimizer, x, y, pieces[rank], accumulate)
+    return parts, [p.detach().numpy() for p in model.parameters()]
+
+
+def epochs_on_ranks(rank, world_size, cases):
+    """Return what epoch_on_ranks returns, for each case."""
+    return [epoch_on_ranks(rank, world_size, *case) for case in cases]
+
+
+class Noting(OneByOne):
+    """Notes the images of each pass, what sync is when a pass ends, and each finish."""
+
+    def __init__(self, model) -> None:
+        self.images, self.notes = [], []
+        super().__init__(model, Wire())
+        model.register_forward_pre_hook(lambda _, given: self.images.append(len(given[0])))
+        last = list(model.parameters())[-1]
+        last.register_post_accumulate_grad_hook(lambda _: self.notes.append(self.sync))
+
+    def finish(self) -> None:
+        """Note the call, then wait for all sums."""
+        self.notes.append("finish")
+        super().finish()
+
+
+def noted_epoch(x, y, pieces, accumulate):
+    """Return what Noting notes in an epoch of one rank: the images, and sync and finish."""
+    noting = Noting(network())
+    optimizer = torch.optim.SGD(noting.model.parameters(), lr=0.1)
+    train_epoch(noting, optimizer, torch.as_tensor(x), torch.as_tensor(y), pieces, accumulate)
+    return noting.images, noting.notes
+
+
+# %% [markdown]
+# Now all four tasks together. `fit_ranks` trains for two epochs with your `shard`, `DDP` and `train_epoch`.
+# On one rank with batches of 48 it is the serial twin;
+# the others share the same 48 images a step.
+
+
+# %% explore=true
+def fit_ranks(rank, world_size, batch, kind="plain", dtype=torch.float64):
+    """Return the parts of the losses and the parameters after two epochs of the digits."""
+    model = network(kind, dtype=dtype)
+    ddp = DDP(model, Wire(), limit=2100)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    found = []
+    for epoch in range(2):
+        mine = shard(np.arange(len(y_train)), rank, world_size, epoch)
+        pieces = [mine[k : k + batch] for k in range(0, len(mine), batch)]
+        found += train_epoch(ddp, optimizer, x_train.to(dtype), y_train, pieces)
+    return found, [p.detach() for p in model.parameters()]
+
+
+def fit_both(rank, world_size, batch):
+    """Return what fit_ranks returns in float64 and in float32."""
+    return [fit_ranks(rank, world_size, batch, "plain", t) for t in (torch.float64, torch.float32)]
+
+
+def furthest(mine, theirs):
+    """Return the largest difference between two lists of tensors."""
+    return max((a - b).abs().max().item() for a, b in zip(mine, theirs, strict=True))
+
+
+# %% explore=true
+print("largest difference of any weight from the serial twin's, after 46 steps")
+print(f"{'ranks':>5} {'batch of each':>14} {'float64':>9} {'float32':>9}")
+serial = fit_both(0, 1, 48)
+for P in (2, 3, 4):
+    ranked = launch(fit_both, P, 48 // P, backend="gloo")
+    off = [furthest(ranked[0][k][1], serial[k][1]) for k in (0, 1)]
+    print(f"{P:5} {48 // P:14} {off[0]:9.0e} {off[1]:9.0e}")
+summed = np.sum([in_float32[0] for _, in_float32 in ranked], axis=0)
+plot.curves(
+    {"four ranks, parts added up": summed, "serial twin": serial[1][0]},
+    xlabel="step",
+    ylabel="loss",
+    title="Four ranks and their serial twin, float32",
+)
+
+# %% [markdown]
+# Two curves, one line.
+# In float64 the weights agree to some fifteen digits, in float32 to six or seven.
+# What is left is the order in which numbers are added: $P$ partial sums round otherwise than one long sum.
+# A mistake in the mathematics would show in both columns alike.
+
+# %% nbgrader={"grade_id": "train-epoch-check", "grade": true, "points": 3}
+from functools import cache
+
+import numpy as np
+import torch
+from torch import nn
+
+from labkit import check, launch
+
+draw = np.random.default_rng(4)
+IMAGES, LABELS = draw.normal(size=(60, 64)), draw.integers(0, 10, 60)
+
+
+def cut(first, *lengths):
+    """Return index arrays of these lengths, one after the other."""
+    ends = first + np.cumsum(lengths)
+    return [np.arange(e - n, e) for e, n in zip(ends, lengths, strict=True)]
+
+
+CASES = {
+    "even": ("plain", "float64", [cut(0, 5, 5, 5), cut(30, 5, 5, 5)], 1, 2),
+    "uneven": ("plain", "float64", [cut(0, 9, 7), cut(30, 2, 1)], 1, 2),
+    "early": ("plain", "float64", [cut(0, 4, 4, 4, 4), cut(30, 4, 2)], 1, 2),
+    "accumulate": ("plain", "float64", [cut(0, 4, 4, 4, 4), cut(30, 4, 4, 4, 4)], 2, 2),
+    "accumulate, ends early": ("plain", "float64", [cut(0, 3, 5, 2, 1, 6), cut(30, 4, 2)], 3, 2),
+    "nothing": ("plain", "float64", [[], cut(0, 6, 3), cut(30, 5)], 1, 1),
+    "tied": ("tied", "float64", [cut(0, 8, 3), cut(30, 2), cut(40, 7, 7)], 1, 1),
+    "frozen": ("frozen", "float64", [cut(0, 8, 3, 2), cut(30, 2, 9)], 2, 2),
+    "float32": ("plain", "float32", [cut(0, 9, 7, 3), cut(30, 2)], 1, 2),
+    "alone": ("plain", "float64", [cut(0, 8, 8, 4)], 2, 2),
+}
+
+
+class Scaled(nn.Module):
+    """The notebook's Scale, of the test's own."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("scale", torch.ones(16))
+
+    def forward(self, x):
+        return x * self.scale
+
+
+@cache
+def expected(name):
+    """Return losses and parameters of the serial twin, on the images of all ranks."""
+    kind, dtype, pieces, accumulate, epochs = CASES[name]
+    torch.manual_seed(3)
+    first, middle, last = nn.Linear(64, 16), nn.Linear(16, 16), nn.Linear(16, 10)
+    again = middle if kind == "tied" else nn.Linear(16, 16)
+    first.requires_grad_(kind != "frozen")
+    net = nn.Sequential(first, nn.ReLU(), middle, nn.ReLU(), again, Scaled(), last)
+    net = net.to(getattr(torch, dtype))
+    sgd = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+    x, y = torch.as_tensor(IMAGES).to(getattr(torch, dtype)), torch.as_tensor(LABELS)
+    losses = []
+    for _ in range(epochs):
+        for step in range(-(-max(map(len, pieces)) // accumulate)):
+            some = slice(step * accumulate, (step + 1) * accumulate)
+            chosen = np.concatenate([p for own in pieces for p in own[some]])
+            sgd.zero_grad()
+            loss = nn.functional.cross_entropy(net(x[chosen]), y[chosen])
+            loss.backward()
+            sgd.step()
+            losses.append(loss.item())
+    return losses, [p.detach().numpy() for p in net.parameters()]
+
+
+# What is launched together: a case that hangs or fails takes only its own group with it.
+LAUNCHES = [
+    ["even", "uneven"],
+    ["accumulate"],
+    ["early"],
+    ["accumulate, ends early", "frozen", "float32"],
+    ["nothing", "tied"],
+]
+
+
+@cache
+def run_group(place):
+    """Launch a group once; return what each rank returns, or the error."""
+    cases = []
+    for kind, dtype, pieces, *more in (CASES[name] for name in LAUNCHES[place]):
+        cases.append((kind, dtype, IMAGES, LABELS, pieces, *more))
+    try:
+        options = {"timeout_s": 4, "backend": "gloo"}
+        return launch(epochs_on_ranks, len(cases[0][4]), cases, **options), None
+    except Exception as error:
+        return None, error
+
+
+def ranks_of(name):
+    """Return what each rank returned; an error is shown without its traceback."""
+    if name == "alone":
+        kind, dtype, pieces, *more = CASES[name]
+        return [epoch_on_ranks(0, 1, kind, dtype, IMAGES, LABELS, pieces, *more)]
+    place = next(k for k, group in enumerate(LAUNCHES) if name in group)
+    found, error = run_group(place)
+    if isinstance(error, NotImplementedError):
+        raise error
+    if error is not None:
+        message = " ".join(str(error).split("\n\n")[0].split())
+        raise check.Mismatch(message, "does every rank take every step? launch(...) says more")
+    return [rank[LAUNCHES[place].index(name)] for rank in found]
+
+
+def compare_weights(name, rtol=1e-10, atol=1e-12):
+    """Compare every rank's parameters with the serial twin's; other sums, so not bit by bit."""
+    _, weights = expected(name)
+    for rank, (_, found) in enumerate(ranks_of(name)):
+        for number, want in enumerate(weights):
+            title = f"rank {rank}, parameter {number}"
+            check.close(found[number], want, rtol=rtol, atol=atol, name=title)
+
+
+with check.case(
+    "equal pieces: the serial twin's weights",
+    hint="the sum of the losses, divided by the images of all ranks; zero_grad, finish, step",
+):
+    compare_weights("even")
+with check.case(
+    "pieces of different lengths: every image counts the same",
+    hint="divide by wire.total(...) of the images of this step, not by this rank's own number",
+):
+    compare_weights("uneven")
+with check.case(
+    "a rank that runs out goes on with an empty batch",
+    hint="until no rank has pieces left: wire.total tells; then no further step is taken",
+):
+    compare_weights("early")
+with check.case(
+    "two passes, one step",
+    hint="sync is true in the last pass only; n counts the images of all passes",
+):
+    compare_weights("accumulate")
+with check.case(
+    "a pass for each piece; sync in the last; one finish a step",
+    hint="a backward pass for each piece; ddp.sync is true in a step's last pass only;"
+    " then ddp.finish(), once",
+):
+    images, notes = noted_epoch(IMAGES, LABELS, cut(0, 4, 3, 2, 5, 1), 2)
+    check.equal(list(images), [4, 3, 2, 5, 1], name="images of each pass")
+    wanted = [False, True, "finish"] * 2 + [True, "finish"]
+    check.equal(list(notes), wanted, name="sync in each pass, and finish")
+with check.case(
+    "the parts of all ranks add up to the loss",
+    hint="append this rank's sum, divided by n, as a number, for each step",
+):
+    losses, _ = expected("uneven")
+    found = ranks_of("uneven")
+    check.equal([len(parts) for parts, _ in found], [len(losses)] * 2, name="number of steps")
+    check.close(np.sum([parts for parts, _ in found], axis=0), losses, rtol=1e-10, name="losses")
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "accumulation over a rank's last, shorter steps",
+    hint="a step may have fewer pieces, or none; the last of those it has is the one that sends",
+):
+    compare_weights("accumulate, ends early")
+with check.hidden_case(
+    "a rank without a single piece", hint="x[[]] is an empty batch; its loss is 0, its gradient too"
+):
+    compare_weights("nothing")
+with check.hidden_case("three ranks, tied weights", hint="the optimiser steps on every rank"):
+    compare_weights("tied")
+with check.hidden_case(
+    "frozen weights, with accumulation", hint="one zero_grad a step, before its first pass"
+):
+    compare_weights("frozen")
+with check.hidden_case(
+    "a step's losses, also where a rank has none",
+    hint="each pass adds to its step's part; a rank without images adds 0",
+):
+    losses, _ = expected("accumulate, ends early")
+    found = [parts for parts, _ in ranks_of("accumulate, ends early")]
+    check.close(np.sum(found, axis=0), losses, rtol=1e-10, name="losses")
+    check.equal([type(part) for part in found[1]], [float] * len(losses), name="types")
+# Float32 keeps seven digits; a dozen steps with momentum may cost three of them.
+with check.hidden_case("float32, within rounding", hint="compute in the model's own numbers"):
+    compare_weights("float32", rtol=1e-4, atol=1e-5)
+with check.hidden_case("a rank alone", hint="the same code, with P = 1"):
+    compare_weights("alone")
+### END HIDDEN TESTS
+check.score(3)
+
+# %% [markdown]
+# ### Experiment 1. Shards of different size, averaged
+#
+# PyTorch's `DistributedDataParallel` averages the ranks' gradients.
+# With equal batches that is the mean over all images; then it must give your weights.
+# Now let rank 1 be a slow device that gets 8 images a step where rank 0 gets 40:
+# a mean over 40 and a mean over 8, averaged.
+# And let rank 1 run out early; `join` lets PyTorch's DDP go on with zeros from it.
+
+
+# %% explore=true
+def with_pytorch(rank, world_size, plan):
+    """Train with PyTorch's DDP on this rank's pieces; return the parameters."""
+    model = network()
+    theirs = nn.parallel.DistributedDataParallel(model)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    with theirs.join():
+        for piece in plan[rank]:
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(theirs(x_train[piece].double()), y_train[piece]).backward()
+            optimizer.step()
+    return [p.detach() for p in model.parameters()]
+
+
+def with_yours(rank, world_size, plan):
+    """Train with your DDP on the same pieces."""
+    model = network()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    train_epoch(DDP(model, Wire()), optimizer, x_train.double(), y_train, plan[rank])
+    return [p.detach() for p in model.parameters()]
+
+
+# %% explore=true
+def dealt(*lengths, steps=(20, 20)):
+    """Return pieces of these lengths for each rank, out of one order of the images."""
+    order, plan = shard(np.arange(len(y_train)), 0, 1, 0), [[] for _ in lengths]
+    for step in range(max(steps)):
+        at = step * sum(lengths)
+        for r, n in enumerate(lengths):
+            if step < steps[r]:
+                plan[r].append(order[at : at + n])
+            at += n
+    return plan
+
+
+plans = {
+    "24 + 24": dealt(24, 24),
+    "40 + 8": dealt(40, 8),
+    "24 + 24, rank 1 ends early": dealt(24, 24, steps=(20, 12)),
+}
+print(f"{'largest difference from the serial twin':42} {'yours':>8} {'PyTorch':>8}")
+for title, plan in plans.items():
+    together = [np.concatenate([p[k] for p in plan if k < len(p)]) for k in range(20)]
+    serial_weights = with_yours(0, 1, [together])
+    found = [launch(f, 2, plan, backend="gloo")[0] for f in (with_yours, with_pytorch)]
+    off = [furthest(weights, serial_weights) for weights in found]
+    print(f"{title:42} {off[0]:8.0e} {off[1]:8.0e}")
+
+# %% [markdown]
+# With equal batches both are the serial twin, up to rounding.
+# With 40 and 8 images an image of rank 1 counts five times as much as one of rank 0,
+# and the weights of PyTorch's DDP are another model's.
+# When rank 1 has ended, rank 0's mean is still divided by two: its steps are half as long.
+# Nothing fails.
+# PyTorch leaves the weighting to you: it is the division by $n$ in your `train_epoch`.
+# (For an early end `join(divide_by_initial_world_size=False)` divides by the ranks that are left.)
+#
+# Yours has its own limits. Batch normalisation uses the statistics of each rank's part of the batch,
+# so it has no serial twin (`SyncBatchNorm` adds them up as well).
+
+# %% [markdown]
+# ## Is it worth it?
+#
+# ### Task 5. Efficiency (1 point)
+#
+# *Strong scaling* keeps the images of a step and divides them among more devices;
+# *weak scaling* keeps the images of each device, so a step holds more.
+# Both compare throughput, images a second, with what $P$ times as many devices should give.
+#
+# `efficiency(devices, images, seconds)` takes three sequences of equal length, one entry a measurement:
+# the number of devices, the images of a step on all of them together, and the seconds of a step.
+# It returns for each entry the images a second and device, divided by those of the *first* entry.
+# The three sequences stay as they were.
+#
+# 1 device with 100 images in 1 s and 2 devices with 100 images in 0.625 s have efficiencies `[1.0, 0.8]`. About 2 lines.
+
+
+# %% nbgrader={"grade_id": "efficiency", "solution": true}
+def efficiency(devices, images, seconds) -> list[float]:
+    """Return throughput for each device, relative to the first entry's."""
+    ### BEGIN SOLUTION
+    each = np.asarray(images, float) / np.asarray(seconds, float) / np.asarray(devices, float)
+    return (each / each[0]).tolist()
+    ### END SOLUTION
+
+
+# %% explore=true
+print(f"16 devices, 14.56 times the throughput: {efficiency([1, 16], [1, 14.56], [1, 1])[1]:.0%}")
+print(
+    f"16 devices, the batch in 0.0859 s, not 1 s: {efficiency([1, 16], [9, 9], [1, 0.0859])[1]:.0%}"
+)
+
+# %% [markdown]
+# This is how the course's talk on MXNet counts: 16 GPUs of one machine reach 91 % of 16 times one GPU's images a second.
+# The second line is strong scaling: the same batch, where a sixteenth of a second would be 100 %.
+# The talk divides throughput, so it does not matter to the formula which of the two scalings was run.
+# It does matter to the reader. Twice the images a step is another training, and images a second are not accuracy.
+# Experiment 3 comes back to that.
+
+# %% nbgrader={"grade_id": "efficiency-check", "grade": true, "points": 1}
+import numpy as np
+
+from labkit import check
+
+with check.case("the worked example", hint="images / seconds / devices, over the first entry's"):
+    found = np.asarray(efficiency([1, 2], [100, 100], [1.0, 0.625]))
+    check.close(found, [1.0, 0.8], name="efficiency")
+with check.case(
+    "weak scaling: the images grow", hint="throughput counts the images of all devices"
+):
+    found = np.asarray(efficiency([1, 4, 8], [64, 256, 512], [0.5, 0.5, 0.625]))
+    check.close(found, [1.0, 1.0, 0.8], name="efficiency")
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "the first entry may have several devices",
+    hint="divide by the first entry's images a second and device, not only by its images a second",
+):
+    found = np.asarray(efficiency([8, 16, 32], [800, 800, 800], [2.0, 1.25, 1.0]))
+    check.close(found, [1.0, 0.8, 0.5], name="efficiency")
+with check.hidden_case(
+    "more than 100 % is reported as it is", hint="caches can do that: do not cut it off at 1"
+):
+    found = np.asarray(efficiency([1, 2], [100, 100], [1.0, 0.4]))
+    check.close(found, [1.0, 1.25], name="efficiency")
+with check.hidden_case(
+    "arrays, in any order", hint="np.asarray each; the first entry is the reference, not the fewest"
+):
+    given = np.array([4, 1]), np.array([400, 100]), np.array([2.0, 1.0])
+    found = np.asarray(efficiency(*given))
+    check.close(found, [1.0, 2.0], name="efficiency")
+with check.hidden_case(
+    "the sequences stay as they were", hint="a / b makes an array; a /= b does not"
+):
+    given = {"devices": [1.0, 2.0], "images": [100.0, 100.0], "seconds": [1.0, 0.625]}
+    given = {name: np.array(numbers) for name, numbers in given.items()}
+    with check.unchanged(**given):
+        efficiency(*given.values())
+### END HIDDEN TESTS
+check.score(1)
+
+# %% [markdown]
+# ### Predict, then measure (1 point)
+#
+# Commit to four numbers before you run the experiments below; the point is for writing them down.
+#
+# * `"two ranks"`: the throughput of two ranks on this machine, over that of one, for the same batch of 512 images.
+# * Three validation accuracies of a network of four layers that starts from weights 1.8 times as wide as He et al. advise.
+#   With batches of 32 and a rate of 0.05 it reaches about 96 % in 20 epochs. Now for 20 epochs with
+#   * `"fixed rate"`: batches of 256, rate 0.05;
+#   * `"linear rule"`: batches of 256, rate 0.4;
+#   * `"warm-up"`: batches of 256; in the first quarter of the steps the rate grows from 0.05 to 0.4.
+#
+# `predictions()` returns a dictionary with these four keys: a ratio above 0, and accuracies between 0 and 1. 1 line.
+
+
+# %% nbgrader={"grade_id": "predictions", "solution": true}
+def predictions() -> dict[str, float]:
+    """Return the ratio and the three accuracies that I expect."""
+    ### BEGIN SOLUTION
+    return {"two ranks": 1.5, "fixed rate": 0.85, "linear rule": 0.9, "warm-up": 0.95}
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade_id": "predictions-check", "grade": true, "points": 1}
+from labkit import check
+
+with check.case(
+    "four predictions", hint="return a dictionary with exactly the four keys of the text"
+):
+    check.equal(sorted(predictions()), ["fixed rate", "linear rule", "two ranks", "warm-up"])
+with check.case("accuracies lie between 0 and 1", hint="0.25 means a quarter of the images"):
+    for name in ("fixed rate", "linear rule", "warm-up"):
+        check.at_least(predictions()[name], 0.0, name=name)
+        check.at_most(predictions()[name], 1.0, name=name)
+with check.case("the ratio is above 0", hint="2 means twice as many images a second"):
+    check.at_least(predictions()["two ranks"], 1e-9, name="two ranks")
+check.score(1)
+
+# %% [markdown]
+# ### Experiment 2. Strong and weak scaling
+#
+# First measured: one, two and four ranks on this machine, with your DDP and a network of about a million weights.
+# If the ranks share two cores, four of them cannot be faster than two; other programs on this machine share them as well.
+# So read the table as what *these* cores give.
+# Images are random here; only time is looked at.
+
+
+# %% nbgrader={"grade_id": "scaling", "locked": true}
+def wide_network(where: str = "cpu"):
+    """Return a network of six layers and about a million weights."""
+    torch.manual_seed(0)
+    layers = [part for k in (64, *[512] * 4) for part in (nn.Linear(k, 512), nn.ReLU())]
+    return nn.Sequential(*layers, nn.Linear(512, 10)).to(where)
+
+
+def step_seconds(rank, world_size, images, where="cpu", repeat=9):
+    """Return the seconds of some training steps on `images` images a rank."""
+    model, pieces = wide_network(where), [np.arange(images)]
+    x = torch.rand(images, 64, device=where)
+    y = torch.zeros(images, dtype=torch.long, device=where)
+    ddp, seconds = DDP(model, Wire(where), 2**20), []
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    for _ in range(repeat + 2):
+        ddp.wire.total(0)  # all ranks begin together
+        start = time.perf_counter()
+        train_epoch(ddp, optimizer, x, y, pieces)
+        if where == "cuda":
+            torch.cuda.synchronize()
+        seconds.append(time.perf_counter() - start)
+    return seconds[2:]
+
+
+def strong_and_weak(rank, world_size):
+    """Return the seconds of steps on 512 images of all ranks, then on 256 of each."""
+    return [step_seconds(rank, world_size, n, repeat=7) for n in (512 // world_size, 256)]
+
+
+def sum_seconds(rank, world_size, bytes_of_messages, repeat=25):
+    """Return the seconds of an all-reduce, for each size: the fastest, which nobody interrupted."""
+    found = []
+    for held in bytes_of_messages:
+        row, samples = torch.zeros(held // 4), []
+        for _ in range(repeat):
+            dist.barrier()
+            start = time.perf_counter()
+            dist.all_reduce(row)
+            samples.append(time.perf_counter() - start)
+        found.append(min(samples))
+    return found
+
+
+# %% explore=true
+runs = {P: launch(strong_and_weak, P, backend="gloo")[0] for P in (1, 2, 4)}
+medians = {P: [float(np.median(found)) for found in both] for P, both in runs.items()}
+per_step = {"strong, 512 images a step": [512] * 3, "weak, 256 images a rank": [256, 512, 1024]}
+print(f"{'measured here':26} {'ranks':>5} {'ms a step':>10} {'images/s':>9} {'efficiency':>11}")
+for row, (title, images) in enumerate(per_step.items()):
+    seconds = [both[row] for both in medians.values()]
+    shares = efficiency(list(runs), images, seconds)
+    for P, n, s, share in zip(runs, images, seconds, shares, strict=True):
+        print(f"{title:26} {P:5} {s * 1e3:10.1f} {n / s:9.0f} {share:11.0%}")
+gain = medians[1][0] / medians[2][0]
+print(
+    f"throughput of two ranks over one's: {gain:.2f}, you predicted {predictions()['two ranks']:g}"
+)
+
+# %% [markdown]
+# What you see depends on what else runs here. On two free cores two ranks may gain something.
+# On busy ones they lose, for every all-reduce waits for the rank that the system lets run last;
+# and four ranks on two cores never all run at once.
+# A table like this one says nothing about 16 devices with a processor each.
+# So from here on we model, and say so.
+#
+# The model: each rank has a core of its own, and a ring all-reduce of $m$ bytes takes
+#
+# $$2(P-1)\,\alpha + 2\,\tfrac{P-1}{P}\,m\,\beta .$$
+#
+# $\alpha$ and $\beta$ are fitted to all-reduces of two ranks on this machine.
+# Buckets leave when backward has computed their share of the bytes, one after the other;
+# the step ends when both backward and the last message have.
+
+# %% nbgrader={"grade_id": "model-of-a-step", "locked": true}
+
+
+def fit_alpha_beta(m, seconds, world_size: int) -> tuple[float, float]:
+    """Return alpha, seconds a message, and beta, seconds a byte; relative errors are least."""
+    m, seconds = np.asarray(m, float), np.asarray(seconds, float)
+    share = 2 * (world_size - 1)
+    terms = np.stack([np.full(len(m), float(share)), share / world_size * m], axis=1)
+    alpha, beta = np.linalg.lstsq(terms / seconds[:, None], np.ones(len(m)), rcond=None)[0]
+    return max(float(alpha), 0.0), max(float(beta), 0.0)
+
+
+def modelled_step(compute_s, sizes, limit, world_size, alpha, beta) -> float:
+    """Return the seconds of a step; a third of compute_s is forward, the rest backward."""
+    ready = free = compute_s / 3
+    for bucket in buckets(sizes, limit):
+        m = sum(sizes[number] for number in bucket)
+        ready += compute_s * 2 / 3 * m / sum(sizes)
+        message = 2 * (world_size - 1) * (alpha + m / world_size * beta)
+        free = max(free, ready) + message * (world_size > 1)
+    return max(ready, free)
+
+
+# %% explore=true
+held = [1 << k for k in range(10, 24, 2)]
+took = launch(sum_seconds, 2, held, backend="gloo")[0]
+alpha, beta = fit_alpha_beta(held, took, 2)
+line = 2 * alpha + np.array(held) * beta
+plot.curves(
+    {
+        "measured": (np.array(held) / 1024, np.array(took) * 1e3),
+        "fitted": (np.array(held) / 1024, line * 1e3),
+    },
+    xlabel="KiB",
+    ylabel="ms",
+    title="An all-reduce of two ranks on this machine",
+    logx=True,
+    logy=True,
+)
+print(f"alpha {alpha * 1e6:.0f} µs a message, 1 / beta {1e-9 / beta:.2f} GB a second")
+
+# %% [markdown]
+# Two numbers for all sizes from 1 KiB to 4 MiB.
+# The left part costs $\alpha$ whatever the size, the right part is paid by the byte.
+# It is a fit: single sizes may lie off it, by a factor of two if something else ran at that moment.
+#
+# Now the model. The efficiencies are those of *your* function, applied to modelled seconds.
+
+
+# %% explore=true
+sizes_wide = [p.nbytes for p in wide_network().parameters()]
+one_s = {n: min(step_seconds(0, 1, n, repeat=15)) for n in (32, 64, 128, 256, 512)}
+ranks = np.array([1, 2, 4, 8, 16])
+cases = {
+    "weak, 512 a rank, buckets of 1 MiB": (2**20, [512] * 5),
+    "weak, 512 a rank, one bucket": (2**30, [512] * 5),
+    "strong, 512 a step, buckets of 1 MiB": (2**20, [512, 256, 128, 64, 32]),
+}
+modelled = {}
+for title, (limit, each) in cases.items():
+    step_s = [
+        modelled_step(one_s[n], sizes_wide, limit, int(P), alpha, beta)
+        for n, P in zip(each, ranks, strict=True)
+    ]
+    modelled[title] = (ranks, efficiency(ranks, ranks * np.array(each), step_s))
+figure = plot.curves(
+    modelled, xlabel="ranks", ylabel="efficiency", title="Modelled, a core for each rank", logx=True
+)
+figure.set_ylim(0, 1.1)
+print("modelled efficiency at 16 ranks; the talk reports 91 % for 16 GPUs")
+for title, (_, shares) in modelled.items():
+    print(f"  {title:38} {shares[-1]:.0%}")
+print(f"  {'strong, 512 a step, free messages':38} {one_s[512] / (16 * one_s[32]):.0%}")
+
+# %% [markdown]
+# The seconds of one rank are measured, the fastest of 15 steps; all else is the model.
+# Weak scaling bends slowly: each rank computes as long as before, and the bytes it sends grow from $m$ towards $2m$ only.
+# Strong scaling bends fast: at 16 ranks each has a sixteenth of the images, needs more than a sixteenth of the time for them
+# (every rank still updates all weights), and sends as much. The last line shows the first part alone.
+# That is why talks show weak scaling.
+#
+# Which of the two limits is better depends on your $\alpha$: at 16 ranks each message pays thirty of them.
+# So how many bytes should share a message? The next figure asks the model.
+
+
+# %% explore=true
+limits = [2**k for k in range(16, 24)]
+sixty_six = [64 * 1024] * 66
+choices = {}
+for title, factor in {"alpha as fitted": 1, "alpha ten times smaller": 0.1}.items():
+    found = [modelled_step(one_s[512], sixty_six, k, 16, alpha * factor, beta) for k in limits]
+    choices[title] = (np.array(limits) / 1024, np.array(found) * 1e3)
+    print(f"{title}: best at {limits[int(np.argmin(found))] // 1024} KiB of 4224")
+plot.curves(
+    choices,
+    xlabel="limit of a bucket, KiB",
+    ylabel="ms a step",
+    title="Modelled: 16 ranks, 66 layers of 64 KiB each",
+    logx=True,
+)
+
+# %% [markdown]
+# On the left every layer pays its own $\alpha$; on the right one message waits for all gradients.
+# With a small $\alpha$ the left costs little, and the lowest step may lie there.
+# The dearer a message is, the further right it lies, in the end at a single bucket.
+# The best limit belongs to a network and a wire, which is why PyTorch lets you set it.
+
+# %% [markdown]
+# ## What a large batch does to learning
+#
+# With $P$ ranks and 32 images each, a step holds $32 P$ images, and an epoch has $P$ times fewer steps.
+# At the same rate the weights go $P$ times less far.
+# The *linear rule* (Goyal et al. 2017) multiplies the rate by $P$ as well.
+# That is right as long as the gradient hardly changes over $P$ small steps,
+# and wrong at the start of training, when it changes fast.
+# Their *warm-up* begins with the small rate and lets it grow.
+
+# %% [markdown]
+# ### Task 6. The rate of a large batch (1 point)
+#
+# `lr_at(step, lr, batch, reference, warmup)`: the rate `lr` is good for batches of `reference` images.
+# For `batch` images the target is `lr * batch / reference`.
+# At step 0 the rate is `lr`, it grows by equal amounts and reaches the target at step `warmup`, and stays there.
+# If `warmup` is 0, it is the target from the start.
+#
+# `lr_at(5, 0.1, 256, 32, 10)` is half-way from 0.1 to 0.8: `0.45`. About 4 lines.
+
+
+# %% nbgrader={"grade_id": "lr-at", "solution": true}
+def lr_at(step: int, lr: float, batch: int, reference: int, warmup: int) -> float:
+    """Return the learning rate of a step, counted from 0."""
+    ### BEGIN SOLUTION
+    target = lr * batch / reference
+    if step >= warmup:
+        return target
+    return lr + (target - lr) * step / warmup
+    ### END SOLUTION
+
+
+# %% explore=true
+plot.curves(
+    {
+        f"batch {batch}, warm-up {warmup}": (
+            np.arange(60),
+            [lr_at(s, 0.05, batch, 32, warmup) for s in range(60)],
+        )
+        for batch, warmup in ((32, 0), (256, 25), (512, 25), (512, 50))
+    },
+    xlabel="step",
+    ylabel="rate",
+    title="Your learning rates",
+)
+
+# %% nbgrader={"grade_id": "lr-at-check", "grade": true, "points": 1}
+from labkit import check
+
+with check.case("the worked example", hint="lr + (target - lr) * step / warmup"):
+    check.close(lr_at(5, 0.1, 256, 32, 10), 0.45, name="rate at step 5")
+with check.case("it begins with lr", hint="at step 0 the rate is lr, not 0"):
+    check.close(lr_at(0, 0.2, 512, 64, 20), 0.2, name="rate at step 0")
+with check.case("it ends at the target", hint="lr * batch / reference, from step warmup on"):
+    check.close(lr_at(20, 0.2, 512, 64, 20), 1.6, name="rate at step 20")
+    check.close(lr_at(500, 0.2, 512, 64, 20), 1.6, name="rate at step 500")
+with check.case("without a warm-up", hint="do not divide by 0: the target from the start"):
+    check.close(lr_at(0, 0.2, 512, 64, 0), 1.6, name="rate at step 0")
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "equal amounts, also where batch is no multiple",
+    hint="batch / reference, not batch // reference",
+):
+    found = [float(lr_at(step, 0.3, 80, 32, 4)) for step in range(6)]
+    check.close(found, [0.3, 0.4125, 0.525, 0.6375, 0.75, 0.75], name="rates")
+with check.hidden_case("a smaller batch: the rate falls", hint="the same formula; no max or min"):
+    found = [float(lr_at(step, 0.8, 16, 64, 3)) for step in range(5)]
+    check.close(found, [0.8, 0.6, 0.4, 0.2, 0.2], name="rates")
+### END HIDDEN TESTS
+check.score(1)
+
+# %% [markdown]
+# ### Experiment 3. The same epochs, larger batches
+#
+# A step on $P$ ranks with 32 images each is a step on $32 P$ images: you have shown it above.
+# So this experiment runs one process with large batches, and speaks of 8 and of 32 ranks.
+# Twenty epochs each, three seeds, from two starts: He's, and one with weights 1.8 times as wide, where the loss is steep.
+
+
+# %% explore=true
+def large_batch_run(seed, batch, rule, start, epochs=20):
+    """Return the validation accuracy after some epochs."""
+    torch.manual_seed(seed)
+    net = nn.Sequential(*[m for k in (64, 128, 128) for m in (nn.Linear(k, 128), nn.ReLU())])
+    net.append(nn.Linear(128, 10))
+    for layer in net[::2]:
+        nn.init.normal_(layer.weight, std=start * math.sqrt(2 / layer.in_features))
+        nn.init.zeros_(layer.bias)
+    optimizer, step = torch.optim.SGD(net.parameters(), lr=0.05), 0
+    total = epochs * math.ceil(len(x_train) / batch)
+    warmup = total // 4 if rule == "warm-up" else 0
+    for epoch in range(epochs):
+        order = shard(np.arange(len(x_train)), 0, 1, 100 * seed + epoch)
+        for at in range(0, len(order), batch):
+            some = order[at : at + batch]
+            rate = 0.05 if rule == "fixed rate" else lr_at(step, 0.05, batch, 32, warmup)
+            optimizer.param_groups[0]["lr"] = rate
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(net(x_train[some]), y_train[some]).backward()
+            optimizer.step()
+            step += 1
+    return (net(x_validation).argmax(dim=1) == y_validation).float().mean().item()
+
+
+# %% explore=true
+rules = ("fixed rate", "linear rule", "warm-up")
+
+
+def medians_of(batch, rule):
+    """Return the median accuracy of three seeds, for each start."""
+    runs_of = [[large_batch_run(s, batch, rule, w) for s in range(3)] for w in (1.0, 1.8)]
+    return np.median(runs_of, axis=1)
+
+
+accuracies = {(32, "fixed rate"): medians_of(32, "fixed rate")}
+for rule in rules:
+    accuracies[256, rule] = medians_of(256, rule)
+    reached = accuracies[256, rule][1]
+    print(f"batch 256, {rule:11}: {reached:6.1%}, you predicted {predictions()[rule]:6.1%}")
+
+# %% explore=true
+accuracies |= {(1024, rule): medians_of(1024, rule) for rule in rules}
+plot.matrix(
+    np.array(list(accuracies.values())),
+    [f"batch {batch}, {rule}" for batch, rule in accuracies],
+    ["He's start", "1.8 times as wide"],
+    fmt=".1%",
+    title="Validation accuracy, median of three seeds",
+)
+
+# %% [markdown]
+# At a fixed rate 256 images a step learn less in the same epochs, and 1024 less again: too few steps of the old length.
+# The linear rule makes up for most of it at 256 images, where the start is gentle.
+# From the steep start its first steps destroy most networks: 10 % is guessing. With a warm-up the same rate works.
+#
+# At 1024 images the rule asks for 32 times the rate, and a warm-up of ten steps does not help any more:
+# no step of that length follows this loss, early or late.
+
+# %% [markdown]
+# At 1024 images a rate in between, 0.4, helps little in 20 epochs; with four times the epochs they learn about as well.
+# What is lost is not the accuracy but the gain.
+# Every problem has a largest useful batch (McCandlish et al. 2018). Beyond it more ranks buy images a second, and no faster training.
+#
+# The reverse is useful as well (Smith et al. 2018): where a schedule would divide the rate, multiply the batch.
+
+
+# %% explore=true
+def late_change(seed, change):
+    """Change rate or batch eightfold after 12 of 20 epochs; return accuracy, loss and steps."""
+    torch.manual_seed(seed)
+    net = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU())
+    net.append(nn.Linear(128, 10))
+    optimizer, taken = torch.optim.SGD(net.parameters(), lr=0.2), 0
+    for epoch in range(20):
+        batch = 256 if epoch >= 12 and change == "batch times 8" else 32
+        if epoch == 12 and change == "rate over 8":
+            optimizer.param_groups[0]["lr"] /= 8
+        order = shard(np.arange(len(x_train)), 0, 1, 100 * seed + epoch)
+        for at in range(0, len(order), batch):
+            some = order[at : at + batch]
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(net(x_train[some]), y_train[some]).backward()
+            optimizer.step()
+            taken += 1
+    loss = nn.functional.cross_entropy(net(x_train), y_train).item()
+    return (net(x_validation).argmax(1) == y_validation).float().mean().item(), loss, taken
+
+
+print(f"{'after 12 epochs':15} {'accuracy':>9} {'training loss':>14} {'steps':>6}")
+for change in ("no change", "rate over 8", "batch times 8"):
+    share, loss, taken = np.median([late_change(s, change) for s in range(3)], axis=0)
+    print(f"{change:15} {share:9.1%} {loss:14.4f} {taken:6.0f}")
+
+# %% [markdown]
+# A smaller rate and a larger batch end at about the same training loss and accuracy,
+# but the larger batch takes a third fewer steps, and each can be shared by eight times as many ranks.
+
+# %% [markdown]
+# ## When a rank dies
+#
+# ### Task 7. A checkpoint (2 points)
+#
+# A run that is killed shall go on from its last checkpoint and end with the same weights as one that was not.
+# So everything that decides the future must be in it:
+# weights and buffers, the optimiser's state, the place in the data (epoch and step), and torch's random generator.
+# Your sampler needs no more: its order follows from the epoch.
+
+# %% [markdown]
+# `save_checkpoint(path, model, optimizer, epoch, step)` writes all that to `path`, a `Path`.
+# A process may die while it writes. So write another file of the same folder first and then put it in the place of the old one
+# with `os.replace(new, path)`, which the file system does at once or not at all. The old file is never written to.
+#
+# `load_checkpoint(path, model, optimizer)` restores everything and returns `(epoch, step)`.
+# If there is no such file, it changes nothing and returns `(0, 0)`. About 10 lines in both;
+# `torch.save`, `torch.load`, `torch.get_rng_state` and `torch.set_rng_state` help.
+
+
+# %% nbgrader={"grade_id": "save-checkpoint", "solution": true}
+def save_checkpoint(path: Path, model, optimizer, epoch: int, step: int) -> None:
+    """Write the whole state of a training to a file, at once or not at all."""
+    ### BEGIN SOLUTION
+    state = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
+    state |= {"epoch": epoch, "step": step, "random": torch.get_rng_state()}
+    part = path.with_suffix(".part")
+    torch.save(state, part)
+    part.replace(path)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade_id": "load-checkpoint", "solution": true}
+def load_checkpoint(path: Path, model, optimizer) -> tuple[int, int]:
+    """Restore a training; return the epoch and step it goes on with."""
+    ### BEGIN SOLUTION
+    if not path.exists():
+        return 0, 0
+    state = torch.load(path)
+    model.load_state_dict(state["model"])
+    optimizer.load_state_dict(state["optimizer"])
+    torch.set_rng_state(state["random"])
+    return state["epoch"], state["step"]
+    ### END SOLUTION
+
+
+# %% [markdown]
+# Given functions for the check and for you.
+# `train_with_dropout` trains for some steps; after `stop` of them it saves, throws everything away, and goes on from the file.
+# `interrupted_save` saves once and then fails in the middle of a second save.
+
+
+# %% nbgrader={"grade_id": "checkpoint-helpers", "locked": true}
+class Breaks:
+    """Something that cannot be written to a file."""
+
+    def __reduce__(self):
+        raise OSError("the disk is full")
+
+
+class Unwritable(nn.Linear):
+    """A layer whose state cannot be written to the end."""
+
+    def get_extra_state(self):
+        """Fail when the state is written, not when it is asked for."""
+        return Breaks()
+
+
+def dropout_model():
+    """Return a model with random numbers and buffers, and an optimiser with a memory."""
+    layers = [nn.Linear(64, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Dropout(0.5), nn.Linear(16, 10)]
+    model = nn.Sequential(*layers)
+    return model, torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+
+
+def train_with_dropout(steps, stop, x, y):
+    """Return parameters and buffers after the last step, and what load_checkpoint returned."""
+    torch.manual_seed(0)
+    model, optimizer = dropout_model()
+    x, y, place = torch.as_tensor(x).float(), torch.as_tensor(y), None
+    with tempfile.TemporaryDirectory() as folder:
+        for step in range(steps):
+            if step == stop:
+                save_checkpoint(Path(folder, "checkpoint.pt"), model, optimizer, 7, step)
+                torch.manual_seed(99)
+                model, optimizer = dropout_model()
+                place = load_checkpoint(Path(folder, "checkpoint.pt"), model, optimizer)
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(model(x), y).backward()
+            optimizer.step()
+    return [t.numpy() for t in model.state_dict().values()], place
+
+
+def interrupted_save():
+    """Return (epoch, step) as loaded after a failed save, and whether the weights are right.
+
+    Also returns (epoch, step) of a second name of the old file, after a save that succeeded.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path, old = Path(folder, "checkpoint.pt"), Path(folder, "second-name")
+        (model, optimizer), (other, memory) = dropout_model(), dropout_model()
+        save_checkpoint(path, model, optimizer, 3, 4)
+        broken = Unwritable(64, 16)
+        try:
+            save_checkpoint(path, broken, torch.optim.SGD(broken.parameters(), lr=0.1), 5, 6)
+        except Exception as error:
+            print(f"the second save has failed: {error}")
+        place = load_checkpoint(path, other, memory)
+        same = bool((other[0].weight == model[0].weight).all())
+        os.link(path, old)
+        save_checkpoint(path, model, optimizer, 8, 9)
+        return place, same, load_checkpoint(old, other, memory)
+
+
+def two_files():
+    """Save to two files, a step apart; return what the first, renamed, restores.
+
+    That is (epoch, step), and whether weights, momentum and random state are the first save's.
+    """
+    x, y = x_train[:32], y_train[:32]
+    (model, optimizer), (other, memory) = dropout_model(), dropout_model()
+    with tempfile.TemporaryDirectory() as folder:
+        first, second, moved = (Path(folder, name) for name in ("first.pt", "second.pt", "moved"))
+        for path, place in ((first, (1, 2)), (second, (3, 4))):
+            nn.functional.cross_entropy(model(x), y).backward()
+            optimizer.step()
+            if path == first:
+                weights, random = model[0].weight.detach().clone(), torch.get_rng_state()
+                momentum = optimizer.state[model[0].weight]["momentum_buffer"].clone()
+            save_checkpoint(path, model, optimizer, *place)
+        first.rename(moved)
+        place = load_checkpoint(moved, other, memory)
+    pairs = [(other[0].weight, weights), (torch.get_rng_state(), random)]
+    pairs.append((memory.state[other[0].weight].get("momentum_buffer", torch.zeros(1)), momentum))
+    return place, [torch.equal(found, wanted) for found, wanted in pairs]
+
+
+def killed_before_the_replacement():
+    """Return (epoch, step) as loaded after a save that ends where os.replace would begin.
+
+    Also returns, for each call of os.replace or os.rename,
+    whether the new file lay in the old one's folder.
+    """
+    beside = []
+
+    def killed(new, old, **_):
+        beside.append(Path(new).resolve().parent == Path(old).resolve().parent)
+        raise OSError("killed")
+
+    with tempfile.TemporaryDirectory() as folder:
+        path, (model, optimizer) = Path(folder, "checkpoint.pt"), dropout_model()
+        save_checkpoint(path, model, optimizer, 3, 4)
+        with mock.patch("os.replace", killed), mock.patch("os.rename", killed):
+            try:
+                save_checkpoint(path, model, optimizer, 5, 6)
+            except OSError as error:
+                print(f"the second save has ended: {error}")
+        return load_checkpoint(path, *dropout_model()), beside
+
+
+def load_from_nowhere():
+    """Return what load_checkpoint returns without a file, and whether the model is as it was."""
+    model, optimizer = dropout_model()
+    before = [tensor.clone() for tensor in model.state_dict().values()]
+    with tempfile.TemporaryDirectory() as folder:
+        place = load_checkpoint(Path(folder, "checkpoint.pt"), model, optimizer)
+    after = model.state_dict().values()
+    return place, all(torch.equal(a, b) for a, b in zip(before, after, strict=True))
+
+
+# %% explore=true
+undisturbed, _ = train_with_dropout(12, None, x_train[:64], y_train[:64])
+for stop in (1, 6, 11):
+    resumed, place = train_with_dropout(12, stop, x_train[:64], y_train[:64])
+    equal = all((a == b).all() for a, b in zip(resumed, undisturbed, strict=True))
+    print(f"stopped after step {stop:2}, went on at {place}: equal bit by bit: {equal}")
+
+# %% nbgrader={"grade_id": "checkpoint-check", "grade": true, "points": 2}
+from functools import cache
+
+import numpy as np
+import torch
+from torch import nn
+
+from labkit import check
+
+draw = np.random.default_rng(21)
+IMAGES, LABELS = draw.normal(size=(24, 64)), draw.integers(0, 10, 24)
+
+
+@cache
+def undisturbed_run(steps):
+    """Return parameters and buffers of a training that nobody interrupts, computed here."""
+    torch.manual_seed(0)
+    layers = [nn.Linear(64, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Dropout(0.5), nn.Linear(16, 10)]
+    net = nn.Sequential(*layers)
+    sgd = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+    x, y = torch.as_tensor(IMAGES).float(), torch.as_tensor(LABELS)
+    for _ in range(steps):
+        sgd.zero_grad()
+        nn.functional.cross_entropy(net(x), y).backward()
+        sgd.step()
+    return {name: tensor.numpy() for name, tensor in net.state_dict().items()}
+
+
+def compare_state(steps, stop, kind):
+    """Compare one kind of tensors after the last step; a forgotten one is off by percents."""
+    found, _ = train_with_dropout(steps, stop, IMAGES, LABELS)
+    for place, (name, want) in enumerate(undisturbed_run(steps).items()):
+        if kind in name:
+            check.close(found[place], want, rtol=1e-4, atol=1e-5, name=name)
+
+
+with check.case(
+    "saved and loaded at once: the same weights after one more step",
+    hint="model.state_dict(), and the random generator: dropout draws from it",
+):
+    compare_state(1, 0, "weight")
+with check.case("it returns (epoch, step)", hint="save both, return both, in this order"):
+    _, found = train_with_dropout(5, 3, IMAGES, LABELS)
+    check.equal(tuple(found), (7, 3), name="(epoch, step)")
+with check.case(
+    "many more steps: the optimiser remembers",
+    hint="optimizer.state_dict() holds the momentum; set the random state as well",
+):
+    compare_state(12, 6, "weight")
+with check.case(
+    "a save that fails leaves the old checkpoint whole",
+    hint="write to another name first; os.replace comes after torch.save",
+):
+    place, same, _ = interrupted_save()
+    check.equal(tuple(place), (3, 4), name="(epoch, step) of the old checkpoint")
+    check.true(same, "the old checkpoint's weights")
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "buffers are restored", hint="state_dict holds parameters and buffers; parameters() does not"
+):
+    compare_state(9, 4, "running")
+with check.hidden_case(
+    "the old file is never written to", hint="os.replace(new, path) puts a new file there"
+):
+    _, _, place = interrupted_save()
+    check.equal(tuple(place), (3, 4), name="(epoch, step) in the old file")
+with check.hidden_case(
+    "every file holds its own state",
+    hint="all of it goes into the file at path: a restarted process remembers nothing else",
+):
+    place, (weights, random, momentum) = two_files()
+    check.equal(tuple(place), (1, 2), name="(epoch, step) of the first file")
+    check.true(weights, "the weights of the first file")
+    check.true(random, "the random state of the first file")
+    check.true(momentum, "the momentum of the first file")
+with check.hidden_case(
+    "killed before the new file is in place",
+    hint="the old file stays until os.replace; the new one is written in the same folder",
+):
+    place, beside = killed_before_the_replacement()
+    if len(beside):  # a program that calls os.replace by another name is not caught in the act
+        check.equal(tuple(place), (3, 4), name="(epoch, step), the save killed")
+        check.equal(list(beside), [True], name="replaced once, from the same folder")
+with check.hidden_case(
+    "without a checkpoint nothing changes", hint="if the path does not exist: return 0, 0"
+):
+    place, same = load_from_nowhere()
+    check.equal(tuple(place), (0, 0), name="(epoch, step)")
+    check.true(same, "a model that is as it was")
+### END HIDDEN TESTS
+check.score(2)
+
+# %% [markdown]
+# ### torchrun: one script, one host or two
+#
+# `launch` is for notebooks. On a cluster an agent runs on each host, `torchrun`: it starts the ranks
+# and gives each its `RANK` and `WORLD_SIZE`. If one dies,
+# it starts all of them again, with `--max-restarts 2` at most twice.
+# On two hosts, the same on each:
+#
+#     export TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1
+#     torchrun --nnodes 2 --nproc-per-node 1 --max-restarts 2 \
+#         --rdzv-backend c10d --rdzv-endpoint HOST0:29500 --rdzv-id 7 script.py
+#
+# The agents meet on HOST0 and agree on the ranks' numbers.
+# The variable gives ranks a store of their own: in the agents' store, restarted ranks may read
+# the addresses of those that have died (PyTorch issue 135712).
+# With `--nnodes 1 --nproc-per-node 2` the same script runs on one host:
+# it asks for nothing but its environment.
+
+# %% [markdown]
+# `labkit.torchrun` runs these commands here, on a port that is free; this machine plays every host, with an agent for each.
+# It returns the lines that were printed.
+# The script below reads a function of this notebook from a file and calls it in every rank.
+
+# %% explore=true
+SCRIPT = """
+import pickle, sys
+from torch import distributed as dist
+
+dist.init_process_group("gloo")
+with open(sys.argv[1], "rb") as file:
+    fn, args = pickle.load(file)
+fn(*args)
+dist.barrier()  # nobody hangs up while others still talk
+dist.destroy_process_group()
+"""
+
+
+def run_job(dies_at=None, **options):
+    """Run the job below under torchrun in a folder of its own; return the final parameters."""
+    with tempfile.TemporaryDirectory() as folder:
+        script, call = Path(folder, "script.py"), Path(folder, "call.pickle")
+        script.write_text(SCRIPT)
+        call.write_bytes(cloudpickle.dumps((job, (folder, dies_at))))
+        for line in torchrun(script, call, restarts=2, **options):
+            if line.startswith("rank "):
+                print(line)
+            elif "failed (exitcode" in line:
+                print("an agent: failed " + line.partition("failed ")[2].partition(" (pid")[0])
+        return torch.load(Path(folder, "final.pt"))
+
+
+# %% explore=true
+def job(folder, dies_at=None):
+    """Train for three epochs, with checkpoints; rank 1 may end itself once, before a step."""
+    rank, world_size = dist.get_rank(), dist.get_world_size()
+    life = int(os.environ["TORCHELASTIC_RESTART_COUNT"])
+    model = network(seed=rank)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    ddp, path = DDP(model, Wire(), 2100), Path(folder, "checkpoint.pt")
+    begin = load_checkpoint(path, model, optimizer)
+    print(
+        f"rank {rank} of {world_size}, life {life}: goes on at (epoch, step) {begin}\n",
+        end="",
+        flush=True,
+    )
+    for epoch in range(begin[0], 3):
+        mine = shard(np.arange(len(y_train)), rank, world_size, epoch)
+        pieces = [mine[k : k + 48] for k in range(0, len(mine), 48)]
+        for step in range(begin[1] if epoch == begin[0] else 0, len(pieces)):
+            if (epoch, step) == dies_at and (rank, life) == (1, 0):
+                os.kill(os.getpid(), signal.SIGKILL)
+            train_epoch(ddp, optimizer, x_train.double(), y_train, pieces[step : step + 1])
+            if rank == 0 and step % 5 == 4:
+                save_checkpoint(path, model, optimizer, epoch, step + 1)
+    if rank == 0:
+        torch.save([p.detach() for p in model.parameters()], Path(folder, "final.pt"))
+
+
+# %% explore=true
+one_host = run_job(hosts=1, ranks=2)
+
+# %% explore=true
+two_hosts = run_job(hosts=2, ranks=1)
+print(f"largest difference of a weight from one host's: {furthest(two_hosts, one_host):.0e}")
+
+# %% [markdown]
+# Two agents, each with one rank, end with the weights that one agent with two ranks ends with.
+# The ranks do not know which host they are on; the wire does.
+# Now rank 1 ends itself before step 8 of epoch 1, as if its machine had lost power.
+
+# %% explore=true
+killed = run_job(dies_at=(1, 8), hosts=1, ranks=2)
+equal = all(torch.equal(a, b) for a, b in zip(killed, one_host, strict=True))
+print(f"weights equal to the undisturbed run's, bit by bit: {equal}")
+
+# %% [markdown]
+# The agent saw one of its ranks go (exit code -9), ended the other, which had nobody left to add up with,
+# and started both again. They went on at the last checkpoint; three steps were computed twice.
+# On a crowded machine a further failure and restart may be printed, from another checkpoint.
+# The final weights are the undisturbed run's, bit by bit:
+# the checkpoint holds all that the future depends on,
+# and two ranks add up two numbers, which has only one order.
+# (This job draws no random numbers; with dropout every rank would have to save its own generator.)
+# With more ranks the order may change from run to run on some networks; then they agree up to rounding.
+
+# %% [markdown]
+# ## The same in a line: FSDP2 and MirroredStrategy
+#
+# DDP keeps all weights, gradients and momenta on every rank.
+# PyTorch's `fully_shard` (FSDP2; Zhao et al. 2023, after Rajbhandari et al. 2020) keeps $1/P$ of each,
+# gathers a layer's weights when they are needed, and scatters the sums of gradients.
+# `p.to_local()` is what a rank holds.
+
+
+# %% explore=true
+def with_fsdp(rank, world_size):
+    """Take five steps; return the bytes of parameters held, of momenta, and all parameters."""
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard
+
+    model, mesh = network(), init_device_mesh("cpu", (world_size,))
+    for layer in model:
+        if any(True for _ in layer.parameters()):
+            fully_shard(layer, mesh=mesh)
+    fully_shard(model, mesh=mesh)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    for at in range(0, 5 * 48, 48):
+        some = np.arange(at + rank, at + 48, world_size)
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(model(x_train[some].double()), y_train[some]).backward()
+        optimizer.step()
+    momenta = [memory["momentum_buffer"] for memory in optimizer.state.values()]
+    held = [sum(t.to_local().nbytes for t in group) for group in (model.parameters(), momenta)]
+    return held, [p.full_tensor().detach() for p in model.parameters()]
+
+
+steps_of_48 = [np.arange(at, at + 48) for at in range(0, 240, 48)]
+alone_too = with_yours(0, 1, [steps_of_48])
+whole = sum(p.nbytes for p in network().parameters())
+print(f"{'':8} {'parameters, bytes':>18} {'momenta, bytes':>15} {'off from the serial twin':>25}")
+print(f"{'DDP':8} {whole:18,} {whole:15,} {'':>25}")
+for r, (held_here, weights) in enumerate(launch(with_fsdp, 2, backend="gloo")):
+    title = f"FSDP2, {r}"
+    print(f"{title:8} {held_here[0]:18,} {held_here[1]:15,} {furthest(weights, alone_too):25.0e}")
+
+# %% [markdown]
+# Each rank holds half, and the weights are the serial twin's.
+# The price is paid on the wire: weights are gathered on the way forward and again on the way back,
+# half as many bytes again as DDP sends.
+#
+# TensorFlow's `MirroredStrategy` is DDP for the devices of one host.
+# Below it runs on two logical CPUs, in a process of its own.
+# The loss is divided by the images of all replicas, as in your `train_epoch`.
+
+
+# %% explore=true
+def mirrored(images, labels, replicas):
+    """Take ten steps of 48 images on some logical CPUs; return the loss of each."""
+    import tensorflow as tf
+
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+    strategy = tf.distribute.MirroredStrategy([f"CPU:{k}" for k in range(replicas)])
+    tf.keras.utils.set_random_seed(0)
+    with strategy.scope():
+        hidden = tf.keras.layers.Dense(32, activation="relu")
+        model = tf.keras.Sequential([tf.keras.Input((64,)), hidden, tf.keras.layers.Dense(10)])
+        optimizer = tf.keras.optimizers.SGD(0.1)
+
+    def replica_step(x, y):
+        with tf.GradientTape() as tape:
+            each = tf.nn.sparse_softmax_cross_entropy_with_logits(y, model(x))
+            loss = tf.reduce_sum(each) / 48.0
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
+        return loss
+
+    @tf.function
+    def step(pair):
+        return strategy.reduce("SUM", strategy.run(replica_step, pair), None)
+
+    pairs = tf.data.Dataset.from_tensor_slices((images, labels)).batch(48).take(10)
+    batches = strategy.experimental_distribute_dataset(pairs)
+    return [float(step(pair)) for pair in batches]
+
+
+# %% explore=true
+given = (x_train[:480].numpy(), y_train[:480].numpy())
+variables = {"KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": ""}
+curves_of_tf = {
+    f"{replicas} replica{'s' * (replicas > 1)}": in_fresh_process(
+        mirrored, *given, replicas, environment=variables
+    )
+    for replicas in (1, 2)
+}
+print(f"{'step':>4} " + " ".join(f"{title:>11}" for title in curves_of_tf))
+for step in (0, 4, 9):
+    print(f"{step:4} " + " ".join(f"{losses[step]:11.6f}" for losses in curves_of_tf.values()))
+off = np.abs(np.subtract(*curves_of_tf.values())).max()
+print(f"largest difference of a loss: {off:.0e}")
+
+# %% [markdown]
+# ### With a GPU
+#
+# The next cell takes the steps of Experiment 2 on GPUs, or says that it cannot.
+# `launch` chooses NCCL when each rank can have a GPU of its own; two ranks that share one talk through gloo.
+
+# %% explore=true
+if device() != "cuda":
+    print("No CUDA GPU here: skipped NCCL, and two ranks that share a GPU.")
+else:
+    many = torch.cuda.device_count()
+    on_gpus = {P: launch(step_seconds, P, 4096, "cuda", timeout_s=60) for P in sorted({1, many})}
+    took_s = [float(np.median(found[0])) for found in on_gpus.values()]
+    shares = efficiency(list(on_gpus), [4096 * P for P in on_gpus], took_s)
+    for P, s, share in zip(on_gpus, took_s, shares, strict=True):
+        print(f"NCCL, {P} ranks, 4096 images each: {s * 1e3:.2f} ms a step, efficiency {share:.0%}")
+    pair = launch(step_seconds, 2, 2048, "cuda", backend="gloo", timeout_s=60)
+    print(f"two ranks on one GPU, 2048 images each, gloo: {np.median(pair[0]) * 1e3:.2f} ms a step")
+
+# %% [markdown]
+# Two ranks on one GPU share its cores, and gloo moves every byte through the host:
+# they do not win, and are good for one thing, to try a program of two ranks where there is one GPU.
+
+# %% [markdown]
+# ### In your words (4 points)
+#
+# A colleague trains an image classifier, 90 epochs each time, at a fixed learning rate of 0.1.
+# On one GPU a step of 256 images takes 0.400 s. Her gradients are 100 MB, sent in one ring all-reduce after backward;
+# $\alpha$ is 20 µs, $1/\beta$ is 10 GB/s.
+#
+# | GPUs | images a step | s a step | validation accuracy |
+# |---|---|---|---|
+# | 1 | 256 | 0.400 | 76.3 % |
+# | 16 | 4096 | 0.419 | 71.8 % |
+# | 16 | 256 | 0.044 | 76.3 % |
+#
+# She reports: *We train 15 times as fast on 16 GPUs.*
+
+# %% [markdown]
+# 1. Compute the efficiency of the second and the third row. Which kind of scaling is each?
+#    What is wrong with her sentence?
+# 2. Where do 19 ms come from? If backward is two thirds of the computing,
+#    how short could a step become at best in each row with buckets?
+# 3. Why is the second row less accurate, and what should she try, in which order?
+# 4. Next month she has 4 GPUs, each with memory for 256 images, and wants the training of the second row again.
+#    What does she change in the loop, and what must the result agree with?
+#
+# About 200 words.
+
+# %% [markdown] nbgrader={"grade_id": "report", "grade": true, "solution": true, "points": 4}
+# ### BEGIN SOLUTION
+# **Model answer.**
+# Second row: weak scaling, $4096/0.419/16$ over $256/0.400$ is 95 %. Third row: strong scaling, $0.400/(16 \cdot 0.044)$ is 57 %.
+# 15 times is the images a second of the weak row, and that training ends 4.5 points lower: it is not the same result, 15 times earlier.
+# With the same result she is 9 times as fast.
+#
+# A ring over 16 ranks takes $30 \cdot 20\,\mu s + 2 \cdot \frac{15}{16} \cdot 100\,\mathrm{MB} / (10\,\mathrm{GB/s})$, 0.6 ms + 18.75 ms.
+# In the second row backward takes 267 ms: all but the last bucket can be hidden, so the step approaches 0.400 s.
+# In the third row computing takes 25 ms, of which backward is 17 ms. The wire needs 19 ms and cannot begin before backward has:
+# 8 ms + 19 ms, some 28 ms, is the least; a finer cut adds more $\alpha$.
+#
+# 16 times the images a step are 16 times fewer steps, at an unchanged rate, so the weights go less far.
+# She should try the linear rule (rate 1.6) with a warm-up of some epochs, then other rates and longer warm-ups near it;
+# if the accuracy does not come back, a smaller batch.
+#
+# On 4 GPUs each step accumulates four passes of 256 images a rank; losses are sums divided by 4096 (or means of equal passes, divided by 16; by 4 where DDP averages over the ranks),
+# gradients are sent in the last pass only, one optimiser step, same rate. In each step the same images, so the weights must be those of 16 GPUs
+# up to rounding; not bit by bit, since sums are added in another order. Batch normalisation would see the same 256 images a pass.
+#
+# **Rubric.**
+#
+# * 1 point: 95 % weak, 57 % strong, and that throughput at another accuracy is not the same training faster.
+# * 1 point: 19 ms from both terms; next to nothing left to hide (about 0.400 s) in row two, and a least of 27 to 28 ms in row three, with a reason
+#   (half a point for the formula alone, or for 25 ms, which is computing alone).
+# * 1 point: fewer steps at an unchanged rate; linear rule and warm-up before anything else is given up.
+# * 1 point: four accumulated passes, one synchronisation and one step, the right divisor; same weights up to rounding.
+#
+# Half a point off each for a number without its computation. Do not take points for language.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## Your result card
+#
+# The modelled efficiency of weak scaling at 16 ranks; its note says what was measured and what was not.
+
+# %% explore=true
+weak_title = "weak, 512 a rank, buckets of 1 MiB"
+result_card(
+    "weak scaling of data-parallel training at 16 ranks (efficiency; a model)",
+    modelled[weak_title][1][-1],
+    seed_value=0.91,
+    source="C: 91 % at 16 GPUs of one machine",
+    lab="12_data_parallel",
+    note="Computing, alpha and beta are measured here on up to two ranks; 16 ranks are modelled.",
+)
+
+# %% [markdown]
+# ## What you take along
+#
+# * Every rank draws the same order and takes its own part. Then a step is the serial twin's step, and can be tested against it.
+# * Sums, divided by the images of all ranks: averages of averages are another model.
+# * All ranks make the same calls in the same order, also one that has nothing to say.
+# * A bucket leaves when it is full: less waiting than one message, fewer messages than one for each parameter.
+# * Say which scaling, what was measured, what was modelled, and the accuracy beside it.
+# * A larger batch needs a larger rate, a larger rate a warm-up, and both end somewhere.
+# * A checkpoint holds all that decides the future, and replaces the old one at once.
+#
+# The next lab asks whether ranks have to agree at every step at all.

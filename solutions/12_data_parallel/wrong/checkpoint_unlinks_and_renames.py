@@ -1,0 +1,23 @@
+"""Fails checkpoint-check: removes the old file and then renames the new one: between the two there is none."""
+
+
+def save_checkpoint(path, model, optimizer, epoch, step):
+    state = {
+        "model": model.state_dict(),
+        "optimizer": optimizer.state_dict(),
+        "place": (epoch, step),
+        "random": torch.get_rng_state(),
+    }
+    torch.save(state, path.with_name("new"))
+    path.unlink(missing_ok=True)
+    path.with_name("new").rename(path)
+
+
+def load_checkpoint(path, model, optimizer):
+    if not path.exists():
+        return 0, 0
+    state = torch.load(path)
+    model.load_state_dict(state["model"])
+    optimizer.load_state_dict(state["optimizer"])
+    torch.set_rng_state(state["random"])
+    return tuple(state["place"])

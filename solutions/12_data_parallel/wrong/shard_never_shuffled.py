@@ -1,0 +1,5 @@
+"""Fails shard-check: deals the indices out in their own order."""
+
+
+def shard(indices, rank, world_size, epoch):
+    return np.asarray(indices)[rank::world_size]
