@@ -51,7 +51,9 @@ def curves(
         if name in bands:
             ax.fill_between(x, *bands[name], color=colour, alpha=0.18, linewidth=0)
     places = np.unique(np.concatenate([x for x, _ in lines.values()]))
-    if logx and _side_by_side(places, names := [tick(place) for place in places]):  # 2, 4, 8, 16 devices
+    beside = max(map(len, lines)) if len(lines) > 1 else 0  # the legend's names take from the axis' width
+    names = [tick(place) for place in places]
+    if logx and _side_by_side(places, names, width=min(46, 62 - beside)):  # 2, 4, 8, 16 devices
         ax.set_xticks(places, names)
         ax.set_xticks([], minor=True)
     elif not logx and (places == places.round()).all():  # there is no epoch 2.5
@@ -234,7 +236,7 @@ def _points(where: str, series: Mapping[str, ArrayLike] | ArrayLike, *, logx: bo
     return points
 
 
-def _side_by_side(places: _Values, names: Sequence[str], width: float = 46.0) -> bool:
+def _side_by_side(places: _Values, names: Sequence[str], width: float) -> bool:
     """Say whether names fit below an axis that spans the places logarithmically and is `width` characters wide."""
     at = np.log(places) * width / (np.log(places[-1] / places[0]) or 1.0)
     lengths = np.array([len(name) for name in names])

@@ -199,6 +199,13 @@ def test_scatter_draws_each_cloud() -> None:
     assert [len(cloud.get_offsets()) for cloud in ax.collections] == [2, 2]
 
 
+def test_each_place_is_labelled_where_its_legend_leaves_room() -> None:
+    places = 2.0 ** np.arange(6, 14)
+    for name, labelled in (("short", True), ("a name as long as this", False)):
+        ax = plot.curves({name: (places, places), "other": (places, 1 / places)}, logx=True)
+        assert ("2,048" in [label.get_text() for label in ax.get_xticklabels()]) == labelled
+
+
 def test_panels_stand_side_by_side_in_one_figure() -> None:
     left, right = plot.panels(2)
     plot.curves({"a": [1, 2], "b": [2, 1]}, ax=left)
