@@ -102,4 +102,5 @@ def _answered(waits: Mapping[int, Wait], rank: int) -> bool:
         return False
     if wait.what == SEND:
         return other.what != SEND and other.other == rank
-    return rank == (other.to if other.what == EXCHANGE else other.other if other.what == SEND else -1)
+    sends_to = {SEND: other.other, EXCHANGE: other.to}.get(other.what)
+    return sends_to == rank
