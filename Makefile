@@ -35,10 +35,11 @@ test: $(READY) lint types ## run every check and every test
 	@$(BIN)/python benchmarks/claims.py --check
 	@$(BIN)/pytest -n 2 --dist loadscope
 
-lint: $(READY) ## ruff and codespell
+lint: $(READY) ## ruff, codespell and hadolint
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/codespell
+	@$(BIN)/hadolint $$(git ls-files '*Dockerfile')
 
 types: $(READY) ## mypy --strict
 	@$(BIN)/mypy

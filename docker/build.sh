@@ -31,5 +31,12 @@ ca=${CA:-${PIP_CERT:-}}
 if [ -n "$ca" ]; then options+=(--secret "id=ca,src=$ca"); fi
 if [ -n "${TORCH_INDEX_URL:-}" ]; then options+=(--build-arg "TORCH_INDEX_URL=$TORCH_INDEX_URL"); fi
 
+label=org.opencontainers.image
+options+=(--label "$label.version=$(sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)")
+if revision=$(git rev-parse HEAD 2>/dev/null); then
+  options+=(--label "$label.revision=$revision$(git diff --quiet HEAD || echo -modified)")
+  options+=(--label "$label.created=$(git show --no-patch --format=%cI HEAD)")
+fi
+
 DOCKER_BUILDKIT=1 "$docker" build --network=host --progress=plain -f docker/Dockerfile --target "$target" \
   --build-arg "BASE_IMAGE=$base" --build-arg "TORCH=$torch" "${options[@]}" --tag "$tag" .

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Ends the building of an image: whether all packages fit together, and a list of them.
+# Ends the building of an image: whether all packages fit together, and lists of them.
 set -euo pipefail
 
 # tensorflow-cpu is tensorflow under another name.
@@ -7,4 +7,8 @@ if { pip check || true; } | grep -v -e 'requires tensorflow, which is not instal
   echo "installed.sh: these packages do not fit together" >&2
   exit 1
 fi
-pip list --format=freeze > /opt/kit/versions.txt
+{
+  pip list --format=freeze
+  dpkg-query --show --showformat '${Package}=${Version}\n'
+} > /opt/kit/versions.txt
+/opt/tools/bin/cyclonedx-py environment --output-reproducible --output-file /opt/kit/sbom.cdx.json /opt/kit/bin/python
