@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from labkit._cluster.cli import cluster
+
 if TYPE_CHECKING:
     from labkit.doctor import Finding
 
@@ -30,6 +32,9 @@ def main() -> None:
     Example:
       labkit doctor
     """
+
+
+main.add_command(cluster)
 
 
 @main.command()

@@ -1,0 +1,1 @@
+"""One script in ranks on several machines, which are reached by ssh."""

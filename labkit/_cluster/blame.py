@@ -1,0 +1,80 @@
+"""Which rank or node made a job fail, and what to tell about it."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from labkit._cluster.nodes import Node
+from labkit._cluster.ssh import explain
+
+__all__ = ["Ending", "blame", "consequence"]
+
+# How gloo, NCCL and the rendezvous say that the other side of a connection has gone.
+_LOST = re.compile(
+    r"Connection (closed|reset|refused)|Broken pipe|remote process exited|Socket (Timeout|closed)|NCCL.*(abort|remote)"
+    r"|Rendezvous(Closed|Connection|Timeout)Error|recvValue failed|sendBytes failed",
+    re.IGNORECASE,
+)
+# How torchrun's agents and gloo log.
+_LOG = re.compile(r"[WEI]\d{4} |\[[WEI]\d{4} |\[/\S+\.c(pp|c)|\*{5}")
+_SHOWN_LINES = 20
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a rank failed, or, with rank None, a node. code: an exit code, negative for a signal; None: no connection.
+
+    said: the last lines that were printed.
+    """
+
+    node: Node
+    rank: int | None
+    code: int | None
+    said: Sequence[str]
+
+
+def consequence(ending: Ending) -> bool:
+    """Return whether it only noticed that another rank had gone."""
+    if ending.code is None or ending.code == -signal.SIGKILL:
+        return False
+    if ending.code == -signal.SIGTERM:  # by its agent
+        return True
+    return any(_LOST.search(line) for line in ending.said[-_SHOWN_LINES:])
+
+
+def blame(endings: Sequence[Ending], world_size: int) -> tuple[str, str]:
+    """Return what happened, the first cause first, and a hint; there is at least one ending."""
+    guilty = next((ending for ending in endings if not consequence(ending)), endings[0])
+    said = [line for line in guilty.said if guilty.rank is not None or not _LOG.match(line)][-_SHOWN_LINES:]
+    notes = [_hint(guilty, said)]
+    for other in endings:
+        if other is not guilty:
+            lost = " lost the connection: a consequence, not the cause" if consequence(other) else f" {_what(other)}"
+            notes.append(_who(other, world_size) + lost)
+    text = f"{_who(guilty, world_size)} {_what(guilty)}"
+    shown = "".join(f"\n  {line}" for line in said)
+    return (f"{text}:{shown}" if shown else text), "\n      ".join(note for note in notes if note)
+
+
+def _who(ending: Ending, world_size: int) -> str:
+    return ending.node.name if ending.rank is None else f"{ending.node.name}: rank {ending.rank} of {world_size}"
+
+
+def _what(ending: Ending) -> str:
+    if ending.code is None:
+        return "lost its connection"
+    if ending.code >= 0:
+        return f"ended with exit code {ending.code}"
+    name = next((number.name for number in signal.Signals if number == -ending.code), f"signal {-ending.code}")
+    return f"was killed by {name}"
+
+
+def _hint(ending: Ending, said: Sequence[str]) -> str:
+    if ending.code is None:
+        return explain(ending.node, "\n".join(said)) or "did the machine, its container or its network stop?"
+    if ending.code == -signal.SIGKILL:
+        return "the system ends the largest process when memory runs out: use fewer ranks or smaller batches"
+    return ""
