@@ -65,7 +65,8 @@ def _who(ending: Ending, world_size: int) -> str:
 
 def _what(ending: Ending) -> str:
     if ending.code is None:
-        return "lost its connection"
+        broken = any(line.startswith("Traceback") for line in ending.said)
+        return "could not run its part of the job" if broken else "lost its connection"
     if ending.code >= 0:
         return f"ended with exit code {ending.code}"
     name = next((number.name for number in signal.Signals if number == -ending.code), f"signal {-ending.code}")
@@ -74,7 +75,8 @@ def _what(ending: Ending) -> str:
 
 def _hint(ending: Ending, said: Sequence[str]) -> str:
     if ending.code is None:
-        return explain(ending.node, "\n".join(said)) or "did the machine, its container or its network stop?"
+        stopped = "" if "Traceback" in "".join(said) else "did the machine, its container or its network stop?"
+        return explain(ending.node, "\n".join(said)) or stopped
     if ending.code == -signal.SIGKILL:
         return "the system ends the largest process when memory runs out: use fewer ranks or smaller batches"
     return ""

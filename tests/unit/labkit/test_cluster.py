@@ -216,6 +216,13 @@ def test_a_node_that_is_gone_comes_before_ranks_that_noticed() -> None:
     assert hint.startswith("did the machine, its container or its network stop?\n      w1: rank 1 of 2 lost")
 
 
+def test_a_node_whose_program_fails_is_shown_with_its_traceback() -> None:
+    said = ("Traceback (most recent call last):", "OSError: [Errno 28] No space left on device")
+    text, hint = blame([Ending(ONE, None, None, said)], 2)
+    assert text.startswith("w1 could not run its part of the job:\n  Traceback") and text.endswith("left on device")
+    assert hint == ""
+
+
 def test_a_signal_is_named_and_memory_is_suspected() -> None:
     text, hint = blame([Ending(ONE, 1, -9, ("step 3",))], 2)
     assert text == "w1: rank 1 of 2 was killed by SIGKILL:\n  step 3"
