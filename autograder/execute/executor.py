@@ -18,6 +18,7 @@ from autograder.boundary import DESCRIPTOR
 from autograder.closing import Closing
 from autograder.errors import SandboxError
 from autograder.execute.canary import watched
+from autograder.execute.preload import RANKS
 from autograder.execute.run import Execution, Run
 from autograder.execute.trusted import Checks, TrustedCells
 from autograder.model import Limits
@@ -48,6 +49,7 @@ class Executor(Closing):
         """
         self.preload = tuple(preload)
         self._policy = replace(_POLICY, devices=tuple(devices))
+        sandbox = sandbox.with_ranks() if RANKS in preload else sandbox
         self.sandbox = walls.Prewarmed(sandbox, preload, policy=self._policy) if preload else sandbox
         self._running: set[walls.SandboxedKernelManager | TrustedCells] = set()
         self._lock = threading.Lock()

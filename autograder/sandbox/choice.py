@@ -14,6 +14,7 @@ from pathlib import Path
 from autograder.errors import SandboxError
 from autograder.sandbox.bubblewrap import Bubblewrap, Way
 from autograder.sandbox.contract import Job, Policy, Sandbox
+from autograder.sandbox.fenced import Fenced, unfit
 from autograder.sandbox.limits import ResourceLimits
 from autograder.sandbox.seccomp import filter_program
 
@@ -27,34 +28,46 @@ APPARMOR = (
     "AppArmor keeps bubblewrap from user namespaces"
     " (allow: an AppArmor profile for bwrap, or sysctl kernel.apparmor_restrict_unprivileged_userns=0)"
 )
-CONTAINER = (
-    "this container forbids namespaces (allow: a seccomp profile with them, and an ordinary user in the container)"
-)
+CONTAINER = "this container forbids namespaces (allow: docker run --security-opt seccomp=docker/seccomp.json)"
 OTHER = "bubblewrap does not work here: {message}"
 
+_NAMES = (Bubblewrap.name, Fenced.name, ResourceLimits.name)
+_WEAKER = "or use limits, and have the grades marked"
 _PROBE_TIMEOUT_S = 30
 _PROBE = Path(__file__).with_name("probe_program.py")
 
 
 def choose(name: str | None = None) -> Sandbox:
-    """Return `bubblewrap` where it works, else `limits` with `why_not`; or the one that is named.
+    """Return the strongest sandbox that works: `bubblewrap`, `landlock` or `limits`; or the one that is named.
 
-    Whether bubblewrap works is found out by running a process in it, once (30 to 60 ms).
+    Whether one works is found out by running a process in it, once (30 to 60 ms). What is returned says in `instead` or
+    `why_not` why a stronger one does not.
 
     Raises SandboxError when the one that is named does not work here, or when there is none of that name.
     """
     if sys.platform != "linux":
         raise SandboxError(f"sandbox: there is none for {sys.platform}", hint="grade on Linux, or in the Docker image")
-    if name not in (None, Bubblewrap.name, ResourceLimits.name):
-        raise SandboxError(f"sandbox {name!r}: there is none of that name", hint="use bubblewrap or limits")
+    if name not in (None, *_NAMES):
+        raise SandboxError(f"sandbox {name!r}: there is none of that name", hint=f"use {', '.join(_NAMES)}")
     if name == ResourceLimits.name:
         return ResourceLimits("limits was asked for by name")
-    bubblewrap = _working_bubblewrap()
+    bubblewrap = "landlock was asked for by name" if name == Fenced.name else _working_bubblewrap()
     if isinstance(bubblewrap, Bubblewrap):
         return bubblewrap
     if name == Bubblewrap.name:
-        raise SandboxError(f"sandbox bubblewrap: {bubblewrap}", hint="or use limits, and have the grades marked")
-    return ResourceLimits(bubblewrap)
+        raise SandboxError(f"sandbox bubblewrap: {bubblewrap}", hint=_WEAKER)
+    landlock = _landlock_failure()
+    if not landlock:
+        return Fenced(bubblewrap)
+    if name == Fenced.name:
+        raise SandboxError(f"sandbox landlock: {landlock}", hint=_WEAKER)
+    return ResourceLimits(f"{bubblewrap}; {landlock}")
+
+
+@functools.cache
+def _landlock_failure() -> str:
+    """Return why a process cannot be run in the sandbox of Landlock; "" if it can."""
+    return unfit() or complaint(Fenced())
 
 
 @functools.cache

@@ -85,11 +85,13 @@ class Sandbox(ABC):
         isolated: whether student code is kept from the host's files, network and processes. False means that it is
             merely limited, and that the grade must say so.
         why_not: for a sandbox that is not isolated, one line for a person: what is missing and how to get it.
+        instead: for one that is isolated, one line: why a stronger one is not used; "" where there is none.
     """
 
     name: str
     isolated: bool
     why_not: str = ""
+    instead: str = ""
     walls: str = ""
     """In words, what stands around a program, where that is more than the name says."""
 
@@ -102,3 +104,7 @@ class Sandbox(ABC):
 
         Raises SandboxError when the sandbox or its working directory could not be set up; then nothing was run.
         """
+
+    def with_ranks(self) -> Sandbox:
+        """Return the sandbox for a lab whose processes talk with each other by TCP: this one, if they can in it."""
+        return self

@@ -1,9 +1,10 @@
 """The last step before student code, run by a bare interpreter inside the sandbox: copy files, set limits, drop rights.
 
-Usage: python -I -S inside.py NAME=VALUE... -- COMMAND...
+Usage: python -S inside.py NAME=VALUE... -- COMMAND...
 
 It imports nothing that is slow to import, and prints one line to standard error when it cannot go on.
 
+    options=FD         read further NAME=VALUE from there, one a line: others can see a command line
     ready=FD           write "ready" there once everything is in place
     work=DIR home=DIR  create these and start the command in the first
     tmp=DIR            create this as well
@@ -12,11 +13,12 @@ It imports nothing that is slow to import, and prints one line to standard error
     uid=N              continue as this user, without groups and capabilities
     read_all=1         with uid: keep the capability to read files that only root may read
     supervise=PID      stay as the parent of all that follows, and end all of it with the command or with process PID
+    fence=FILE         confine the command by Landlock and a filter of system calls, as fenced.py says in this JSON file
     AS=N NPROC=N ...   set the resource limit of this name, soft and hard
 """
 
 # pathlib, contextlib, signal and collections.abc would double the time it takes to start.
-# ruff: noqa: PTH102, PTH103, PTH115, PTH119, PTH123, PTH208, PTH211, SIM105
+# ruff: noqa: PTH102, PTH103, PTH108, PTH115, PTH119, PTH123, PTH208, PTH211, SIM105
 
 from __future__ import annotations
 
@@ -24,6 +26,10 @@ import errno
 import os
 import resource
 import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _PR_SET_PDEATHSIG, _PR_SET_KEEPCAPS, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT = 1, 8, 36, 38, 47
 _CAP_DAC_READ_SEARCH = 2
@@ -35,6 +41,9 @@ def main(arguments: list[str]) -> None:
     split = arguments.index("--")
     options = dict(argument.split("=", 1) for argument in arguments[:split])
     command = arguments[split + 1 :]
+    if "options" in options:
+        with open(int(options.pop("options")), encoding="utf-8") as file:
+            options |= dict(line.split("=", 1) for line in file.read().splitlines())
     ready = int(options.pop("ready"))
     os.set_inheritable(ready, False)
     os.umask(0o022)
@@ -42,6 +51,7 @@ def main(arguments: list[str]) -> None:
     if supervised:
         supervise(int(options.pop("supervise")))
     prefer_out_of_memory()
+    raise_fence = _fence(options.pop("fence")) if "fence" in options else None
     furnish(options)
     if "uid" in options:
         become(int(options.pop("uid")), read_all="read_all" in options)
@@ -50,6 +60,8 @@ def main(arguments: list[str]) -> None:
         _prctl(_PR_SET_PDEATHSIG, _SIGKILL)
         _prctl(_PR_SET_NO_NEW_PRIVS, 1)
     limit(options)
+    if raise_fence is not None:
+        raise_fence()
     os.write(ready, b"ready")
     os.execv(command[0], command)
 
@@ -131,6 +143,22 @@ def limit(limits: dict[str, str]) -> None:
         hard = resource.getrlimit(number)[1]
         bound = int(value) if hard == resource.RLIM_INFINITY else min(int(value), hard)
         resource.setrlimit(number, (bound, bound))
+
+
+def _fence(path: str) -> Callable[[], None]:
+    """Read what the fence is made of while that can still be read; return the function that puts it up."""
+    import json
+
+    inner, landlock = map(__import__, ("inner", "landlock"))  # which stand beside this file
+    with open(path, "rb") as file:
+        fence = json.load(file)
+    os.unlink(path)
+
+    def put_up() -> None:
+        landlock.confine(**fence["landlock"])
+        inner.restrict_system_calls(bytes.fromhex(fence["filter"]))
+
+    return put_up
 
 
 def supervise(grader: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import queue
 import signal
 import socket
@@ -200,7 +201,7 @@ class _Provisioner(KernelProvisionerBase):  # type: ignore[misc]
         connection = self.parent.get_connection_info()
         with contextlib.ExitStack() as stack:
             addresses = [f"{connection['ip']}-{number}" for number in _PORTS.values()]
-            sockets = {f"ipc://{address}": stack.enter_context(_listen(address)) for address in addresses}
+            sockets = {f"ipc://{address}": stack.enter_context(_listen(Path(address))) for address in addresses}
             descriptors = {address: listener.fileno() for address, listener in sockets.items()}
             request = connection | {"key": connection["key"].decode(), "descriptors": descriptors}
             try:
@@ -272,12 +273,16 @@ class _Provisioner(KernelProvisionerBase):  # type: ignore[misc]
         return code
 
 
-def _listen(path: str) -> socket.socket:
+def _listen(path: Path) -> socket.socket:
+    """Listen at path, under a name that does not tell it: names of sockets can be seen in /proc/net/unix."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY)
     try:
-        listener.bind(path)
+        listener.bind(f"/proc/self/fd/{folder}/{path.name}")
         listener.listen()
     except OSError:
         listener.close()
         raise
+    finally:
+        os.close(folder)
     return listener

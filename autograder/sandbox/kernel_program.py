@@ -13,6 +13,7 @@ from typing import Any
 
 import zmq
 from ipykernel.kernelapp import IPKernelApp
+from ipykernel.zmqshell import ZMQInteractiveShell
 
 
 def adopt_sockets(descriptors: dict[str, int]) -> None:
@@ -46,12 +47,22 @@ class SandboxedKernelApp(IPKernelApp):  # type: ignore[misc]
             matplotlib.rcParams["backend"] = os.environ["MPLBACKEND"]
 
 
+def run_commands_without_a_terminal() -> None:
+    """Where no terminal is to be had, let `!command` do with pipes."""
+    try:
+        for descriptor in os.openpty():
+            os.close(descriptor)
+    except OSError:
+        ZMQInteractiveShell.system = ZMQInteractiveShell.system_raw
+
+
 def main() -> None:
     """Read the connection, detach from standard input, and serve until told to stop."""
     connection = json.load(sys.stdin)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     if launcher := sys.modules.get("labkit._launch.server"):
         launcher.fork_server()  # now: after the student's first operator of a framework its forks would hang
+    run_commands_without_a_terminal()
     adopt_sockets(connection.pop("descriptors"))
     SandboxedKernelApp.connection = connection
     SandboxedKernelApp.launch_instance(sys.argv[1:])

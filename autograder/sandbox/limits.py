@@ -1,4 +1,4 @@
-"""The sandbox where bubblewrap is not to be had: resource limits, a clean room, and no walls.
+"""The sandbox where no other is to be had: resource limits, a clean room, and no walls.
 
 Defended: the machine, against accidents and simple malice. Address space, processes, file size, open files and
 processor time are limited, and the out-of-memory killer takes these processes first. The process starts in a fresh
@@ -41,17 +41,28 @@ class ResourceLimits(Sandbox):
         """See Sandbox.start."""
         if os.getuid() == 0:
             job.directory.chmod(0o711)  # another uid passes through to its working directory, and sees nothing else
-        return spawn(
-            lambda ready: self._command(job, ready=ready),
-            environment=environment(job.policy, home=f"{job.directory}/home", tmp=f"{job.directory}/tmp"),
-            stdin=job.stdin,
-            descriptors=job.descriptors,
-            leader=os.pidfd_open,
-            stop_signal=signal.SIGTERM,  # upon which the supervisor ends its family, then itself
-        )
+        with os.fdopen(os.memfd_create("options"), "w+b", buffering=0) as options:
+            options.write("\n".join(self._options(job)).encode())
+            options.seek(0)
+            return spawn(
+                lambda ready: self._command(job, f"ready={ready}", f"options={options.fileno()}"),
+                environment=self._environment(job),
+                stdin=job.stdin,
+                descriptors=(*job.descriptors, options.fileno()),
+                leader=os.pidfd_open,
+                stop_signal=signal.SIGTERM,  # upon which the supervisor ends its family, then itself
+            )
 
-    def _command(self, job: Job, *, ready: int) -> list[str]:
-        options = [f"ready={ready}", f"supervise={os.getpid()}"]
+    def _environment(self, job: Job) -> dict[str, str]:
+        return environment(job.policy, home=f"{job.directory}/home", tmp=f"{job.directory}/tmp")
+
+    def _command(self, job: Job, *descriptors: str) -> list[str]:
+        inside = [sys.executable, "-E", "-s", "-S", str(_INSIDE), *descriptors]
+        return [*inside, "--", sys.executable, "-P", str(job.program), *job.arguments]
+
+    def _options(self, job: Job) -> list[str]:
+        """Return what inside.py is told, beside descriptors; on no command line, which other submissions can read."""
+        options = [f"supervise={os.getpid()}"]
         options += [f"{name}={job.directory}/{name}" for name in ("work", "home", "tmp")]
         options += [f"files={job.files}"] if job.files else []
         fonts = font_list()
@@ -61,8 +72,4 @@ class ResourceLimits(Sandbox):
             # A Python below /root can be run by another user only with the right to read everything. Still not root.
             options += [] if python_is_public() else ["read_all=1"]
         running = 0 if os.getuid() == 0 else threads_of(os.getuid())
-        return [
-            *(sys.executable, "-I", "-S", str(_INSIDE), *options),
-            *resource_limits(job.limits, already_running=running),
-            *("--", sys.executable, "-P", str(job.program), *job.arguments),
-        ]
+        return [*options, *resource_limits(job.limits, already_running=running)]

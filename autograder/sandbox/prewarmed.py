@@ -63,6 +63,7 @@ class Prewarmed(Sandbox, Closing):
         self.name = outer.name
         self.isolated = outer.isolated
         self.why_not = outer.why_not
+        self.instead = outer.instead
         self._outer = outer
         self._policy = policy or Policy()
         self._preload = (*_KERNEL, *preload, *(more for name in preload for more in _USED_SOON.get(name, ())))
@@ -72,7 +73,7 @@ class Prewarmed(Sandbox, Closing):
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="autograder-prewarmed")
         self._zygotes: list[Zygote] = []
         self.why_cold = self._first()
-        self.walls = outer.name if self.why_cold else f"{outer.name}, pre-warmed"
+        self.walls = outer.walls or outer.name if self.why_cold else f"{outer.name}, pre-warmed"
 
     def start(self, job: Job) -> Process:
         """See Sandbox.start. The calling thread need not outlive the process; this sandbox must."""
@@ -112,7 +113,7 @@ class Prewarmed(Sandbox, Closing):
     def _first(self) -> str:
         """Start the first process and try it; return why programs must be started cold, or ""."""
         if not isinstance(self._outer, Bubblewrap):
-            return f"{self._outer.name} has no walls"
+            return f"{self._outer.name} starts each program by itself"
         self.why_cold = ""
         try:
             self._zygotes.append(self._fresh())

@@ -9,9 +9,9 @@ import tempfile
 import time
 from pathlib import Path
 
-__all__ = ["Room"]
+__all__ = ["PREFIX", "Room"]
 
-_PREFIX = "autograder-room-"
+PREFIX = "autograder-room-"
 # A Unix socket's path holds at most 107 bytes; the room's own name and the socket's take less than 40.
 _MAX_PARENT_BYTES = 64
 # Between making a room and locking it another process could take it for abandoned.
@@ -27,7 +27,7 @@ class Room:
         if len(os.fsencode(parent)) > _MAX_PARENT_BYTES:
             parent = Path("/tmp")
         _clear_abandoned(parent)
-        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+        self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
         self._lock = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
 
@@ -40,7 +40,7 @@ class Room:
 
 
 def _clear_abandoned(parent: Path) -> None:
-    for path in parent.glob(f"{_PREFIX}*"):
+    for path in parent.glob(f"{PREFIX}*"):
         try:
             status = path.lstat()
             if status.st_uid != os.getuid() or time.time() - status.st_mtime < _GRACE_S:

@@ -1,4 +1,4 @@
-"""The system calls that a sandbox refuses, as the small program that bubblewrap hands to the kernel.
+"""The system calls that a sandbox refuses, as the small program that the kernel takes.
 
 Refused is what an unprivileged process may call, no lab needs, and a sandbox could be undermined with:
 
@@ -10,6 +10,16 @@ Refused is what an unprivileged process may call, no lab needs, and a sandbox co
 - bpf, io_uring, userfaultfd and performance events: large kernel interfaces with a history.
 
 Everything else is allowed. Known for x86-64 and AArch64; a 32-bit program is killed at its first system call.
+
+Where there are no namespaces (`sole_wall`), files, processes and network are the machine's own. Then also refused is
+what Landlock does not see:
+
+- internet sockets, but for TCP where ranks need it; and TCP's way to connect while it sends;
+- message queues, being told of what happens in a directory, and opening a file by its number;
+- extended attributes.
+
+Owner, mode and times of a file, and limits and priorities of a process or thread that is named, cannot be changed; that
+is passed over in silence, because libraries ask for it where it does not matter.
 """
 
 from __future__ import annotations
@@ -36,19 +46,68 @@ _REFUSED = {
     "userfaultfd": (323, 282),
     "io_uring_setup": (425, 425),
 }
+# Each pair: on x86-64, on AArch64; None: a call that there is not.
+_REFUSED_AT_SOLE_WALL = {
+    "mq_open": (240, 180),
+    "inotify_init": (253, None),
+    "inotify_init1": (294, 26),
+    "fanotify_init": (300, 262),
+    "open_by_handle_at": (304, 265),
+}
+_NO_ATTRIBUTES = {
+    "setxattr": (188, 5),
+    "lsetxattr": (189, 6),
+    "fsetxattr": (190, 7),
+    "removexattr": (197, 14),
+    "lremovexattr": (198, 15),
+    "fremovexattr": (199, 16),
+    "setxattrat": (463, 463),
+    "removexattrat": (466, 466),
+}
+_PASSED_OVER = {
+    "chmod": (90, None),
+    "fchmod": (91, 52),
+    "fchmodat": (268, 53),
+    "fchmodat2": (452, 452),
+    "chown": (92, None),
+    "fchown": (93, 55),
+    "lchown": (94, None),
+    "fchownat": (260, 54),
+    "utime": (132, None),
+    "utimes": (235, None),
+    "futimesat": (261, None),
+    "utimensat": (280, 88),
+}
+# Which argument names a process or thread; 0 is the caller itself.
+_OF_ITSELF_ONLY = {
+    "prlimit64": ((302, 261), 0),
+    "setpriority": ((141, 140), 1),
+    "sched_setparam": ((142, 118), 0),
+    "sched_setscheduler": ((144, 119), 0),
+    "sched_setattr": ((314, 274), 0),
+    "ioprio_set": ((251, 30), 1),
+}
+# Which argument holds the flags.
+_SENDING = {"sendto": ((44, 206), 3), "sendmsg": ((46, 211), 2), "sendmmsg": ((307, 269), 3)}
 _CLONE, _CLONE3, _SOCKET = (56, 220), (435, 435), (41, 198)
 _NEW_NAMESPACES = 0x7E020000  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
-_FAMILIES = (1, 2, 10, 16)  # AF_UNIX, AF_INET, AF_INET6, AF_NETLINK
+_WITHIN, _INTERNET = (1, 16), (2, 10)  # AF_UNIX, AF_NETLINK; AF_INET, AF_INET6
+_SOCK_STREAM, _TYPE_MASK = 1, 0xF
+_TCP_PROTOCOLS = (0, 6)  # not MPTCP: Landlock does not know it
+_FASTOPEN = 0x20000000
 _FIRST_X32_CALL = 0x40000000  # a second set of numbers for the same calls
 
 # Opcodes of classic BPF, and offsets in struct seccomp_data.
-_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_CALL, _MACHINE, _FIRST_ARGUMENT = 0, 4, 16
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN, _AND = 0x20, 0x15, 0x35, 0x45, 0x06, 0x54
+_CALL, _MACHINE, _FIRST_ARGUMENT, _ARGUMENT_BYTES = 0, 4, 16, 8
 _ALLOW, _KILL, _FAIL = 0x7FFF0000, 0x80000000, 0x00050000
 
 
-def filter_program(machine: str = platform.machine()) -> bytes:
-    """Return the filter as an array of struct sock_filter; empty for a machine that is not known."""
+def filter_program(machine: str = platform.machine(), *, sole_wall: bool = False, tcp: bool = False) -> bytes:
+    """Return the filter as an array of struct sock_filter; empty for a machine that is not known.
+
+    sole_wall: for a process without namespaces; then `tcp` says whether it may use TCP.
+    """
     if machine not in _MACHINES:
         return b""
     audit_number, column = _MACHINES[machine]
@@ -62,11 +121,46 @@ def filter_program(machine: str = platform.machine()) -> bytes:
     ]
     for numbers in _REFUSED.values():
         program += _if(_EQUAL, numbers[column], _fail(errno.EPERM))
-    refuse_namespaces = [_step(_LOAD, _FIRST_ARGUMENT), *_if(_ANY_BIT, _NEW_NAMESPACES, _fail(errno.EPERM))]
-    allow_families = [step for family in _FAMILIES for step in _if(_EQUAL, family, _step(_RETURN, _ALLOW))]
+    if sole_wall:
+        program += _at_sole_wall(column, tcp)
+    refuse_namespaces = [_argument(0), *_if(_ANY_BIT, _NEW_NAMESPACES, _fail(errno.EPERM))]
     program += _if(_EQUAL, _CLONE[column], *refuse_namespaces, _step(_RETURN, _ALLOW))
-    program += _if(_EQUAL, _SOCKET[column], _step(_LOAD, _FIRST_ARGUMENT), *allow_families, _fail(errno.EAFNOSUPPORT))
+    families = _WITHIN if sole_wall else (*_WITHIN, *_INTERNET)
+    sockets = [step for family in families for step in _if(_EQUAL, family, _step(_RETURN, _ALLOW))]
+    if tcp and sole_wall:
+        sockets += [step for family in _INTERNET for step in _if(_EQUAL, family, *_only_tcp())]
+    program += _if(_EQUAL, _SOCKET[column], _argument(0), *sockets, _fail(errno.EAFNOSUPPORT))
     return b"".join([*program, _step(_RETURN, _ALLOW)])
+
+
+def _at_sole_wall(column: int, tcp: bool) -> list[bytes]:
+    program: list[bytes] = []
+    # Error number 0: the call returns as if it had been done.
+    for calls, error in (_REFUSED_AT_SOLE_WALL, errno.EPERM), (_NO_ATTRIBUTES, errno.ENOTSUP), (_PASSED_OVER, 0):
+        for numbers in calls.values():
+            if (number := numbers[column]) is not None:
+                program += _if(_EQUAL, number, _fail(error))
+    for pair, position in _OF_ITSELF_ONLY.values():
+        check = [_argument(position), *_unless(_EQUAL, 0, _fail(0)), _step(_RETURN, _ALLOW)]
+        program += _if(_EQUAL, pair[column], *check)
+    for pair, position in _SENDING.values() if tcp else ():
+        check = [_argument(position), *_if(_ANY_BIT, _FASTOPEN, _fail(errno.EOPNOTSUPP)), _step(_RETURN, _ALLOW)]
+        program += _if(_EQUAL, pair[column], *check)
+    return program
+
+
+def _only_tcp() -> list[bytes]:
+    """Of an internet socket: refuse all kinds and protocols but TCP."""
+    program = [_argument(1), _step(_AND, _TYPE_MASK), *_unless(_EQUAL, _SOCK_STREAM, _fail(errno.EAFNOSUPPORT))]
+    program.append(_argument(2))
+    for protocol in _TCP_PROTOCOLS:
+        program += _if(_EQUAL, protocol, _step(_RETURN, _ALLOW))
+    return [*program, _fail(errno.EAFNOSUPPORT)]
+
+
+def _argument(position: int) -> bytes:
+    """Load the lower half of a call's argument."""
+    return _step(_LOAD, _FIRST_ARGUMENT + _ARGUMENT_BYTES * position)
 
 
 def _step(code: int, value: int, on_true: int = 0, on_false: int = 0) -> bytes:

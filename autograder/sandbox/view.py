@@ -13,7 +13,15 @@ from pathlib import Path
 
 from autograder.sandbox.contract import Policy
 
-__all__ = ["environment", "etc_files", "font_list", "python_is_public", "python_paths", "system_paths"]
+__all__ = [
+    "checkout_paths",
+    "environment",
+    "etc_files",
+    "font_list",
+    "python_is_public",
+    "python_paths",
+    "system_paths",
+]
 
 # Not the whole of /usr: /usr/src and /usr/local/src are where containers like to keep an application, or a course.
 _SYSTEM = (
@@ -38,7 +46,18 @@ def python_paths() -> list[Path]:
     # A link on the way, such as a version manager's, must resolve inside as it does outside.
     roots += [root.resolve() for root in roots] + [Path(sys.executable).resolve().parent]
     shown = {Path("/usr"), Path("/usr/local")}  # as far as they matter, by system_paths
-    return _outermost([*(root for root in roots if root not in shown), *_checkout_paths()])
+    return _outermost([*(root for root in roots if root not in shown), *checkout_paths()])
+
+
+def checkout_paths() -> list[Path]:
+    """Return what a student's Python imports of the kit itself, which may run from a checkout."""
+    spec = importlib.util.find_spec("labkit")
+    if spec is None or spec.origin is None:
+        return []
+    package = Path(spec.origin).parent
+    # What both ends of the grader's conversation need is shown to them; the rest of the grader is not.
+    parts = (package, package.parent / "datasets", package.parent / "autograder" / "boundary")
+    return [path for path in parts if path.is_dir()]
 
 
 def python_is_public() -> bool:
@@ -96,16 +115,6 @@ def font_list() -> Path | None:
 
 def _is_public(path: Path) -> bool:
     return bool(path.stat().st_mode & 0o004) and all(parent.stat().st_mode & 0o001 for parent in path.parents)
-
-
-def _checkout_paths() -> list[Path]:
-    spec = importlib.util.find_spec("labkit")
-    if spec is None or spec.origin is None:
-        return []
-    package = Path(spec.origin).parent
-    # What both ends of the grader's conversation need is shown to them; the rest of the grader is not.
-    parts = (package, package.parent / "datasets", package.parent / "autograder" / "boundary")
-    return [path for path in parts if path.is_dir()]
 
 
 def _outermost(paths: Iterable[Path]) -> list[Path]:

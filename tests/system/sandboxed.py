@@ -18,7 +18,7 @@ from nbclient import NotebookClient
 from autograder.errors import SandboxError
 from autograder.sandbox import Job, Limits, Policy, Prewarmed, Process, Sandbox, SandboxedKernelManager, choose, kernel
 
-NAMES = ("bubblewrap", "limits", "prewarmed")
+NAMES = ("bubblewrap", "landlock", "limits", "prewarmed")
 ISOLATED = ("bubblewrap", "prewarmed")
 
 

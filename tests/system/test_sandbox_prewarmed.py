@@ -393,7 +393,7 @@ def test_a_module_that_is_not_fit_for_forks_is_an_error(
 def test_without_walls_programs_are_started_cold(tmp_path: Path) -> None:
     with Prewarmed(choose("limits"), ("numpy",)) as sandbox:
         assert (sandbox.name, sandbox.isolated, sandbox.walls) == ("limits", False, "limits")
-        assert sandbox.why_cold == "limits has no walls"
+        assert sandbox.why_cold == "limits starts each program by itself"
         assert answer(sandbox, tmp_path, "tell('numpy' in sys.modules)") is False
 
 

@@ -74,7 +74,7 @@ def scratch() -> Iterator[Path]:
 
 
 def test_walls_and_bounds_hold_for_an_ordinary_user(scratch: Path) -> None:
-    tests = [str(HERE / f"test_sandbox_{name}.py") for name in ("walls", "bounds", "prewarmed")]
+    tests = [str(HERE / f"test_sandbox_{name}.py") for name in ("walls", "bounds", "fence", "prewarmed")]
     done = as_ordinary_user(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not frameworks", *tests], scratch
     )

@@ -7,6 +7,7 @@ import pytest
 from autograder.execute import preloads
 
 ALWAYS = preloads([])
+RANKS = "torch.distributed"
 
 
 @pytest.mark.parametrize(
@@ -22,7 +23,9 @@ ALWAYS = preloads([])
         (["import os\nos.environ['KERAS_BACKEND'] = 'torch'\nimport keras, torch"], ("keras",), ("torch",)),
         (["os.environ['KERAS_BACKEND'] = 'torch'"], ("tensorflow", "keras"), ("tensorflow",)),
         (["stream.launch(1); relaunch(2)"], (), ()),
-        (["launch(fn, 2)"], (), ("torch", "labkit._launch.server")),
+        (["launch(fn, 2)"], (), ("torch", "labkit._launch.server", RANKS)),
+        (["import torch.distributed as dist"], (), ("torch", RANKS)),
+        (["from torch import distributed"], (), ("torch", RANKS)),
         (["import torch", "x = in_fresh_process(fn)"], (), ("torch", "labkit._launch.server")),
         (["%matplotlib inline\nimport matplotlib.pyplot as plt"], (), ("matplotlib",)),
     ],

@@ -6,16 +6,18 @@ from pathlib import Path
 import pytest
 
 from autograder.errors import SandboxError
-from autograder.sandbox import choice, choose
+from autograder.sandbox import Sandbox, choice, choose, fenced, landlock
 
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A directory that is all of PATH."""
     monkeypatch.setenv("PATH", str(tmp_path))
-    choice._working_bubblewrap.cache_clear()
+    for remembered in (choice._working_bubblewrap, choice._landlock_failure):
+        remembered.cache_clear()
     yield tmp_path
-    choice._working_bubblewrap.cache_clear()
+    for remembered in (choice._working_bubblewrap, choice._landlock_failure):
+        remembered.cache_clear()
 
 
 def install(path: Path, script: str) -> None:
@@ -24,22 +26,61 @@ def install(path: Path, script: str) -> None:
     program.chmod(0o755)
 
 
-def test_without_bubblewrap_limits_are_chosen_and_the_package_is_named(path: Path) -> None:
+@pytest.fixture(params=["landlock", "limits"])
+def second(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What is used in place of bubblewrap: landlock, or limits where the kernel has none."""
+    if request.param == "limits":
+        monkeypatch.setattr(landlock, "version", lambda: 2)
+    elif reason := fenced.unfit():
+        pytest.skip(reason)
+    choice._landlock_failure.cache_clear()
+    monkeypatch.setattr(fenced, "open_sockets", lambda **_: set())
+    return str(request.param)
+
+
+def why(sandbox: Sandbox) -> str:
+    return sandbox.instead if sandbox.isolated else sandbox.why_not
+
+
+def test_without_bubblewrap_another_is_chosen_and_the_package_is_named(path: Path, second: str) -> None:
     sandbox = choose()
-    assert (sandbox.name, sandbox.isolated) == ("limits", False)
-    assert "apt-get install bubblewrap" in sandbox.why_not
-    assert "\n" not in sandbox.why_not
+    assert (sandbox.name, sandbox.isolated) == (second, second == "landlock")
+    assert "apt-get install bubblewrap" in why(sandbox)
+    assert "\n" not in why(sandbox)
+    assert ("Landlock is older than version" in sandbox.why_not) is (second == "limits")
 
 
-def test_an_old_bubblewrap_is_not_used(path: Path) -> None:
+def test_an_old_bubblewrap_is_not_used(path: Path, second: str) -> None:
     install(path, "echo '--tmpfs DEST'")
-    assert choose().why_not == choice.TOO_OLD
+    assert why(choose()).startswith(choice.TOO_OLD)
 
 
-def test_what_a_failing_bubblewrap_says_is_passed_on(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_failing_bubblewrap_says_is_passed_on(path: Path, second: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choice, "_setting", lambda _name: "")
     install(path, 'case "$1" in --help) echo "--size BYTES";; *) echo "bwrap: the moon is full" >&2; exit 1;; esac')
-    assert "bwrap: the moon is full" in choose().why_not
+    assert "bwrap: the moon is full" in why(choose())
+
+
+def test_a_landlock_that_cannot_be_had_is_an_error_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(landlock, "version", lambda: 0)
+    choice._landlock_failure.cache_clear()
+    with pytest.raises(SandboxError, match=r"sandbox landlock: this kernel's Landlock is older than version"):
+        choose("landlock")
+
+
+def test_a_machine_whose_system_calls_are_not_known_has_no_landlock_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(landlock, "version", lambda: 7)
+    monkeypatch.setattr(fenced, "filter_program", lambda **_: b"")
+    assert fenced.unfit() == "there is no list of system calls for this processor"
+
+
+@pytest.mark.parametrize(("uid", "version", "fit"), [(0, 2, False), (0, 3, True), (1000, 5, False), (1000, 6, True)])
+def test_root_makes_do_with_an_older_landlock(
+    uid: int, version: int, fit: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.getuid", lambda: uid)
+    monkeypatch.setattr(landlock, "version", lambda: version)
+    assert (fenced.unfit() == "") is fit
 
 
 def test_bubblewrap_is_tried_once(path: Path) -> None:
@@ -60,7 +101,7 @@ def test_limits_can_be_asked_for_by_name() -> None:
 
 
 def test_an_unknown_name_is_an_error_that_lists_the_known_ones() -> None:
-    with pytest.raises(SandboxError, match=r"(?s)'gvisor'.*bubblewrap or limits"):
+    with pytest.raises(SandboxError, match=r"(?s)'gvisor'.*bubblewrap, landlock, limits"):
         choose("gvisor")
 
 

@@ -14,16 +14,19 @@ X86, ARM = 0xC000003E, 0xC00000B7
 MACHINES = {"x86_64": X86, "aarch64": ARM}
 
 
-def verdict(machine: str, call: int, argument: int = 0, audit: int | None = None) -> int:
-    """Run the filter as the kernel would, on an instruction set of five."""
-    program = list(struct.iter_unpack("=HBBI", filter_program(machine)))
-    memory = {0: call, 4: MACHINES[machine] if audit is None else audit, 16: argument & 0xFFFFFFFF}
+def verdict(machine: str, call: int, *arguments: int, audit: int | None = None, **options: bool) -> int:
+    """Run the filter as the kernel would, on an instruction set of six."""
+    program = list(struct.iter_unpack("=HBBI", filter_program(machine, **options)))
+    memory = {0: call, 4: MACHINES[machine] if audit is None else audit}
+    memory |= {16 + 8 * position: value & 0xFFFFFFFF for position, value in enumerate((*arguments, *[0] * 6)[:6])}
     register, at = 0, 0
     while True:
         code, on_true, on_false, value = program[at]
         at += 1
         if code == 0x20:
             register = memory[value]
+        elif code == 0x54:
+            register &= value
         elif code == 0x06:
             return int(value)
         else:
@@ -65,9 +68,46 @@ def test_reading_writing_and_memory_are_allowed(call: int, machine: str) -> None
         assert verdict(machine, call) == ALLOW
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1), st.sampled_from(sorted(MACHINES)))
-def test_every_call_gets_a_verdict(call: int, argument: int, machine: str) -> None:
-    assert verdict(machine, call, argument) & 0xFFFF0000 in {ALLOW, FAIL}
+@given(
+    st.one_of(st.integers(0, 500), st.integers(0, 2**32 - 1)),
+    st.lists(st.integers(0, 2**32 - 1), max_size=6),
+    st.sampled_from(sorted(MACHINES)),
+    st.booleans(),
+    st.booleans(),
+)
+def test_every_call_gets_a_verdict(call: int, arguments: list[int], machine: str, sole_wall: bool, tcp: bool) -> None:
+    found = verdict(machine, call, *arguments, sole_wall=sole_wall, tcp=tcp)
+    assert found & 0xFFFF0000 in {ALLOW, FAIL}
+    if found == ALLOW and sole_wall:
+        assert verdict(machine, call, *arguments) == ALLOW, "the sole wall refuses more, never less"
+
+
+@pytest.mark.parametrize(("machine", "call"), [("x86_64", 41), ("aarch64", 198)])
+@pytest.mark.parametrize("tcp", [False, True])
+def test_at_the_sole_wall_tcp_is_all_of_the_internet_and_only_on_request(machine: str, call: int, tcp: bool) -> None:
+    nonblocking = 0o4000
+    kinds = [(kind, protocol) for kind in range(8) for protocol in (0, 6, 17, 132, 262)]
+    for family in (2, 10):
+        options = {"sole_wall": True, "tcp": tcp}
+        allowed = {(k, p) for k, p in kinds if verdict(machine, call, family, k | nonblocking, p, **options) == ALLOW}
+        assert allowed == ({(1, 0), (1, 6)} if tcp else set())
+    assert verdict(machine, call, 1, 2, sole_wall=True, tcp=tcp) == ALLOW
+
+
+@pytest.mark.parametrize(("machine", "sendto"), [("x86_64", 44), ("aarch64", 206)])
+def test_tcp_does_not_connect_while_it_sends(machine: str, sendto: int) -> None:
+    fastopen, nosignal = 0x20000000, 0x4000
+    refused = FAIL | errno.EOPNOTSUPP
+    assert verdict(machine, sendto, 3, 0, 0, fastopen | nosignal, sole_wall=True, tcp=True) == refused
+    assert verdict(machine, sendto, 3, 0, 0, nosignal, sole_wall=True, tcp=True) == ALLOW
+
+
+@pytest.mark.parametrize(("machine", "prlimit", "fchmod"), [("x86_64", 302, 91), ("aarch64", 261, 52)])
+def test_what_concerns_others_seems_to_be_done(machine: str, prlimit: int, fchmod: int) -> None:
+    assert verdict(machine, prlimit, 0, sole_wall=True) == ALLOW
+    assert verdict(machine, prlimit, 1, sole_wall=True) == FAIL
+    assert verdict(machine, fchmod, 3, sole_wall=True) == FAIL
+    assert verdict(machine, prlimit, 1) == verdict(machine, fchmod, 3) == ALLOW
 
 
 def test_an_unknown_machine_has_no_filter() -> None:
