@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -44,13 +45,15 @@ def run_demo(root: Path, *, workers: int) -> None:
     if any(not outcome.result.isolated for outcome in outcomes if outcome.result.cells):
         say.print("these results are marked as not sandboxed", style="yellow")
     shown = Path("build") / "demo"
+    # An image has the commands on its PATH; a checkout's environment is not active.
+    own = ".venv/bin/" if (root / ".venv").resolve() == Path(sys.prefix).resolve() else ""
     say.print(
         f"""
 Next:
   read one feedback page      {shown}/feedback/half_done/{LAB}/{LAB}.html
-  see what students receive   make lab
-  grade by hand               cd {shown} && ../../.venv/bin/jupyter lab   # menu Nbgrader, Formgrader
-  export the grades           .venv/bin/autograder export --course {shown} --to grades.csv
+  see what students receive   {"make lab" if own else f"labs/{LAB}/{LAB}.ipynb"}
+  grade by hand               cd {shown} && {own and f"../../{own}"}jupyter lab   # menu Nbgrader, Formgrader
+  export the grades           {own}autograder export --course {shown} --to grades.csv
   write a lab of your own     docs/instructors.md"""
     )
 

@@ -94,10 +94,8 @@ def _executors(course: Course, lab: str, gpus: Sequence[int]) -> Iterator[Execut
 
 
 def _grading(course: Course, lab: str, executor: Executor) -> Grading:
-    box = executor.sandbox
-    if why := plain(box.instead if box.isolated else box.why_not):
-        line = f"sandbox: {box.name}, because {why}" if box.isolated else f"no full sandbox: {why}"
-        _stderr().print(line, style="yellow", soft_wrap=True, markup=False)
+    if remark := plain(executor.sandbox.remark):
+        _stderr().print(remark, style="yellow", soft_wrap=True, markup=False)
     grading = Grading(course, lab, executor)
     for note in grading.setup.modes.notes:
         _stderr().print(f"note: {plain(note)}", style="yellow", soft_wrap=True, markup=False)

@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 target=${1:-student} torch=${2:-cpu}
-docker=$([ -x /usr/bin/docker ] && echo /usr/bin/docker || command -v docker)
+docker=$(docker/client.sh)
 tag=${TAG:-dl-scale-practicum:$torch$([ "$target" = student ] || echo "-$target")}
 base=${BASE_IMAGE:-$(sed -n 's/^ARG BASE_IMAGE=//p' docker/Dockerfile)}
 standin=dl-scale-practicum-base:bookworm

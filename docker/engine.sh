@@ -2,11 +2,7 @@
 # Exits 0 if a Docker engine answers; starts one if this is root and there is one to start. Otherwise says why not.
 set -euo pipefail
 
-client=$([ -x /usr/bin/docker ] && echo /usr/bin/docker || command -v docker || true)
-if [ -z "$client" ]; then
-  echo "no Docker client on this machine: apt-get install docker.io" >&2
-  exit 1
-fi
+client=$("$(dirname "$0")/client.sh")
 if "$client" info >/dev/null 2>&1; then exit 0; fi
 if ! command -v dockerd >/dev/null; then
   echo "no Docker engine answers, and dockerd is not installed: apt-get install docker.io" >&2

@@ -4,7 +4,7 @@
 set -euo pipefail
 
 tag=${1:-dl-scale-practicum-base:bookworm}
-docker=$([ -x /usr/bin/docker ] && echo /usr/bin/docker || command -v docker)
+docker=$("$(dirname "$0")/client.sh")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

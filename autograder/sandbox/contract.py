@@ -105,6 +105,13 @@ class Sandbox(ABC):
         Raises SandboxError when the sandbox or its working directory could not be set up; then nothing was run.
         """
 
+    @property
+    def remark(self) -> str:
+        """One line for whoever grades, where this is not the strongest sandbox; else nothing."""
+        if not self.isolated:
+            return f"no sandbox: {self.why_not}"
+        return f"sandbox: {self.name}, because {self.instead}" if self.instead else ""
+
     def with_ranks(self) -> Sandbox:
         """Return the sandbox for a lab whose processes talk with each other by TCP: this one, if they can in it."""
         return self

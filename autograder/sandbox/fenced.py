@@ -58,6 +58,11 @@ class Fenced(ResourceLimits):
         self.walls = "landlock, with TCP for ranks" if ranks else "landlock"
         self._ranks = ranks
 
+    @property
+    def remark(self) -> str:
+        """See Sandbox.remark."""
+        return super().remark if self.isolated else f"sandbox: {self.name}, with a gap: {self.why_not}"
+
     def with_ranks(self) -> Fenced:
         """See Sandbox.with_ranks."""
         return Fenced(self.instead, ranks=True)

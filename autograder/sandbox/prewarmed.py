@@ -75,6 +75,11 @@ class Prewarmed(Sandbox, Closing):
         self.why_cold = self._first()
         self.walls = outer.walls or outer.name if self.why_cold else f"{outer.name}, pre-warmed"
 
+    @property
+    def remark(self) -> str:
+        """See Sandbox.remark."""
+        return self._outer.remark
+
     def start(self, job: Job) -> Process:
         """See Sandbox.start. The calling thread need not outlive the process; this sandbox must."""
         if self.why_cold:

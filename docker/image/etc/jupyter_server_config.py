@@ -1,10 +1,10 @@
-"""The server in the container: it listens on every address of it, and asks for a token or password."""
+"""The server in the container: it listens on every address of it or on JUPYTER_IP, and asks for a token or password."""
 
 import os
 
 c = get_config()  # type: ignore[name-defined]  # noqa: F821 (Jupyter defines it)
 
-c.ServerApp.ip = "0.0.0.0"
+c.ServerApp.ip = os.environ.get("JUPYTER_IP", "0.0.0.0")
 c.ServerApp.port = int(os.environ.get("JUPYTER_PORT", "8888"))
 c.ServerApp.port_retries = 0
 c.ServerApp.open_browser = False
