@@ -18,8 +18,9 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
-# Debian's client before one that another package put on the PATH: only it speaks with Debian's engine.
-DOCKER = next(filter(None, map(shutil.which, ("/usr/bin/docker", "docker"))), "")
+DOCKER = subprocess.run([ROOT / "docker" / "client.sh"], capture_output=True, text=True, check=False).stdout.strip()
+# Which images: those with torch for the CPU, or those with its CUDA build, which run on a CPU too.
+TORCH = os.environ.get("PRACTICUM_TORCH", "cpu")
 TOKEN = "open-sesame"
 IDLE = ("sh", "-c", "echo prepared; exec sleep infinity")
 
@@ -55,10 +56,14 @@ class Container:
         """Return what its main process has printed."""
         return docker("logs", self.name)
 
+    def address(self) -> str:
+        """Return where its server is to be reached from here."""
+        port = self.look('{{(index (index .NetworkSettings.Ports "8888/tcp") 0).HostPort}}')
+        return f"http://127.0.0.1:{port}"
+
     def get(self, path: str, token: str = TOKEN, timeout_s: float = 5) -> Any:
         """Return the server's answer to a request, as JSON."""
-        port = self.look('{{(index (index .NetworkSettings.Ports "8888/tcp") 0).HostPort}}')
-        request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", headers={"Authorization": f"token {token}"})
+        request = urllib.request.Request(f"{self.address()}{path}", headers={"Authorization": f"token {token}"})
         with urllib.request.urlopen(request, timeout=timeout_s) as answer:
             return json.loads(answer.read())
 
@@ -84,23 +89,26 @@ def engine() -> None:
 
 
 def _image(target: str, torch: str) -> str:
+    started = time.monotonic()
     name = f"dl-scale-practicum:{torch}" if target == "student" else f"dl-scale-practicum:{torch}-{target}"
     command = [str(ROOT / "docker" / "build.sh"), target, torch]
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "TAG": name}, check=False)
     assert done.returncode == 0, (done.stdout + done.stderr)[-8000:]
+    size = int(docker("image", "inspect", "--format", "{{.Size}}", name))
+    print(f"{name}: {size / 1e9:.2f} GB, built in {time.monotonic() - started:.0f} s")
     return name
 
 
 @pytest.fixture(scope="session")
 def student_image(engine: None) -> str:
-    """The students' image with torch for the CPU."""
-    return _image("student", "cpu")
+    """The students' image."""
+    return _image("student", TORCH)
 
 
 @pytest.fixture(scope="session")
 def instructor_image(engine: None) -> str:
-    """The instructor's image with torch for the CPU."""
-    return _image("instructor", "cpu")
+    """The instructor's image."""
+    return _image("instructor", TORCH)
 
 
 @pytest.fixture
@@ -122,3 +130,20 @@ def start(engine: None) -> Iterator[Callable[..., Container]]:
     yield begin
     for name in started:
         docker("rm", "--force", "--volumes", name, check=False)
+
+
+@pytest.fixture
+def page() -> Iterator[Any]:
+    """A page of a browser."""
+    from playwright.sync_api import sync_playwright
+
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if chromium is None:
+        pytest.skip("no Chromium on this machine: apt-get install chromium")
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=flags)
+        page = browser.new_page(viewport={"width": 1366, "height": 768})
+        page.set_default_timeout(60_000)
+        yield page
+        browser.close()

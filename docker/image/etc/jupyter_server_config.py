@@ -9,6 +9,6 @@ c.ServerApp.port = int(os.environ.get("JUPYTER_PORT", "8888"))
 c.ServerApp.port_retries = 0
 c.ServerApp.open_browser = False
 c.ServerApp.root_dir = os.environ.get("PRACTICUM_COURSE") or os.environ["HOME"]
-c.ServerApp.default_url = "/lab/tree/README.md"
+c.LabApp.default_url = "/lab/tree/README.md"
 # Deleted files are gone: a trash can in a container fills its disk unseen.
 c.FileContentsManager.delete_to_trash = False
