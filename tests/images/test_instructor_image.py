@@ -29,7 +29,8 @@ place = course / "submitted" / "ann" / lab / f"{lab}.ipynb"
 place.parent.mkdir(parents=True)
 place.write_bytes(build(course / "source" / lab).source_notebook)
 (outcome,) = grade_lab(course, lab, (), workers=1, force=False, as_json=False)
-print(sum(cell.points or 0 for cell in outcome.result.cells), outcome.result.isolated)
+lost = [cell.grade_id for cell in outcome.result.cells if cell.points is not None and cell.points < cell.max_points]
+print("lost", lost, "isolated", outcome.result.isolated)
 """
 SERVED = ("--publish", "127.0.0.1::8888", "--env", f"JUPYTER_TOKEN={TOKEN}")
 
@@ -54,7 +55,7 @@ def test_the_demo_grades_as_the_readme_shows_in_whichever_sandbox(
     assert ("sandbox: landlock, because this container forbids namespaces" in said) is (way == "as it comes")
     assert "not sandboxed" not in said
     log = container.run("sh", "-c", "cat ~/course/build/demo/.autograder/01_numpy_mlp.jsonl")
-    results = [json.loads(line)["result"] for line in log.splitlines()]
+    results = [json.loads(line) for line in log.splitlines()]
     used = {result["sandbox"] for result in results if result["cells"]}
     assert used == ({"landlock"} if way == "as it comes" else {"bubblewrap, pre-warmed"})
 
@@ -65,9 +66,7 @@ def test_ranks_are_graded_and_a_network_in_their_reach_is_told(
 ) -> None:
     container = start(instructor_image, *options, command=IDLE)
     said = container.run("sh", "-c", f"cd ~/course && python -c {shlex.quote(GRADE_RANKS)}", timeout_s=300)
-    points, isolated = said.split()[-2:]
-    assert points == "20.0"
-    assert isolated == ("False" if options == () else "True")
+    assert f"lost [] isolated {options != ()}\n" in said
     assert ("Landlock does not keep that" in said) is (options == ())
 
 
