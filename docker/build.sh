@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds one image of this checkout.
-# usage: docker/build.sh [student|instructor|tf-cuda] [cpu|cuda]
+# usage: docker/build.sh [student|instructor|tf-cuda|hub] [cpu|cuda]
 # TAG: its name. BASE_IMAGE: another base; where no registry answers, one is made from Debian's packages.
 # WHEELS: a folder of further wheels for pip. CA: a certificate that the build needs; by default the host's, if pip is told of one.
 set -euo pipefail
@@ -8,7 +8,12 @@ cd "$(dirname "$0")/.."
 
 target=${1:-student} torch=${2:-cpu}
 docker=$(docker/client.sh)
-tag=${TAG:-dl-scale-practicum:$torch$([ "$target" = student ] || echo "-$target")}
+case $target in
+  student) name=$torch ;;
+  instructor) name=$torch-$target ;;
+  *) name=$target ;;
+esac
+tag=${TAG:-dl-scale-practicum:$name}
 base=${BASE_IMAGE:-$(sed -n 's/^ARG BASE_IMAGE=//p' docker/Dockerfile)}
 standin=dl-scale-practicum-base:bookworm
 options=()
