@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types lab labs docs image image-test clean
+.PHONY: help setup demo test lint types lab labs docs image image-test image-smoke clean
 
 # One line that moves instead of pip's hundreds; errors and warnings in full.
 define PROGRESS
@@ -59,6 +59,9 @@ image: ## build the students' image with torch for the CPU (another: docker/buil
 
 image-test: $(READY) ## build images and test containers made from them; needs a Docker engine
 	@$(BIN)/pytest -m image tests/images
+
+image-smoke: $(READY) ## build the students' and the instructor's image, and try the most important of it
+	@$(BIN)/pytest -m 'image and smoke' tests/images
 
 clean: ## remove what the other targets made, the environment too
 	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -43,6 +43,7 @@ def test_the_course_is_there_and_releases_as_it_was_committed(instructor_image: 
     container.run("sh", "-c", "cd ~/course && autograder release --check", timeout_s=300)
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("way", ["as it comes", "with the profile"])
 def test_the_demo_grades_as_the_readme_shows_in_whichever_sandbox(
     way: str, instructor_image: str, start: Start

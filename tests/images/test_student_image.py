@@ -47,6 +47,7 @@ print("well |", launch(begin, 2, "work"))
 """
 
 
+@pytest.mark.smoke
 def test_the_server_answers_soon_and_stops_soon(student_image: str, start: Start) -> None:
     answers, stops = [], []
     for _ in range(3):
@@ -61,6 +62,7 @@ def test_the_server_answers_soon_and_stops_soon(student_image: str, start: Start
     assert statistics.median(stops) < 2
 
 
+@pytest.mark.smoke
 def test_the_server_answers_only_with_the_token(student_image: str, start: Start) -> None:
     container = start(student_image, *SERVED)
     container.wait()
@@ -78,6 +80,7 @@ def test_without_a_token_given_the_server_makes_one_up(student_image: str, start
     assert "token" not in docker("inspect", "--format", "{{json .Config.Env}}", student_image).lower()
 
 
+@pytest.mark.smoke
 def test_solutions_and_grader_are_not_in_it(student_image: str, start: Start) -> None:
     container = start(student_image, command=IDLE)
     names = "-name", "solutions", "-o", "-name", "autograder"
@@ -116,6 +119,7 @@ def test_a_home_that_cannot_be_written_is_explained(student_image: str, start: S
     assert container.look("{{.State.ExitCode}}") == "1"
 
 
+@pytest.mark.smoke
 def test_it_needs_no_privilege_and_no_writable_system(student_image: str, start: Start) -> None:
     options = ("--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--network", "none")
     container = start(student_image, *options, "--tmpfs", "/home/jovyan:uid=1000,gid=100,exec")
@@ -127,6 +131,7 @@ def test_it_needs_no_privilege_and_no_writable_system(student_image: str, start:
     container.run("jupyter", "nbconvert", "--to", "notebook", "--execute", "--allow-errors", notebook, timeout_s=120)
 
 
+@pytest.mark.smoke
 def test_ranks_fail_with_an_explanation_and_leave_nothing(student_image: str, start: Start) -> None:
     container = start(student_image, "--network", "none", command=IDLE)
     said = container.python(RANKS, timeout_s=120)
@@ -262,6 +267,7 @@ def test_torch_is_the_build_that_was_asked_for(student_image: str, start: Start)
     )
 
 
+@pytest.mark.smoke
 def test_doctor_finds_nothing_amiss_that_matters_to_students(student_image: str, start: Start) -> None:
     container = start(student_image, "--shm-size", "2g", command=IDLE)
     said = json.loads(container.run("labkit", "doctor", "--json", check=False))
