@@ -12,9 +12,11 @@ import sys
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import yaml
 
 pytestmark = pytest.mark.slow
 
@@ -394,3 +396,52 @@ def test_a_machine_whose_timer_does_not_start_does_nothing(aws: Any, tmp_path: P
     code, calls = machine(aws, "HeadTemplate", tmp_path).boot(fail="shutdown -h")
     assert code != 0
     assert calls == [["shutdown", "-h", "+240"]]
+
+
+# --------------------------------------------------------------------------------------------- other clouds, Kubernetes
+def test_the_sky_task_starts_torchrun_on_each_of_its_nodes(tmp_path: Path) -> None:
+    task = yaml.safe_load((CLOUD / "sky.yaml").read_text(encoding="utf-8"))
+    # The fields of SkyPilot's own schema that are used here.
+    assert set(task) <= {"name", "workdir", "num_nodes", "resources", "envs", "setup", "run"}
+    assert task["resources"]["autostop"] == {"idle_minutes": 30, "down": True}
+    (tmp_path / "torchrun").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    (tmp_path / "torchrun").chmod(0o755)
+    told = {"SKYPILOT_NUM_NODES": "2", "SKYPILOT_NODE_RANK": "1", "SKYPILOT_NUM_GPUS_PER_NODE": "4"}
+    told |= {"SKYPILOT_NODE_IPS": "10.0.0.4\n10.0.0.5\n", "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    own = {**task["envs"], "SCRIPT": "train.py", "ARGUMENTS": "--epochs 3"}
+    run = task["run"].replace("export PATH=/opt/kit/bin:$PATH", "")
+    done = subprocess.run(["bash", "-c", run], env={**told, **own}, capture_output=True, text=True, check=True)
+    assert " ".join(done.stdout.split()) == (
+        "--nnodes 2 --node-rank 1 --nproc-per-node 4 --master-addr 10.0.0.4 --master-port 29500 train.py --epochs 3"
+    )
+
+
+def test_the_hub_s_values_give_students_a_uid_of_their_own_and_the_instructor_another_image() -> None:
+    values = yaml.safe_load((CLOUD / "jupyterhub-values.yaml").read_text(encoding="utf-8"))
+    config = SimpleNamespace(KubeSpawner=SimpleNamespace())
+    exec(values["hub"]["extraConfig"]["course"], {"c": config})
+    spawners = [
+        SimpleNamespace(user=SimpleNamespace(admin=admin, id=number)) for number, admin in ((1, True), (2, False))
+    ]
+    uids, images = [], []
+    for spawner in spawners:
+        container = SimpleNamespace(image="as chosen")
+        pod = SimpleNamespace(spec=SimpleNamespace(containers=[container]))
+        config.KubeSpawner.modify_pod_hook(spawner, pod)
+        uids.append(config.KubeSpawner.uid(spawner))
+        images.append(container.image)
+    assert uids == [1000, 20002]
+    assert [image.endswith("cpu-instructor") for image in images] == [True, False]
+
+
+def test_the_hub_s_pods_have_shared_memory_limits_and_an_end() -> None:
+    values = yaml.safe_load((CLOUD / "jupyterhub-values.yaml").read_text(encoding="utf-8"))
+    user = values["singleuser"]
+    volumes = {volume["name"]: volume for volume in user["storage"]["extraVolumes"]}
+    mounts = {mount["name"]: mount["mountPath"] for mount in user["storage"]["extraVolumeMounts"]}
+    assert volumes["shm"]["emptyDir"]["medium"] == "Memory" and mounts["shm"] == "/dev/shm"
+    assert mounts.keys() == volumes.keys()
+    assert user["memory"]["limit"] and user["cpu"]["limit"]
+    assert values["cull"]["enabled"] and values["cull"]["maxAge"] > 0
+    gpus = [profile.get("kubespawner_override", {}).get("extra_resource_limits") for profile in user["profileList"]]
+    assert gpus == [None, {"nvidia.com/gpu": "1"}]
