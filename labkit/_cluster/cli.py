@@ -133,7 +133,7 @@ def run(
     except ClusterError as error:
         raise click.ClickException(str(error)) from error
     except KeyboardInterrupt:
-        click.echo("cluster: stopped; all ranks have ended", err=True)
+        click.echo("cluster: stopped", err=True)
         sys.exit(130)
     click.echo(f"cluster: all ranks are done after {time.monotonic() - started:.1f} s", err=True)
 

@@ -76,10 +76,9 @@ def run(job: Job, facts: Mapping[Node, Facts], show: Callable[[str, int | None, 
             watch = _Watch(nodes, counts, show)
             watch.until(events, job.timeout_s)
         finally:
-            left = _end(sessions, nodes)
-    problem = watch.problem(job.timeout_s)
-    if problem:
-        raise ClusterError(*problem) if not left else ClusterError(problem[0], f"{problem[1]}\n      {left}")
+            _end(sessions, nodes)
+    if problem := watch.problem(job.timeout_s):
+        raise ClusterError(*problem)
 
 
 def pack(job: Job, archive: IO[bytes]) -> None:
@@ -221,15 +220,12 @@ class _Watch:
         return blame(endings, sum(self._counts)) if endings else None
 
 
-def _end(sessions: Sequence[Session], nodes: Sequence[Node]) -> str:
-    """End the job on all nodes; return which have not said that nothing is left."""
+def _end(sessions: Sequence[Session], nodes: Sequence[Node]) -> None:
+    """End the job on all nodes; say which of them have not said that nothing is left."""
     for session in sessions:
         session.close()
     deadline = time.monotonic() + _END_S
     gone = [session.join(max(0.1, deadline - time.monotonic())) for session in sessions]
-    left = [node.name for node, done in zip(nodes, gone, strict=False) if not done]
-    if left:
-        text = f"no answer from {', '.join(left)}: what runs there ends when its ssh server notices"
-        print(text, file=sys.stderr)
-        return text
-    return ""
+    if left := [node.name for node, done in zip(nodes, gone, strict=False) if not done]:
+        names = ", ".join(left)
+        print(f"cluster: no answer from {names}: what runs there ends when its ssh server notices", file=sys.stderr)
