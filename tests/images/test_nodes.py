@@ -47,7 +47,7 @@ def network(engine: None) -> Iterator[str]:
     name = f"practicum-{uuid.uuid4().hex[:12]}"
     docker("network", "create", name)
     yield name
-    docker("network", "rm", name, check=False)
+    docker("network", "rm", name)
 
 
 @pytest.fixture
@@ -64,8 +64,11 @@ def keys(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def cluster(student_image: str, start: Start, network: str, keys: Path) -> Callable[[int], list[Container]]:
-    """Start a head and this many workers, with a hosts file that names all of them; the head comes first."""
+def cluster(student_image: str, network: str, start: Start, keys: Path) -> Callable[[int], list[Container]]:
+    """Start a head and this many workers, with a hosts file that names all of them; the head comes first.
+
+    `start` comes after `network`: its containers are gone before the network is.
+    """
 
     def begin(workers: int) -> list[Container]:
         names = [f"worker{number}" for number in range(1, workers + 1)]
