@@ -82,6 +82,20 @@ def _scores(lab: Path, notebook: nbformat.NotebookNode) -> dict[str, CellScore]:
     return {score.grade_id: score for score in scores if score.points is not None}
 
 
+def _scores_from_the_change(lab: Path, variant: Variant) -> dict[str, CellScore]:
+    """Return the scores of the checks below the first cell that the variant changes.
+
+    Those above see what they see of the solution, which another test holds to full marks.
+    """
+    whole, notebook = _instructor(lab), put_answers(_instructor(lab), variant)
+    first = next(i for i, cell in enumerate(notebook.cells) if cell.source != whole.cells[i].source)
+    above = {cell.id for cell in notebook.cells[:first] if cell.metadata.get("nbgrader", {}).get("grade")}
+    for cell in notebook.cells[:first]:
+        if cell.id in above and cell.cell_type == "code":
+            cell.source = ""
+    return {grade_id: score for grade_id, score in _scores(lab, notebook).items() if grade_id not in above}
+
+
 def _lost(scores: dict[str, CellScore]) -> dict[str, str]:
     return {s.grade_id: f"{s.points:g} of {s.max_points:g} {s.message} {[c for c in s.cases if not c['passed']]}"
             for s in scores.values() if s.points != s.max_points}  # fmt: skip
@@ -114,13 +128,13 @@ def test_the_released_notebook_earns_nothing_and_fails_only_for_what_is_not_impl
 
 @pytest.mark.parametrize(("lab", "variant"), WRONG)
 def test_a_wrong_answer_fails_the_check_it_names_and_only_that(lab: Path, variant: Variant) -> None:
-    scores = _scores(lab, put_answers(_instructor(lab), variant))
-    assert sorted(_lost(scores)) == sorted(variant.fails), _lost(scores)
+    lost = _lost(_scores_from_the_change(lab, variant))
+    assert sorted(lost) == sorted(variant.fails), lost
 
 
 @pytest.mark.parametrize(("lab", "variant"), RIGHT)
 def test_another_right_answer_earns_full_marks(lab: Path, variant: Variant) -> None:
-    assert not _lost(_scores(lab, put_answers(_instructor(lab), variant)))
+    assert not _lost(_scores_from_the_change(lab, variant))
 
 
 @every_lab
