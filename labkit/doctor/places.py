@@ -57,6 +57,7 @@ def sandbox() -> list[Finding]:
     done = subprocess.run(_SANDBOX, check=False, capture_output=True, text=True, timeout=_SANDBOX_S)
     if done.returncode == 0:
         return [Finding("ok", "sandbox", "bubblewrap and user namespaces work")]
-    fix = "only graders need it: allow unprivileged user namespaces (docker: --security-opt seccomp=docker/seccomp.json)"
+    allow = "allow unprivileged user namespaces (docker: --security-opt seccomp=docker/seccomp.json)"
+    fix = f"only graders need it, and they have a second one: {allow}"
     words = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
     return [Finding("warn", "sandbox", words, fix)]
