@@ -290,7 +290,14 @@ def _becomes(container: Container, health: str) -> bool:
 
 
 def _notebook(source: str) -> dict[str, Any]:
-    cell = {"cell_type": "code", "id": "one", "source": source, "metadata": {}, "outputs": [], "execution_count": None}
+    cell: dict[str, Any] = {
+        "cell_type": "code",
+        "id": "one",
+        "source": source,
+        "metadata": {},
+        "outputs": [],
+        "execution_count": None,
+    }
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
     return {"cells": [cell], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
 
