@@ -54,7 +54,7 @@ def test_targets_and_arguments_of_the_builds_are_in_the_dockerfile(compose: Comp
     assert builds
     for name, build in builds.items():
         assert build["target"] in targets, name
-        assert set(build["args"]) <= arguments, name
+        assert set(build.get("args", {})) <= arguments, name
 
 
 def test_the_gpu_service_reserves_every_gpu(compose: Compose) -> None:
