@@ -1,4 +1,4 @@
-"""Accounts that only the instructor opens, and for each a uid of its own, so that an exchange tells students apart."""
+"""Accounts that only the instructor opens; for each student a uid, by which an exchange tells them apart."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ class Uids:
     def __init__(self, path: Path, public: Path) -> None:
         self.path, self.public = path, public
 
-    def of(self, name: str, *, instructor: bool) -> int:
-        """Return the uid that this user's processes and files have."""
+    def of(self, name: str) -> int:
+        """Return the uid that this student's processes and files have."""
         known: dict[str, int] = json.loads(self.path.read_text(encoding="utf-8")) if self.path.exists() else {}
         if name not in known:
             known[name] = max([FIRST_UID - 1, *known.values()]) + 1
             _write(self.path, known)
         _write(self.public, known)
-        return INSTRUCTOR_UID if instructor else known[name]
+        return known[name]
 
 
 def _write(path: Path, values: dict[str, int]) -> None:

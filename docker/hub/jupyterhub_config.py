@@ -77,7 +77,7 @@ def prepare(spawner: Any) -> None:
     else:
         # It starts as root, takes the student's uid on and drops these; no-new-privileges keeps it from coming back.
         spawner.extra_create_kwargs = {"user": "root"}
-        spawner.environment |= {"NB_UID": str(uids.of(spawner.user.name, instructor=False)), "NB_GID": str(GROUP)}
+        spawner.environment |= {"NB_UID": str(uids.of(spawner.user.name)), "NB_GID": str(GROUP)}
         rights["cap_add"] = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "SETGID", "SETUID"]
         # Labs come from the exchange, so those of the image do not.
         rights["tmpfs"] = {"/opt/practicum/labs": "size=4k,mode=755"}
