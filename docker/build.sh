@@ -29,8 +29,12 @@ if [ -z "${BASE_IMAGE:-}" ] && ! "$docker" image inspect "$base" >/dev/null 2>&1
 fi
 wheels=${WHEELS:-${PIP_FIND_LINKS:-}}
 if [ -n "$wheels" ] && [ -d "$wheels" ]; then
-  tar -C "$wheels" --sort=name --mtime=@0 -c . | "$docker" import - dl-scale-practicum-wheels:local >/dev/null
-  options+=(--build-arg WHEELS_IMAGE=dl-scale-practicum-wheels:local)
+  # Each import makes an image of the folder's size: once is enough, until other wheels lie in it.
+  image=dl-scale-practicum-wheels:$(cd "$wheels" && find . -type f -printf '%P %s\n' | sort | sha256sum | cut -c 1-12)
+  if ! "$docker" image inspect "$image" >/dev/null 2>&1; then
+    tar -C "$wheels" --sort=name --mtime=@0 -c . | "$docker" import - "$image" >/dev/null
+  fi
+  options+=(--build-arg "WHEELS_IMAGE=$image")
 fi
 ca=${CA:-${PIP_CERT:-}}
 if [ -n "$ca" ]; then options+=(--secret "id=ca,src=$ca"); fi

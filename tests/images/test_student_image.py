@@ -168,6 +168,11 @@ def test_health_follows_the_server(student_image: str, start: Start) -> None:
     assert _becomes(container, "healthy")
 
 
+def test_health_is_found_out_without_a_network(student_image: str, start: Start) -> None:
+    container = start(student_image, "--network", "none", "--health-interval", "1s")
+    assert _becomes(container, "healthy")
+
+
 def test_a_cell_runs_and_jupyterlab_s_own_saving_survives_a_restart(
     student_image: str, start: Start, page: Any
 ) -> None:

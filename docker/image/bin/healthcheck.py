@@ -15,8 +15,11 @@ def main() -> int:
     if not notes:
         print("no Jupyter server has started")
         return 1
-    url = json.loads(notes[-1].read_text(encoding="utf-8"))["url"]
-    with urllib.request.urlopen(f"{url}api", timeout=2) as answer:
+    note = json.loads(notes[-1].read_text(encoding="utf-8"))
+    # The note's own address has the container's name, which without a network nobody resolves.
+    host = "127.0.0.1" if note["hostname"] in ("0.0.0.0", "") else note["hostname"]
+    url = f"http{'s' if note['secure'] else ''}://{host}:{note['port']}{note['base_url']}api"
+    with urllib.request.urlopen(url, timeout=2) as answer:
         print(answer.read().decode())
     return 0
 
