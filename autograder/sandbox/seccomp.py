@@ -15,7 +15,7 @@ Where there are no namespaces (`sole_wall`), files, processes and network are th
 what Landlock does not see:
 
 - internet sockets, but for TCP where ranks need it; and TCP's way to connect while it sends;
-- message queues, being told of what happens in a directory, and opening a file by its number;
+- message queues, all of System V's, being told of what happens in a directory, and opening a file by its number;
 - extended attributes.
 
 Owner, mode and times of a file, and limits and priorities of a process or thread that is named, cannot be changed; that
@@ -48,7 +48,16 @@ _REFUSED = {
 }
 # Each pair: on x86-64, on AArch64; None: a call that there is not.
 _REFUSED_AT_SOLE_WALL = {
+    "shmat": (30, 196),
+    "shmctl": (31, 195),
+    "semop": (65, 193),
+    "semctl": (66, 191),
+    "semtimedop": (220, 192),
+    "msgsnd": (69, 189),
+    "msgrcv": (70, 188),
+    "msgctl": (71, 187),
     "mq_open": (240, 180),
+    "mq_unlink": (241, 181),
     "inotify_init": (253, None),
     "inotify_init1": (294, 26),
     "fanotify_init": (300, 262),
