@@ -100,6 +100,15 @@ def test_limits_can_be_asked_for_by_name() -> None:
     assert choose("limits").name == "limits"
 
 
+def test_the_environment_can_ask_for_one_and_the_caller_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUTOGRADER_SANDBOX", "limits")
+    assert choose().name == "limits"
+    monkeypatch.setenv("AUTOGRADER_SANDBOX", "gvisor")
+    assert choose("limits").name == "limits"
+    with pytest.raises(SandboxError, match="'gvisor'"):
+        choose()
+
+
 def test_an_unknown_name_is_an_error_that_lists_the_known_ones() -> None:
     with pytest.raises(SandboxError, match=r"(?s)'gvisor'.*bubblewrap, landlock, limits"):
         choose("gvisor")
