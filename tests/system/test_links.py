@@ -17,14 +17,22 @@ def found() -> list[Found]:
         pytest.skip("Linux")
     if problem := missing():
         pytest.skip(problem)
-    return measure()
+    first = measure()
+    # Other work on this machine can spoil a measurement, and cannot make one better: a second one decides.
+    return (
+        first if all(_near(one.fitted, one.rate) and _near(one.measured, one.predicted) for one in first) else measure()
+    )
+
+
+def _near(value: float, other: float) -> bool:
+    return 0.75 < value / other < 1.25
 
 
 @pytest.mark.parametrize("number", range(len(LINKS)), ids=lambda number: f"{LINKS[number].rate / 1e6:.0f}-mbit")
 def test_the_fitted_bandwidth_is_the_link_s(number: int, found: list[Found]) -> None:
     one = found[number]
     assert one.rate == LINKS[number].rate
-    assert 0.75 < one.fitted / one.rate < 1.25, one
+    assert _near(one.fitted, one.rate), one
     assert one.alpha < 0.005, one  # no cable of a machine's own takes milliseconds
 
 
@@ -32,4 +40,4 @@ def test_the_fitted_bandwidth_is_the_link_s(number: int, found: list[Found]) -> 
 def test_the_model_predicts_the_ring_all_reduce_of_a_larger_array(number: int, found: list[Found]) -> None:
     one = found[number]
     assert one.array > LINKS[number].largest
-    assert 0.75 < one.measured / one.predicted < 1.25, one
+    assert _near(one.measured, one.predicted), one
