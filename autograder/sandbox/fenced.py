@@ -37,7 +37,6 @@ from autograder.sandbox.view import checkout_paths, python_paths, system_paths
 
 __all__ = ["Fenced", "unfit"]
 
-_ROOT = Path(__file__).parents[2]
 _FENCE, _PACKAGES = "fence.json", "packages"
 _ETC = ("passwd", "group", "hosts", "nsswitch.conf", "ld.so.conf", "ld.so.conf.d", "mime.types", "timezone")
 _CARDS = ("/sys/bus/pci/devices", "/sys/devices")  # gloo looks here for the network's
@@ -99,8 +98,9 @@ def unfit() -> str:
 def _link_packages(folder: Path) -> None:
     """Make a folder in which Python finds what a student may import of a checkout."""
     folder.mkdir(mode=0o755)
-    for path in checkout_paths():
-        link = folder / path.relative_to(_ROOT)
+    paths = checkout_paths()
+    for path in paths:
+        link = folder / path.relative_to(paths[0].parent)
         link.parent.mkdir(exist_ok=True)
         link.symlink_to(path)
 
