@@ -68,7 +68,7 @@ class Fenced(ResourceLimits):
 
     def _environment(self, job: Job) -> dict[str, str]:
         # Python lists a folder to find a package in it; a checkout's is closed.
-        path = {"PYTHONPATH": str(job.directory / _PACKAGES)} if checkout_paths() else {}
+        path = {"PYTHONPATH": str(job.directory / _PACKAGES)}
         # joblib would warn that it finds no locks.
         return {"USER": "student", "JOBLIB_MULTIPROCESSING": "0"} | path | super()._environment(job)
 

@@ -67,12 +67,12 @@ class Container:
         with urllib.request.urlopen(request, timeout=timeout_s) as answer:
             return json.loads(answer.read())
 
-    def wait(self, timeout_s: float = 30) -> float:
+    def wait(self, timeout_s: float = 30, path: str = "/api") -> float:
         """Wait until the server answers; return the seconds that took."""
         started = time.monotonic()
         while time.monotonic() - started < timeout_s:
             try:
-                self.get("/api")
+                self.get(path)
             except (urllib.error.URLError, ConnectionError, TimeoutError):
                 time.sleep(0.1)
             else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
 import urllib.error
 from collections.abc import Callable
 
@@ -24,36 +23,16 @@ COMMAND = (
 
 
 def _build(*arguments: str) -> str:
-    command = [
-        DOCKER,
-        "build",
-        "--quiet",
-        "--file",
-        "binder/Dockerfile",
-        *arguments,
-        "--tag",
-        "dl-scale-practicum:binder",
-    ]
+    command = [DOCKER, "build", "--quiet", "--file", "binder/Dockerfile", *arguments, "--tag", IMAGE]
     environment = {**os.environ, "DOCKER_BUILDKIT": "1"}
     done = subprocess.run([*command, "."], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     return done.stderr if done.returncode else ""
 
 
-def _wait(container: Container) -> None:
-    for _ in range(150):
-        try:
-            container.get(f"{BASE}api")
-        except (urllib.error.URLError, ConnectionError, TimeoutError):
-            time.sleep(0.2)
-        else:
-            return
-    raise AssertionError(container.log())
-
-
 def test_binders_command_serves_this_checkouts_labs(student_image: str, start: Callable[..., Container]) -> None:
     assert not _build("--build-arg", "NB_USER=jovyan", "--build-arg", "NB_UID=1000")
     container = start(IMAGE, "--user", "1000", "--publish", "127.0.0.1::8888", command=COMMAND)
-    _wait(container)
+    container.wait(path=f"{BASE}api")
     with pytest.raises(urllib.error.HTTPError, match="403"):
         container.get(f"{BASE}api/contents", token="wrong")
     assert "labs" in {entry["name"] for entry in container.get(f"{BASE}api/contents")["content"]}

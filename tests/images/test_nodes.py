@@ -128,35 +128,30 @@ def test_several_ranks_on_each_container(cluster: Callable[[int], list[Container
     assert sorted(found) == [("0", "localhost"), ("1", "localhost"), ("2", "worker1"), ("3", "worker1")]
 
 
-def test_a_worker_that_is_killed_is_named_and_all_others_end(cluster: Callable[[int], list[Container]]) -> None:
-    head, gone, other = cluster(2)
+def _lose_the_first_worker(head: Container, worker: Container, how: str, *, ranks: int, timeout_s: float) -> None:
+    """Kill or pause worker1 while all ranks sleep, and see that the head names it."""
     words = [DOCKER, "exec", head.name, "labkit", "cluster", "run", "s.py", "sleep"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as job:
         assert job.stdout and job.stderr
-        for _ in range(3):
+        for _ in range(ranks):
             assert "rank " in job.stdout.readline()
-        docker("kill", gone.name)
+        docker(how, worker.name)
         started = time.monotonic()
-        assert job.wait(60) == 1
+        assert job.wait(timeout_s) == 1
         print(f"the head noticed after {time.monotonic() - started:.1f} s")
         assert re.search(r"^Error: worker1 lost its connection", job.stderr.read(), re.MULTILINE)
     _nothing_is_left(head)
+
+
+def test_a_worker_that_is_killed_is_named_and_all_others_end(cluster: Callable[[int], list[Container]]) -> None:
+    head, gone, other = cluster(2)
+    _lose_the_first_worker(head, gone, "kill", ranks=3, timeout_s=60)
     _nothing_is_left(other)
 
 
 def test_a_worker_that_stops_answering_is_named(cluster: Callable[[int], list[Container]]) -> None:
     head, silent = cluster(1)
-    words = [DOCKER, "exec", head.name, "labkit", "cluster", "run", "s.py", "sleep"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as job:
-        assert job.stdout and job.stderr
-        for _ in range(2):
-            assert "rank " in job.stdout.readline()
-        docker("pause", silent.name)
-        started = time.monotonic()
-        assert job.wait(90) == 1
-        print(f"the head noticed after {time.monotonic() - started:.1f} s")
-        assert re.search(r"^Error: worker1 lost its connection", job.stderr.read(), re.MULTILINE)
-    _nothing_is_left(head)
+    _lose_the_first_worker(head, silent, "pause", ranks=2, timeout_s=90)
     docker("unpause", silent.name)
     _nothing_is_left(silent)
 

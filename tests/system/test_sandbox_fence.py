@@ -17,7 +17,7 @@ import pytest
 
 from autograder.sandbox import Policy
 from autograder.sandbox.reach import listening_ports, open_sockets, other_machines
-from tests.system.sandboxed import Console, console, sandbox_or_skip
+from tests.system.sandboxed import Console, console, meet_abstract_socket, sandbox_or_skip
 
 pytestmark = pytest.mark.slow
 
@@ -185,12 +185,7 @@ def test_queues_watching_and_namespaces_are_refused(prompt: Console) -> None:
 
 
 def test_abstract_sockets_of_the_host_cannot_be_reached(prompt: Console) -> None:
-    address = f"\0autograder-{os.getpid()}"
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(address)
-        server.listen()
-        said = prompt.run(f"import socket; socket.socket(socket.AF_UNIX).connect({address!r})")
-    assert said.startswith("PermissionError")
+    assert meet_abstract_socket(prompt).startswith("PermissionError")
 
 
 @contextlib.contextmanager
