@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 from autograder.errors import SandboxError
@@ -16,6 +15,7 @@ from autograder.sandbox.bubblewrap import Bubblewrap, Way
 from autograder.sandbox.contract import Job, Policy, Sandbox
 from autograder.sandbox.fenced import Fenced, unfit
 from autograder.sandbox.limits import ResourceLimits
+from autograder.sandbox.room import Room
 from autograder.sandbox.seccomp import filter_program
 
 __all__ = ["choose", "complaint"]
@@ -95,13 +95,15 @@ def _working_bubblewrap() -> Bubblewrap | str:
 
 def complaint(sandbox: Sandbox, policy: Policy | None = None) -> str:
     """Return "" when a process can be run in the sandbox, else what it complained about."""
-    with tempfile.TemporaryDirectory(prefix="autograder-probe-") as directory:
-        try:
-            process = sandbox.start(Job(program=_PROBE, directory=Path(directory), policy=policy or Policy()))
-        except SandboxError as error:
-            return str(error)
+    room = Room()  # so that nothing is left of a grader that is killed in here
+    try:
+        process = sandbox.start(Job(program=_PROBE, directory=room.path, policy=policy or Policy()))
         code = process.wait(_PROBE_TIMEOUT_S)
         process.close()
+    except SandboxError as error:
+        return str(error)
+    finally:
+        room.leave()
     return "" if code == 0 else process.last_words() or f"a process in it ended with code {code}"
 
 

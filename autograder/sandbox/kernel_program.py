@@ -6,14 +6,20 @@ shares no directory with the host, and a client that connects early waits in the
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
+import select
+import subprocess
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import zmq
 from ipykernel.kernelapp import IPKernelApp
 from ipykernel.zmqshell import ZMQInteractiveShell
+
+_LOOK_MS = 50
 
 
 def adopt_sockets(descriptors: dict[str, int]) -> None:
@@ -47,13 +53,54 @@ class SandboxedKernelApp(IPKernelApp):  # type: ignore[misc]
             matplotlib.rcParams["backend"] = os.environ["MPLBACKEND"]
 
 
+def run_with_pipes(shell: ZMQInteractiveShell, command: str) -> None:
+    """Do `!command` as IPython's own system() does, but for the terminal: what it says is printed before this returns.
+
+    IPython's system_raw would let the command write to the kernel's own output, which a thread forwards some time
+    later: perhaps when the cell has ended, and nobody waits for its outputs any more.
+
+    Raises:
+        OSError: the command ends in `&`.
+    """
+    if command.rstrip().endswith("&"):
+        raise OSError("Background processes not supported.")
+    line = shell.var_expand(command, depth=1)
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    with subprocess.Popen(["/bin/sh", "-c", line], stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        try:
+            for said in _said_by(process):
+                print(decoder.decode(said), end="", flush=True)
+        except KeyboardInterrupt:
+            process.kill()
+    print(decoder.decode(b"", final=True), end="", flush=True)
+    code = process.returncode
+    shell.user_ns["_exit_code"] = 128 - code if code > 128 else code
+
+
+def _said_by(process: subprocess.Popen[bytes]) -> Iterator[bytes]:
+    """Yield what a process says until it ends; what processes say that it leaves behind is not waited for."""
+    assert process.stdout is not None
+    descriptor = process.stdout.fileno()
+    waiting = select.poll()
+    waiting.register(descriptor, select.POLLIN)
+    while True:
+        ended = process.poll() is not None
+        if waiting.poll(0 if ended else _LOOK_MS):
+            said = os.read(descriptor, 1 << 16)
+            if not said:
+                return
+            yield said
+        elif ended:
+            return
+
+
 def run_commands_without_a_terminal() -> None:
     """Where no terminal is to be had, let `!command` do with pipes."""
     try:
         for descriptor in os.openpty():
             os.close(descriptor)
     except OSError:
-        ZMQInteractiveShell.system = ZMQInteractiveShell.system_raw
+        ZMQInteractiveShell.system = run_with_pipes
 
 
 def main() -> None:

@@ -104,6 +104,19 @@ def test_what_honest_programs_do_with_files_works(prompt: Console) -> None:
     assert prompt.run("!cat data.txt") == "of the host"
 
 
+def test_what_a_command_says_comes_in_its_place_and_is_not_waited_for_longer_than_the_command(prompt: Console) -> None:
+    said = prompt.run("""
+        !echo one
+        print("two")
+        !echo thr\u00e9\u00e9 >&2; exit 3
+        print(_exit_code)
+        !sleep 60 & echo four; kill -9 $$
+        print(_exit_code)
+    """)
+    assert said.split() == ["one", "two", "thr\u00e9\u00e9", "3", "four", "-9"]
+    assert prompt.run("!sleep 60 &").startswith("OSError: Background")
+
+
 def test_other_processes_can_be_neither_signalled_nor_looked_into(prompt: Console) -> None:
     child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     priority = os.getpriority(os.PRIO_PROCESS, child.pid)

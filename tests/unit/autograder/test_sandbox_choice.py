@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -89,6 +93,22 @@ def test_bubblewrap_is_tried_once(path: Path) -> None:
     tries = (path / "tries").read_text()
     choose()
     assert (path / "tries").read_text() == tries
+
+
+def test_a_grader_killed_while_it_tries_a_sandbox_leaves_nothing_that_the_next_does_not_clear(tmp_path: Path) -> None:
+    killed = """
+        import os, signal
+        from autograder.sandbox import choice, limits
+        limits.ResourceLimits.start = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+        choice.complaint(choice.choose("limits"))
+    """
+    next_one = "from autograder.sandbox.room import Room; Room().leave()"
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    assert subprocess.run([sys.executable, "-c", dedent(killed)], env=environment, check=False).returncode == -9
+    (left,) = tmp_path.iterdir()
+    os.utime(left, (0, 0))
+    subprocess.run([sys.executable, "-c", next_one], env=environment, check=True)
+    assert not list(tmp_path.iterdir())
 
 
 def test_bubblewrap_asked_for_by_name_and_missing_is_an_error_with_the_reason(path: Path) -> None:
