@@ -1,6 +1,7 @@
-"""Write docker/requirements.txt: exact versions of all that is in the image but torch, which each tag has its own of.
+"""Write docker/requirements.txt and docker/hub/requirements.txt: exact versions of all that is in the images but torch.
 
-Usage: python docker/lock.py. Asks pip for a solution of pyproject.toml's ranges without installing it.
+Usage: python docker/lock.py [image | hub], with Python 3.11 as in the images; without a name, both. Asks pip for a
+solution without installing it: of pyproject.toml's ranges, and of the hub's packages in the versions of the former.
 """
 
 from __future__ import annotations
@@ -12,8 +13,14 @@ import sys
 import tomllib
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
-LOCK = ROOT / "docker" / "requirements.txt"
+HERE = Path(__file__).parent
+IMAGE, HUB = HERE / "requirements.txt", HERE / "hub" / "requirements.txt"
+_HUB = (
+    "jupyterhub",
+    "dockerspawner>=14,<15",
+    "jupyterhub-nativeauthenticator>=1.3,<2",
+    "jupyterhub-idle-culler>=2,<3",
+)
 # The oldest Python that the image is built on: Debian 12's.
 _PYTHON = "3.11.2"
 # What a CUDA build of torch brings along besides what any build needs.
@@ -21,31 +28,49 @@ _CUDA = re.compile(r"nvidia-|cuda-|triton")
 # jsonschema checks addresses beyond ASCII with these if they are there, and no notebook has one: without them a Jupyter
 # server starts 1.4 s sooner.
 _NEEDLESS = {"lark", "rfc3987-syntax"}
-_HEADER = "# Written by `python docker/lock.py`. Each image has its own torch, installed by itself.\n"
+_HEADER = "# Written by `python docker/lock.py`."
 
 
-def resolve() -> dict[str, str]:
+def resolve(*wanted: str) -> dict[str, str]:
     """Return the version of each package that pip would install into an empty environment."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = project["optional-dependencies"]
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed", "--report", "-"]
-    command += ["--python-version", _PYTHON, "--only-binary", ":all:", "--target", "nowhere"]
-    command += [*project["dependencies"], *extras["cluster"], *extras["hub"]]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
+    done = subprocess.run([*command, *wanted], stdout=subprocess.PIPE, check=True, text=True)
     found = (item["metadata"] for item in json.loads(done.stdout)["install"])
     return {re.sub(r"[-_.]+", "-", item["name"]).lower(): item["version"] for item in found}
 
 
-def locked(versions: dict[str, str]) -> str:
-    """Return the file's text."""
+def image() -> str:
+    """Return the lines for the students' and instructors' image."""
+    project = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    on = ["--python-version", _PYTHON, "--only-binary", ":all:", "--target", "nowhere"]
+    versions = resolve(*on, *project["dependencies"], *extras["cluster"], *extras["hub"])
     torch = versions.pop("torch").partition("+")[0]
     tensorflow = versions.pop("tensorflow")
-    lines = [f"{name}=={versions[name]}\n" for name in sorted(versions.keys() - _NEEDLESS) if not _CUDA.match(name)]
+    lines = [f"{_HEADER} Each image has its own torch, installed by itself.", f"# torch=={torch}"]
+    lines += [f"{name}=={versions[name]}" for name in sorted(versions.keys() - _NEEDLESS) if not _CUDA.match(name)]
     # The same program without its CUDA kernels; for other processors the ordinary package has none.
-    lines.append(f"tensorflow-cpu=={tensorflow}; platform_machine == 'x86_64'\n")
-    lines.append(f"tensorflow=={tensorflow}; platform_machine != 'x86_64'\n")
-    return f"{_HEADER}# torch=={torch}\n" + "".join(lines)
+    lines.append(f"tensorflow-cpu=={tensorflow}; platform_machine == 'x86_64'")
+    lines.append(f"tensorflow=={tensorflow}; platform_machine != 'x86_64'")
+    return "\n".join([*lines, ""])
+
+
+def hub() -> str:
+    """Return the lines for the hub's image."""
+    versions = resolve("--constraint", str(IMAGE), *_HUB)
+    return "\n".join([_HEADER, *(f"{name}=={versions[name]}" for name in sorted(versions)), ""])
+
+
+def main() -> None:
+    """Write the files that are named, or both."""
+    files = {"image": (IMAGE, image), "hub": (HUB, hub)}
+    chosen = sys.argv[1:] or list(files)
+    if unknown := set(chosen) - files.keys():
+        raise SystemExit(f"docker/lock.py: no {min(unknown)!r}, only image and hub")
+    for name in chosen:
+        path, lines = files[name]
+        path.write_text(lines(), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    LOCK.write_text(locked(resolve()), encoding="utf-8")
+    main()
