@@ -38,6 +38,7 @@ def test_binders_command_serves_this_checkouts_labs(student_image: str, start: C
     assert "labs" in {entry["name"] for entry in container.get(f"{BASE}api/contents")["content"]}
     lab = "labs/01_numpy_mlp/01_numpy_mlp.ipynb"
     assert container.run("cat", lab) == (ROOT / lab).read_text(encoding="utf-8")
+    assert container.run("cat", "README.md").split("\n## ")[1].startswith("For students\n")
     assert container.run("sh", "-c", "id -u; touch ~/mine").strip() == "1000"
 
 

@@ -208,6 +208,7 @@ def test_it_opens_on_the_course_s_first_page(student_image: str, start: Start, p
     page.goto(f"{container.address()}/?token={TOKEN}")
     page.locator(".jp-MarkdownViewer h1").first.wait_for()
     assert page.locator(".jp-MarkdownViewer h1").first.inner_text().startswith("Deep learning at scale")
+    assert page.locator(".jp-MarkdownViewer h2").all_inner_texts() == ["For students", "The labs"]
     assert page.locator("text=Jupyter news").count() == 0
 
 
