@@ -96,19 +96,22 @@ class Bubblewrap(Sandbox):
         return self._start(job, host=beside)
 
     def _start(self, job: Job, *, host: Mapping[str, Path] | None) -> Process:
-        info, info_end = os.pipe()
+        info, end = os.pipe()
+        os.close(end)
         with (
             os.fdopen(info, "rb", buffering=0) as reader,
-            os.fdopen(info_end, "wb", buffering=0) as writer,
+            # bwrap can read it too: else, were this process killed, its report would end it, and its child would wait
+            # for ever. So it goes on until the report of `inside.py` fails, and ends with everything in it.
+            Path(f"/proc/self/fd/{info}").open("r+b", buffering=0) as writer,
             os.fdopen(os.memfd_create("seccomp"), "w+b", buffering=0) as calls,
         ):
             calls.write(filter_program())
             calls.seek(0)
             return spawn(
-                lambda ready: self._command(job, host, ready=ready, info=info_end, calls=calls.fileno()),
+                lambda ready: self._command(job, host, ready=ready, info=writer.fileno(), calls=calls.fileno()),
                 environment=environment(job.policy, home=HOME, tmp=TMP),
                 stdin=job.stdin,
-                descriptors=(*job.descriptors, info_end, calls.fileno()),
+                descriptors=(*job.descriptors, writer.fileno(), calls.fileno()),
                 leader=lambda _pid: _open_init(reader, writer),
                 # The first process of a pid namespace: when it is killed, the kernel ends all others before it is gone.
                 stop_signal=signal.SIGKILL,

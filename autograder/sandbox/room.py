@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import shutil
+import signal
 import tempfile
 import time
 from pathlib import Path
@@ -50,8 +52,25 @@ def _clear_abandoned(parent: Path) -> None:
             continue  # another process was faster
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _end_starters(path)
             shutil.rmtree(path, ignore_errors=True)
         except BlockingIOError:
             continue  # its owner lives
         finally:
             os.close(lock)
+
+
+def _end_starters(room: Path) -> None:
+    """End what bwrap had begun in a room when its grader was killed.
+
+    bwrap makes a child and lets it wait for a word. If its grader is killed before that word comes, it dies too, but
+    the child only dies with it from that word on, and waits for ever. No program has been started in it yet.
+    """
+    inside = os.fsencode(room) + b"/"
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            process = os.pidfd_open(int(entry.name))  # before the look at what it is: the number may be given anew
+            with os.fdopen(process, closefd=True):
+                program, *arguments = (entry / "cmdline").read_bytes().split(b"\0")
+                if program.endswith(b"/bwrap") and any(argument.startswith(inside) for argument in arguments):
+                    signal.pidfd_send_signal(process, signal.SIGKILL)

@@ -32,12 +32,15 @@ def below(pid: int) -> Iterator[int]:
                 yield from below(int(child))
 
 
-def wait_until_none(timeout_s: float) -> list[str]:
-    """Wait until nothing runs below this process; return the command lines of what is still there after timeout_s."""
+def wait_until_none(timeout_s: float, but: str = "") -> list[str]:
+    """Wait until nothing runs below this process; return the command lines of what is still there after timeout_s.
+
+    but: the name of processes that may stay.
+    """
     deadline = time.monotonic() + timeout_s
     while True:
         _reap()
-        left = [_command(pid) for pid in below(os.getpid())]
+        left = [_command(pid) for pid in below(os.getpid()) if not but or name(pid) != but]
         if not left or time.monotonic() > deadline:
             return left
         time.sleep(0.02)

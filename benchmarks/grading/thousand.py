@@ -23,12 +23,13 @@ from autograder.course import open_course
 from autograder.store import Log
 from benchmarks.grading.graders import Failed, command
 from benchmarks.grading.hostile import HONEST, LAB, make_course
-from benchmarks.grading.processes import adopt_orphans, wait_until_none
+from benchmarks.grading.processes import adopt_orphans, below, name, wait_until_none
 
 __all__ = ["Run", "draw", "grade_class", "summary"]
 
 _GONE_S = 10.0
 _ABANDONED_S = 120
+_STARTER = "bwrap"
 """A temporary folder so old, whose owner is dead, is removed by the next run; a younger one may be about to be used."""
 _AMID_S = 0.5
 _AT_START_S = 1.5
@@ -48,6 +49,8 @@ class Run:
     """How long after each kill its last process was gone."""
     folders: int = 0
     """Temporary folders that the killed runs left, all of which the next one removed."""
+    starters: int = 0
+    """Processes of bubblewrap that waited to begin in these folders, all of which the next run ended."""
     again: int = 0
     """Lines of the log beyond one a student: stored, and killed before that was complete."""
 
@@ -154,8 +157,14 @@ class _Grading:
         return time.monotonic() - self._started
 
     def _check_processes(self) -> None:
-        if left := wait_until_none(_GONE_S):
-            raise Failed(f"{len(left)} processes left {_GONE_S:g} s after the end, such as: {left[0][:200]}")
+        """See that nothing of a student runs: a sandbox that runs has more processes in it than bubblewrap's."""
+        check_processes(but=_STARTER)
+
+
+def check_processes(but: str = "") -> None:
+    """Raise Failed if processes are left, other than those of this name."""
+    if left := wait_until_none(_GONE_S, but):
+        raise Failed(f"{len(left)} processes left {_GONE_S:g} s after the end, such as: {left[0][:200]}")
 
 
 # ---------------------------------------------------------------------------------------------------- what must be so
@@ -182,10 +191,12 @@ def _compare(where: str, run: Run, found: dict[str, float]) -> None:
 def _check_folders(run: Run, grading: _Grading, folders: Path) -> None:
     """Let time pass for what the killed runs left, run once more, and see that nothing is left."""
     left = list(folders.iterdir())
+    run.starters = sum(name(pid) == _STARTER for pid in below(os.getpid()))
     then = time.time() - _ABANDONED_S
     for path in left:
         os.utime(path, (then, then))
     grading.finish()
+    check_processes()
     run.folders = len(left)
     if still := sorted(path.name for path in folders.iterdir()):
         raise Failed(f"{len(still)} temporary folders are left, such as {still[0]}")
@@ -205,7 +216,8 @@ def summary(run: Run) -> list[str]:
         f"{len(run.right)} submissions, {run.hostile} hostile ({len(kinds)} kinds), {len(run.killed_s)} kills: "
         "each has its one right score in log and gradebook, and verify agrees",
         f"all graded after {seconds:.0f} s; stored twice {run.again}; no process left, the last one "
-        f"{gone_s:.2f} s after a kill; {run.folders} temporary folders left, removed by the next run",
+        f"{gone_s:.2f} s after a kill; {run.folders} temporary folders and {run.starters} sandboxes not yet begun "
+        "left, removed by the next run",
         f"submissions/min by quarter, without new starts: {', '.join(f'{rate:.0f}' for rate in quarters)}; "
         f"last over first {quarters[-1] / quarters[0]:.2f}, slowest over fastest {min(quarters) / max(quarters):.2f}",
     ]

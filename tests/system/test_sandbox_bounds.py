@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +16,7 @@ import pytest
 
 from autograder.errors import SandboxError
 from autograder.sandbox import Job, Limits, Sandbox, choose
+from autograder.sandbox.room import PREFIX
 from tests.system.sandboxed import ISOLATED, NAMES, program, sandbox_or_skip
 
 pytestmark = pytest.mark.slow
@@ -198,6 +201,45 @@ def test_nothing_survives_the_graders_own_death(name: str, tmp_path: Path) -> No
         began = time.monotonic()
         assert pipe.read(6) == b""
         assert time.monotonic() - began < SELF_LIMIT_S
+
+
+@pytest.mark.parametrize("name", ["bubblewrap", "landlock", "limits"])
+def test_whenever_a_grader_is_killed_while_a_sandbox_begins_the_next_grader_leaves_nothing_of_it(name: str) -> None:
+    grader = """
+    import os, signal, subprocess, sys, time
+    from pathlib import Path
+    from autograder.sandbox import Job, choose
+    from autograder.sandbox.room import Room
+    pipe, program, sandbox, delay_s = int(sys.argv[1]), Path(sys.argv[2]), choose(sys.argv[3]), float(sys.argv[4])
+    class Fatal(subprocess.Popen):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            time.sleep(delay_s)
+            os.kill(os.getpid(), signal.SIGKILL)
+    subprocess.Popen = Fatal
+    sandbox.start(Job(program=program, directory=Room().path, descriptors=(pipe,)))
+    """.replace("\n    ", "\n")
+    with sandbox_or_skip(name), tempfile.TemporaryDirectory(prefix="t-") as folder:  # a room's path is short
+        program = Path(folder, "program.py")
+        program.write_text("import time; time.sleep(60)")
+        environment = {**os.environ, "TMPDIR": folder}
+        reader, writer = os.pipe()
+        for delay_ms in (0, 2, 4, 6, 8, 10, 20):
+            command = [sys.executable, "-c", grader, str(writer), str(program), name, str(delay_ms / 1000)]
+            done = subprocess.run(command, env=environment, pass_fds=[writer], check=False)
+            assert done.returncode == -signal.SIGKILL
+        os.close(writer)
+        assert len(list(Path(folder).glob(f"{PREFIX}*"))) >= 7
+        with os.fdopen(reader, "rb", buffering=0) as pipe:
+            next_one = "from autograder.sandbox.room import Room; Room().leave()"
+            began = time.monotonic()
+            while rooms := list(Path(folder).glob(f"{PREFIX}*")):
+                assert time.monotonic() - began < SELF_LIMIT_S
+                for room in rooms:
+                    os.utime(room, (0, 0))
+                subprocess.run([sys.executable, "-c", next_one], env=environment, check=True)
+            assert select.select([pipe], [], [], SELF_LIMIT_S)[0], "something holds the pipe still"
+            assert pipe.read(1) == b""
 
 
 def test_limits_started_by_root_run_as_a_user_who_can_change_nothing(tmp_path: Path) -> None:

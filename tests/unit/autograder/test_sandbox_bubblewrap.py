@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -121,3 +124,34 @@ def test_a_host_of_inner_walls_keeps_the_rights_to_make_them(
     assert ("--ro-bind", str(tmp_path / "inner.py"), "/run/autograder/inner.py") in mounts(kept)
     assert {kind for kind, _, _ in mounts(kept)} == {"--ro-bind"}
     assert {"--unshare-net", "--unshare-pid", "--die-with-parent"} <= set(kept)
+
+
+def test_what_is_begun_goes_on_when_its_grader_is_killed_so_that_it_can_end_by_itself(tmp_path: Path) -> None:
+    """Were it ended by its report, which nobody reads any more, the child that it has made would wait for ever."""
+    bwrap, mark = tmp_path / "bwrap", tmp_path / "mark"
+    bwrap.write_text(f"""#!/bin/bash
+while [ "$1" != --info-fd ]; do shift; done
+while kill -0 "$PPID" 2>/dev/null; do sleep 0.01; done
+echo '{{"child-pid": 1' >&"$2"
+echo went on >{mark}
+""")
+    bwrap.chmod(0o755)
+    grader = f"""
+import os, subprocess
+from pathlib import Path
+from autograder.sandbox import Job
+from autograder.sandbox.bubblewrap import Bubblewrap, Way
+start = subprocess.Popen.__init__
+def fatal(self, *arguments, **options):
+    start(self, *arguments, **options)
+    os.kill(os.getpid(), 9)
+subprocess.Popen.__init__ = fatal
+way = Way({str(bwrap)!r}, as_root=False, filtered=False, own_proc=True, seal_users=False)
+Bubblewrap(way).start(Job(program=Path(), directory=Path({str(tmp_path)!r})))
+"""
+    assert subprocess.run([sys.executable, "-c", grader], check=False).returncode == -9
+    for _ in range(500):
+        if mark.exists():
+            return
+        time.sleep(0.01)
+    raise AssertionError("its report ended it")

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
@@ -95,7 +96,7 @@ def test_bubblewrap_is_tried_once(path: Path) -> None:
     assert (path / "tries").read_text() == tries
 
 
-def test_a_grader_killed_while_it_tries_a_sandbox_leaves_nothing_that_the_next_does_not_clear(tmp_path: Path) -> None:
+def test_a_grader_killed_while_it_tries_a_sandbox_leaves_nothing_that_the_next_does_not_clear() -> None:
     killed = """
         import os, signal
         from autograder.sandbox import choice, limits
@@ -103,12 +104,13 @@ def test_a_grader_killed_while_it_tries_a_sandbox_leaves_nothing_that_the_next_d
         choice.complaint(choice.choose("limits"))
     """
     next_one = "from autograder.sandbox.room import Room; Room().leave()"
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    assert subprocess.run([sys.executable, "-c", dedent(killed)], env=environment, check=False).returncode == -9
-    (left,) = tmp_path.iterdir()
-    os.utime(left, (0, 0))
-    subprocess.run([sys.executable, "-c", next_one], env=environment, check=True)
-    assert not list(tmp_path.iterdir())
+    with tempfile.TemporaryDirectory(prefix="t-") as directory:  # a room's path is short
+        environment = {**os.environ, "TMPDIR": directory}
+        assert subprocess.run([sys.executable, "-c", dedent(killed)], env=environment, check=False).returncode == -9
+        (left,) = Path(directory).iterdir()
+        os.utime(left, (0, 0))
+        subprocess.run([sys.executable, "-c", next_one], env=environment, check=True)
+        assert not list(Path(directory).iterdir())
 
 
 def test_bubblewrap_asked_for_by_name_and_missing_is_an_error_with_the_reason(path: Path) -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
@@ -39,6 +41,28 @@ def test_a_room_whose_owner_died_is_cleared_by_the_next(parent: Path) -> None:
     room = Room()
     assert list(parent.iterdir()) == [room.path]
     room.leave()
+
+
+def test_what_bwrap_had_begun_in_an_abandoned_room_is_ended_and_nothing_else(parent: Path) -> None:
+    abandoned, other = parent / "autograder-room-dead", parent / "autograder-room-deader"
+    abandoned.mkdir()
+
+    def begin(program: str, path: Path) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [program, "-c", "sleep 60 & wait", "--ro-bind", f"{path}/passwd"], executable="/bin/bash"
+        )
+
+    begun = [begin("/usr/bin/bwrap", abandoned), begin("/usr/bin/bwrap", other), begin("/usr/bin/vi", abandoned)]
+    try:
+        make_old(abandoned)
+        Room().leave()
+        assert begun[0].wait(10) == -signal.SIGKILL
+        assert [process.poll() for process in begun[1:]] == [None, None]
+        assert list(parent.iterdir()) == []
+    finally:
+        for process in begun:
+            process.kill()
+            process.wait()
 
 
 def test_a_room_whose_owner_lives_is_kept(parent: Path) -> None:
