@@ -70,7 +70,9 @@ def _end_starters(room: Path) -> None:
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             process = os.pidfd_open(int(entry.name))  # before the look at what it is: the number may be given anew
-            with os.fdopen(process, closefd=True):
+            try:
                 program, *arguments = (entry / "cmdline").read_bytes().split(b"\0")
                 if program.endswith(b"/bwrap") and any(argument.startswith(inside) for argument in arguments):
                     signal.pidfd_send_signal(process, signal.SIGKILL)
+            finally:
+                os.close(process)

@@ -29,8 +29,8 @@ __all__ = ["Run", "draw", "grade_class", "summary"]
 
 _GONE_S = 10.0
 _ABANDONED_S = 120
-_STARTER = "bwrap"
 """A temporary folder so old, whose owner is dead, is removed by the next run; a younger one may be about to be used."""
+_STARTER = "bwrap"
 _AMID_S = 0.5
 _AT_START_S = 1.5
 _COMMAND = Path(sys.executable).with_name("autograder")
