@@ -31,6 +31,7 @@ _GONE_S = 10.0
 _ABANDONED_S = 120
 """A temporary folder so old, whose owner is dead, is removed by the next run; a younger one may be about to be used."""
 _STARTER = "bwrap"
+"""What may wait to begin after a kill. A sandbox with a student's program has other processes besides."""
 _AMID_S = 0.5
 _AT_START_S = 1.5
 _COMMAND = Path(sys.executable).with_name("autograder")
@@ -120,7 +121,7 @@ class _Grading:
         if process.wait() != -9:
             raise Failed(f"the grader ended, exit code {process.returncode}, before kill {len(self._run.killed_s) + 1}")
         self._run.killed_s.append(self._now())
-        self._check_processes()
+        _check_processes(but=_STARTER)
         self._run.gone_s.append(self._now() - self._run.killed_s[-1])
 
     def finish(self) -> None:
@@ -130,7 +131,7 @@ class _Grading:
             pass
         if process.wait():
             raise Failed(f"the grader's exit code is {process.returncode}; {self._course / 'stderr.txt'} says why")
-        self._check_processes()
+        _check_processes(but=_STARTER)
 
     def _start(self) -> subprocess.Popen[str]:
         with (self._course / "stderr.txt").open("a") as stderr:
@@ -156,18 +157,14 @@ class _Grading:
     def _now(self) -> float:
         return time.monotonic() - self._started
 
-    def _check_processes(self) -> None:
-        """See that nothing of a student runs: a sandbox that runs has more processes in it than bubblewrap's."""
-        check_processes(but=_STARTER)
 
-
-def check_processes(but: str = "") -> None:
+# ---------------------------------------------------------------------------------------------------- what must be so
+def _check_processes(but: str = "") -> None:
     """Raise Failed if processes are left, other than those of this name."""
     if left := wait_until_none(_GONE_S, but):
         raise Failed(f"{len(left)} processes left {_GONE_S:g} s after the end, such as: {left[0][:200]}")
 
 
-# ---------------------------------------------------------------------------------------------------- what must be so
 def _check_results(run: Run, course: Path) -> None:
     right = {who: score for who, (_, score) in run.right.items()}
     log = Log(course / ".autograder" / f"{LAB}.jsonl")
@@ -196,7 +193,7 @@ def _check_folders(run: Run, grading: _Grading, folders: Path) -> None:
     for path in left:
         os.utime(path, (then, then))
     grading.finish()
-    check_processes()
+    _check_processes()
     run.folders = len(left)
     if still := sorted(path.name for path in folders.iterdir()):
         raise Failed(f"{len(still)} temporary folders are left, such as {still[0]}")

@@ -42,25 +42,23 @@ def types() -> list[str]:
 
 def prices(lines: Iterable[str], region: str) -> dict[str, Price]:
     """Return the price of each of the template's types in a region; raise ValueError if the catalogue has none."""
-    wanted, found, regions = types(), dict[str, Price](), set[str]()
+    rows, found = list(csv.DictReader(lines)), {}
     try:
-        for row in csv.DictReader(lines):
-            regions.add(row["Region"])
-            if row["InstanceType"] not in wanted or row["Region"] != region or not row["Price"]:
-                continue
-            before = found.get(row["InstanceType"])
-            spots = [float(row["SpotPrice"])] if row["SpotPrice"] else []
-            if before and before.spot is not None:
-                spots.append(before.spot)
-            gpus = f"{float(row['AcceleratorCount']):.0f} x {row['AcceleratorName']}" if row["AcceleratorName"] else "-"
-            price = Price(gpus, int(float(row["vCPUs"])), float(row["Price"]), min(spots, default=None))
-            found[row["InstanceType"]] = price
+        regions = {row["Region"] for row in rows}
+        for name in types():
+            here = [row for row in rows if row["InstanceType"] == name and row["Region"] == region and row["Price"]]
+            spots = [float(row["SpotPrice"]) for row in here if row["SpotPrice"]]
+            if here:
+                row = here[0]
+                gpus = f"{float(row['AcceleratorCount'] or 0):.0f} x {row['AcceleratorName']}"
+                cores, price = int(float(row["vCPUs"])), float(row["Price"])
+                found[name] = Price(gpus if row["AcceleratorName"] else "-", cores, price, min(spots, default=None))
     except KeyError as error:
         raise ValueError(f"not a catalogue of SkyPilot: no column {error}") from None
     if not found:
         known = ", ".join(sorted(regions)) or "it is empty"
         raise ValueError(f"no price for the region {region!r}; those of the catalogue: {known}")
-    return {name: found[name] for name in wanted if name in found}
+    return found
 
 
 def table(found: dict[str, Price], machines: int, hours: float) -> str:

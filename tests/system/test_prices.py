@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
+
+from tests.mirror import serving
 
 CLOUD = Path(__file__).parents[2] / "docker" / "cloud"
 RECORDED = CLOUD / "prices.csv"
@@ -32,22 +32,12 @@ def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture
-def server() -> Iterator[str]:
-    """The address of a server that has a catalogue at one path."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200 if self.path == "/vms.csv" else 404)
-            self.end_headers()
-            self.wfile.write(SERVED.encode())
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    with HTTPServer(("127.0.0.1", 0), Handler) as running:
-        threading.Thread(target=running.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{running.server_port}"
-        running.shutdown()
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address, which ends with a slash, of a server that has a catalogue at one path."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with serving() as mirror:
+        mirror.files["vms.csv"] = SERVED.encode()
+        yield mirror.url
 
 
 def test_the_documentation_shows_what_it_prints_for_the_recorded_prices() -> None:
@@ -57,7 +47,7 @@ def test_the_documentation_shows_what_it_prints_for_the_recorded_prices() -> Non
 
 
 def test_the_cheapest_zone_counts_and_only_types_that_the_template_offers(server: str) -> None:
-    done = run("--catalogue", f"{server}/vms.csv", "--region", "there", "--workers", "1", "--hours", "3")
+    done = run("--catalogue", f"{server}vms.csv", "--region", "there", "--workers", "1", "--hours", "3")
     assert (done.returncode, done.stderr) == (0, "")
     assert [line.split() for line in done.stdout.splitlines()[2:]] == [
         ["c7i.large", "2", "-", "0.100", "0.60", "-", "-"],
@@ -69,9 +59,9 @@ def test_what_cannot_be_answered_is_explained(server: str, tmp_path: Path) -> No
     other = tmp_path / "other.csv"
     other.write_text("a,b\n1,2\n")
     for arguments, said in (
-        ((f"{server}/vms.csv", "--region", "nowhere"), "'nowhere'; those of the catalogue: elsewhere, there\n"),
+        ((f"{server}vms.csv", "--region", "nowhere"), "'nowhere'; those of the catalogue: elsewhere, there\n"),
         ((other,), "not a catalogue of SkyPilot: no column 'Region'\n"),
-        ((f"{server}/gone.csv",), "404"),
+        ((f"{server}gone.csv",), "404"),
         ((tmp_path / "absent.csv",), "No such file"),
     ):
         done = run("--catalogue", *arguments)

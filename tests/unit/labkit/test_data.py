@@ -23,7 +23,7 @@ from labkit import _data
 from labkit._data import DataError, DownloadError, describe, download, load
 
 if TYPE_CHECKING:
-    from tests.unit.labkit.conftest import Mirror
+    from tests.mirror import Mirror
 
 DATASETS = Path(__file__).parents[3] / "datasets"
 OFFLINE = [entry.name for entry in describe() if entry.kind != "download"]

@@ -17,7 +17,7 @@ from labkit import _download
 from labkit._download import DownloadError, fetch, matches
 
 if TYPE_CHECKING:
-    from tests.unit.labkit.conftest import Mirror
+    from tests.mirror import Mirror
 
 BODY = bytes(range(256)) * 4096  # 1 MiB, several pieces
 SHA256 = hashlib.sha256(BODY).hexdigest()
