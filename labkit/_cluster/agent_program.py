@@ -7,21 +7,25 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from labkit._launch.agents import end_with_parent
+from labkit._launch.agents import ending_with
 
 
 def main() -> int:
     """Run torchrun; write how the ranks failed, if they did. Arguments: options as JSON, then a rank's command."""
-    plan, *command = sys.argv[1:]
-    end_with_parent()
+    request, command = json.loads(sys.argv[1]), sys.argv[2:]
+    with ending_with(request["parent"], request["mark"]):
+        return _run(request, command)
+
+
+def _run(request: Mapping[str, Any], command: Sequence[str]) -> int:
     from torch.distributed import run
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
     from torch.distributed.elastic.rendezvous import rendezvous_handler_registry
 
-    request = json.loads(plan)
     rendezvous_handler_registry.register("ordered", _handler)
     options = [f"--{name}={value}" for name, value in request["options"].items()]
     try:

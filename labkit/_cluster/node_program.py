@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from labkit._cluster.addresses import address_of, interface_of, interfaces
+from labkit._launch.leftovers import end_marked
 
 _MARK = "LABKIT_CLUSTER_PART"
 _POLL_S = 0.1
@@ -83,6 +84,7 @@ class Part:
 
     def __init__(self, request: dict[str, Any]) -> None:
         self._request = request
+        self._mark = f"{_MARK}={request['part']}"
         self._lines: dict[int | None, bytes] = {}  # the beginning of a line, of each local rank; None: the agent
         self._selector = selectors.DefaultSelector()
 
@@ -100,12 +102,12 @@ class Part:
                 code = self._watch(agent)
             finally:
                 self._end(agent)
-            sweep(self._request["part"])
+            end_marked(self._mark)
             self._drain()
             report = scratch / "failures.json"
             failures = json.loads(report.read_text(encoding="utf-8")) if report.exists() else {}
         finally:
-            sweep(self._request["part"])
+            end_marked(self._mark)
             shutil.rmtree(scratch, ignore_errors=True)
         answer(kind="ended", code=code, failures=failures)
 
@@ -135,7 +137,8 @@ class Part:
             pipe = os.open(scratch / f"out-{rank}", os.O_RDWR | os.O_NONBLOCK)
             self._selector.register(pipe, selectors.EVENT_READ, rank)
         plan = {**request["torchrun"], "log-dir": str(scratch / "log")}
-        words = [json.dumps({"options": plan, "report": str(scratch / "failures.json")}), *command]
+        plan = {"options": plan, "report": str(scratch / "failures.json"), "parent": os.getpid(), "mark": self._mark}
+        words = [json.dumps(plan), *command]
         agent = subprocess.Popen(
             [sys.executable, "-P", "-m", "labkit._cluster.agent_program", *words],
             cwd=work,
@@ -218,20 +221,6 @@ class Part:
                             self._selector.unregister(key.fileobj)
             agent.kill()
             agent.wait()
-
-
-def sweep(part: str) -> None:
-    """End every process that carries the mark of this part of the job, whoever started it."""
-    mark = f"{_MARK}={part}\0".encode()
-    found = True
-    while found:
-        found = False
-        for folder in Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(OSError):  # another's, or gone
-                if mark in (folder / "environ").read_bytes():
-                    os.kill(int(folder.name), signal.SIGKILL)
-                    found = True
-        time.sleep(0.02 if found else 0)
 
 
 if __name__ == "__main__":

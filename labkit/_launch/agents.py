@@ -7,28 +7,30 @@ import ctypes
 import math
 import os
 import re
+import runpy
 import signal
 import socket
 import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
 from labkit._launch.alone import ProcessError
+from labkit._launch.leftovers import end_marked
 from labkit._launch.server import LOOPBACK, ONE_THREAD
 
 __all__ = ["torchrun"]
 
-# An agent ends with the process that started it; SIGTERM lets it end its ranks.
-_AGENT = "import runpy; from labkit._launch import agents; agents.end_with_parent(); "
-_AGENT += "runpy.run_module('torch.distributed.run', run_name='__main__')"
+_AGENT = "import sys; from labkit._launch import agents; agents.run_agent(int(sys.argv.pop(1)))"
+_MARK = "LABKIT_TORCHRUN_AGENT"
 # How agents and gloo log, and the second line of an agent's own traceback.
 _LOG = re.compile(r"[WEI]\d{4} |\[[WEI]\d{4} |\[/__w/pytorch/|\*{5}")
 _AGENTS_OWN = re.compile(r'File "<string>", line 1, in <module>')
+_PR_SET_PDEATHSIG = 1
 _END_S = 10.0
 _SHOWN_LINES = 40
 
@@ -50,12 +52,14 @@ def torchrun(
     if not (hosts >= 1 and ranks >= 1 and restarts >= 0 and 0 < timeout_s < math.inf):
         raise ValueError(f"torchrun: {hosts=}, {ranks=}, {restarts=}, {timeout_s=}: expected at least 1, 1, 0, above 0")
     job = uuid.uuid4().hex
-    command = [sys.executable, "-c", _AGENT, *_options(job, hosts, ranks, restarts), str(script), *map(str, arguments)]
+    marks = [f"{job}.{host}" for host in range(hosts)]
+    command = [sys.executable, "-c", _AGENT, str(os.getpid()), *_options(job, hosts, ranks, restarts), str(script)]
+    command += map(str, arguments)
     # After a restart, ranks must not read in the agents' store what the ranks before them left there:
     # https://github.com/pytorch/pytorch/issues/135712
     variables = {**os.environ, **LOOPBACK, **ONE_THREAD, "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1"}
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "errors": "replace"}
-    agents = [subprocess.Popen(command, env=variables, **pipes) for _ in range(hosts)]
+    agents = [subprocess.Popen(command, env={**variables, _MARK: mark}, **pipes) for mark in marks]
     lines: list[str] = []
     readers = [Thread(target=_read, args=(agent, lines), daemon=True) for agent in agents]
     try:
@@ -63,7 +67,7 @@ def torchrun(
             reader.start()
         finished = _wait(agents, timeout_s)
     finally:
-        _end(agents, job)
+        _end(agents, marks)
     for reader in readers:
         reader.join(_END_S)
     if not finished or any(agent.returncode for agent in agents):
@@ -71,10 +75,26 @@ def torchrun(
     return lines
 
 
-def end_with_parent() -> None:
-    """Send SIGTERM to this process when the one that started it has gone (Linux)."""
+def run_agent(parent: int) -> None:
+    """Be an agent of torchrun, whose options are this process's; see `ending_with`."""
+    with ending_with(parent, f"{_MARK}={os.environ[_MARK]}"):
+        runpy.run_module("torch.distributed.run", run_name="__main__")
+
+
+@contextlib.contextmanager
+def ending_with(parent: int, mark: str) -> Iterator[None]:
+    """End this agent when the process that started it has gone, and with it all that carries its mark (Linux).
+
+    SIGTERM lets torchrun end its ranks. But when it comes while torchrun starts them, it forgets those that it has.
+    """
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(1, signal.SIGTERM)
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() != parent:  # gone before this was said
+            sys.exit(128 + signal.SIGTERM)
+    try:
+        yield
+    finally:
+        end_marked(mark)
 
 
 def _options(job: str, hosts: int, ranks: int, restarts: int) -> list[str]:
@@ -110,8 +130,8 @@ def _wait(agents: Sequence[subprocess.Popen[str]], timeout_s: float) -> bool:
     return any(agent.poll() for agent in agents)
 
 
-def _end(agents: Sequence[subprocess.Popen[str]], job: str) -> None:
-    """End the agents, which end their ranks; then whatever is left of the job."""
+def _end(agents: Sequence[subprocess.Popen[str]], marks: Sequence[str]) -> None:
+    """End the agents, which end their ranks; then whatever is left of them."""
     for agent in agents:
         agent.terminate()
     for agent in agents:
@@ -120,11 +140,8 @@ def _end(agents: Sequence[subprocess.Popen[str]], job: str) -> None:
         except subprocess.TimeoutExpired:
             agent.kill()
             agent.wait()
-    mark = f"TORCHELASTIC_RUN_ID={job}\0".encode()
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):  # another's, or gone
-            if mark in (folder / "environ").read_bytes():
-                os.kill(int(folder.name), signal.SIGKILL)
+    for mark in marks:
+        end_marked(f"{_MARK}={mark}")
 
 
 def _failure(lines: Sequence[str], codes: Sequence[int], timeout_s: float | None) -> ProcessError:

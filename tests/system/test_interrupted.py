@@ -26,7 +26,7 @@ def class_template(tiny_template: Path, tmp_path_factory: pytest.TempPathFactory
     for student in QUICK:
         hand_in(course, student, answered(course, **FULL))
     for student in SLOW:
-        hand_in(course, student, answered(course, add=f"{ADD}\nimport time; time.sleep(3)", double=DOUBLE))
+        hand_in(course, student, answered(course, add=f"{ADD}\nimport time; time.sleep(5)", double=DOUBLE))
     return course
 
 
@@ -49,7 +49,7 @@ class Running:
 
     def _kernels(self) -> set[int]:
         """Wait until both slow submissions are in their sandboxes; return all processes below the grader."""
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             below = set(_below(self.process.pid))
             if sum(b"program.py" in _command(pid) for pid in below) >= 2:
@@ -65,8 +65,8 @@ class Running:
         return self.process.returncode, stderr, time.monotonic() - started
 
     def left(self) -> list[bytes]:
-        """Return what is still there of the processes below the grader, two seconds after its end."""
-        deadline = time.monotonic() + 2
+        """Return what is still there below the grader four seconds after its end, when slow ones would still run."""
+        deadline = time.monotonic() + 4
         while (left := [_command(pid) for pid in self.kernels if _command(pid)]) and time.monotonic() < deadline:
             time.sleep(0.05)
         return left

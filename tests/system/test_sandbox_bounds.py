@@ -22,7 +22,7 @@ from tests.system.sandboxed import ISOLATED, NAMES, program, sandbox_or_skip
 pytestmark = pytest.mark.slow
 
 # Every loop in a hostile program ends by itself after this time, should a limit ever fail.
-SELF_LIMIT_S = 5
+SELF_LIMIT_S = 15
 
 DAEMON = """
 told, tell = os.pipe()

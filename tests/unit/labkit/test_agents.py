@@ -58,6 +58,15 @@ def left_of(script: Path) -> list[int]:
     return found
 
 
+def nothing_is_left_of(script: Path) -> bool:
+    """Wait until nothing is left."""
+    for _ in range(400):
+        if not left_of(script):
+            return True
+        time.sleep(0.1)
+    raise AssertionError(left_of(script))
+
+
 @pytest.mark.parametrize(("hosts", "ranks"), [(1, 2), (2, 1)])
 def test_one_script_runs_on_one_host_and_on_two(hosts: int, ranks: int, script: Path) -> None:
     lines = torchrun(script, "works", hosts=hosts, ranks=ranks)
@@ -100,11 +109,35 @@ def test_an_agent_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
         time.sleep(0.1)
     parent.send_signal(signal.SIGKILL)
     parent.wait()
-    for _ in range(400):
-        if not left_of(script):
-            return
-        time.sleep(0.1)
-    raise AssertionError(left_of(script))
+    assert nothing_is_left_of(script)
+
+
+def test_ranks_that_are_being_started_end_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """torchrun notes them when all are started: those that it had when SIGTERM came, it did not know of."""
+    script = tmp_path / "sleeps.py"
+    script.write_text("import time\ntime.sleep(300)")
+    (tmp_path / "sitecustomize.py").write_text(f"""
+import os, signal, subprocess, time
+start = subprocess.Popen.__init__
+def fatal(self, *arguments, **options):
+    start(self, *arguments, **options)
+    if "TORCHELASTIC_RUN_ID" in (options.get("env") or ()):  # a rank
+        open({str(tmp_path / "started")!r}, "w").close()
+        os.kill(os.getppid(), signal.SIGKILL)
+        time.sleep(60)
+subprocess.Popen.__init__ = fatal
+""")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    code = f"from labkit import torchrun\ntorchrun({str(script)!r}, timeout_s=200)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGKILL
+    assert (tmp_path / "started").exists()
+    assert nothing_is_left_of(script)
+
+
+def test_an_agent_whose_parent_has_gone_before_it_could_say_so_ends() -> None:
+    code = "from labkit._launch import agents\nwith agents.ending_with(1, 'NO_SUCH=mark'): print('begun')"
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (143, "")
 
 
 def test_a_wrong_call_starts_nothing(tmp_path: Path, script: Path) -> None:

@@ -175,7 +175,7 @@ def test_the_rank_that_failed_is_reported_first_and_all_others_end(what: str, sa
     assert problem.startswith(f"{cluster.hosts[1]}: rank 1 of 2 {said}"), done.stderr
     if what == "fails":
         assert "ValueError: of rank 1" in problem.partition("hint: ")[0]
-    assert cluster.nothing_is_left(1)
+    assert cluster.nothing_is_left(5)
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
@@ -191,7 +191,7 @@ def test_a_head_that_is_stopped_or_dies_leaves_nothing_anywhere(
         head.send_signal(number)
         assert head.wait(40) == code
         if number == signal.SIGINT:
-            assert cluster.nothing_is_left(1)
+            assert cluster.nothing_is_left(5)
             assert head.stderr.read().splitlines()[-1] == "cluster: stopped"
     assert cluster.nothing_is_left(40)
 
@@ -201,7 +201,7 @@ def test_a_job_that_takes_too_long_is_ended(cluster: Cluster) -> None:
     names = ", ".join(cluster.hosts)
     assert f"Error: the job was still running on {names} after 10 s\nhint: " in done.stderr
     assert done.returncode == 1
-    assert cluster.nothing_is_left(1)
+    assert cluster.nothing_is_left(5)
 
 
 def test_nodes_that_cannot_be_reached_are_named_before_anything_starts(cluster: Cluster) -> None:
@@ -212,7 +212,7 @@ def test_nodes_that_cannot_be_reached_are_named_before_anything_starts(cluster: 
     assert done.returncode == 1
     assert f"Error: {away}: ssh: connect to host 127.0.0.1 port" in done.stderr
     assert "Connection refused\nhint: no ssh server listens there" in done.stderr
-    assert done.stdout == "" and cluster.nothing_is_left(1)
+    assert done.stdout == "" and cluster.nothing_is_left(5)
 
 
 def test_a_key_that_a_node_does_not_know_is_refused(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:

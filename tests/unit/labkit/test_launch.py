@@ -205,7 +205,7 @@ def test_a_hang_ends_in_time_and_shows_where_each_rank_was() -> None:
 
     start = time.monotonic()
     error = failure(work, timeout_s=1.0)
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 30
     assert error.rank == 1
     assert "ranks 0, 1 and 2 of 3 were still running after 1 s" in str(error)
     assert "ranks 0 and 2 waited for rank 1" in str(error)
@@ -368,7 +368,7 @@ def script(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
         )
 
     yield start
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 20
     while (left := alive(token)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert left == []
