@@ -26,7 +26,7 @@ def class_template(tiny_template: Path, tmp_path_factory: pytest.TempPathFactory
     for student in QUICK:
         hand_in(course, student, answered(course, **FULL))
     for student in SLOW:
-        hand_in(course, student, answered(course, add=f"{ADD}\nimport time; time.sleep(5)", double=DOUBLE))
+        hand_in(course, student, answered(course, add=f"{ADD}\nimport time; time.sleep(3)", double=DOUBLE))
     return course
 
 
@@ -65,8 +65,8 @@ class Running:
         return self.process.returncode, stderr, time.monotonic() - started
 
     def left(self) -> list[bytes]:
-        """Return what is still there below the grader four seconds after its end, when slow ones would still run."""
-        deadline = time.monotonic() + 4
+        """Return what is still there of the processes below the grader, two seconds after its end."""
+        deadline = time.monotonic() + 2
         while (left := [_command(pid) for pid in self.kernels if _command(pid)]) and time.monotonic() < deadline:
             time.sleep(0.05)
         return left
