@@ -23,10 +23,14 @@ QUICK, SLOW = ("a", "b"), ("c", "d")
 @pytest.fixture(scope="module")
 def class_template(tiny_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     course = copied(tiny_template, tmp_path_factory.mktemp("class"))
+    limits = course / "source" / TINY / "lab.toml"
+    limits.write_text(
+        limits.read_text().replace("cell_time_s = 4\ntotal_time_s = 10", "cell_time_s = 20\ntotal_time_s = 60")
+    )
     for student in QUICK:
         hand_in(course, student, answered(course, **FULL))
     for student in SLOW:
-        hand_in(course, student, answered(course, add=f"{ADD}\nimport time; time.sleep(3)", double=DOUBLE))
+        hand_in(course, student, answered(course, add=f"{ADD}\nimport time; time.sleep(5)", double=DOUBLE))
     return course
 
 
@@ -65,8 +69,8 @@ class Running:
         return self.process.returncode, stderr, time.monotonic() - started
 
     def left(self) -> list[bytes]:
-        """Return what is still there of the processes below the grader, two seconds after its end."""
-        deadline = time.monotonic() + 2
+        """Return what is still there of the processes below the grader, four seconds after its end."""
+        deadline = time.monotonic() + 4
         while (left := [_command(pid) for pid in self.kernels if _command(pid)]) and time.monotonic() < deadline:
             time.sleep(0.05)
         return left
