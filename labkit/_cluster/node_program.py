@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from labkit._cluster.addresses import address_of, interface_of, interfaces
-from labkit._launch.leftovers import end_marked
+from labkit._launch.endings import end_marked
 
 _MARK = "LABKIT_CLUSTER_PART"
 _POLL_S = 0.1
@@ -136,8 +136,8 @@ class Part:
             # Open at both ends: neither the first rank nor its successor after a restart has to wait for the other.
             pipe = os.open(scratch / f"out-{rank}", os.O_RDWR | os.O_NONBLOCK)
             self._selector.register(pipe, selectors.EVENT_READ, rank)
-        plan = {**request["torchrun"], "log-dir": str(scratch / "log")}
-        plan = {"options": plan, "report": str(scratch / "failures.json"), "parent": os.getpid(), "mark": self._mark}
+        options = {**request["torchrun"], "log-dir": str(scratch / "log")}
+        plan = {"options": options, "report": str(scratch / "failures.json"), "parent": os.getpid(), "mark": self._mark}
         words = [json.dumps(plan), *command]
         agent = subprocess.Popen(
             [sys.executable, "-P", "-m", "labkit._cluster.agent_program", *words],

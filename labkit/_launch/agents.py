@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import math
 import os
 import re
@@ -20,7 +19,7 @@ from threading import Thread
 from typing import Any
 
 from labkit._launch.alone import ProcessError
-from labkit._launch.leftovers import end_marked
+from labkit._launch.endings import end_marked, end_with_parent
 from labkit._launch.server import LOOPBACK, ONE_THREAD
 
 __all__ = ["torchrun"]
@@ -30,7 +29,6 @@ _MARK = "LABKIT_TORCHRUN_AGENT"
 # How agents and gloo log, and the second line of an agent's own traceback.
 _LOG = re.compile(r"[WEI]\d{4} |\[[WEI]\d{4} |\[/__w/pytorch/|\*{5}")
 _AGENTS_OWN = re.compile(r'File "<string>", line 1, in <module>')
-_PR_SET_PDEATHSIG = 1
 _END_S = 10.0
 _SHOWN_LINES = 40
 
@@ -87,10 +85,9 @@ def ending_with(parent: int, mark: str) -> Iterator[None]:
 
     SIGTERM lets torchrun end its ranks. But when it comes while torchrun starts them, it forgets those that it has.
     """
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-        if os.getppid() != parent:  # gone before this was said
-            sys.exit(128 + signal.SIGTERM)
+    end_with_parent(signal.SIGTERM)
+    if sys.platform == "linux" and os.getppid() != parent:  # gone before this was said
+        sys.exit(128 + signal.SIGTERM)
     try:
         yield
     finally:

@@ -22,6 +22,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
+from labkit._launch.endings import end_with_parent
+
 __all__ = ["DUMP", "ENDED", "EVENT", "FORK", "KILL", "READY", "REQUEST", "Report", "Task", "serve"]
 
 # What the notebook's process asks for: a letter and a rank; with FORK come two files, the rank's pipe and its output.
@@ -39,7 +41,6 @@ _PRELOAD = (
     "torch.distributed",
     "torch._dynamo",  # the first optimizer imports it: a second, in every rank
 )
-_PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True)
@@ -176,7 +177,7 @@ def _rank(pipe_fd: int, output_fd: int) -> NoReturn:
 def _own_process(output_fd: int) -> TextIO:
     """Leave the server's process group and signals behind, die with it, and write to the rank's own output."""
     os.setpgid(0, 0)
-    _die_with_parent()
+    end_with_parent(signal.SIGKILL)
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for fd in (1, 2):
@@ -186,13 +187,6 @@ def _own_process(output_fd: int) -> TextIO:
     output = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), "utf-8", "backslashreplace", line_buffering=True)
     sys.stdout = sys.stderr = output
     return output
-
-
-def _die_with_parent() -> None:
-    if sys.platform == "linux":
-        import ctypes
-
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _work(task: Task, call: bytes) -> Report:

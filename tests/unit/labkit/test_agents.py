@@ -58,6 +58,14 @@ def left_of(script: Path) -> list[int]:
     return found
 
 
+@pytest.fixture
+def sleeping(tmp_path: Path) -> tuple[Path, list[str]]:
+    """A script that sleeps, and the command of a process that runs it in two ranks."""
+    script = tmp_path / "sleeps.py"
+    script.write_text("import time\ntime.sleep(300)")
+    return script, [sys.executable, "-c", f"from labkit import torchrun\ntorchrun({str(script)!r}, timeout_s=200)"]
+
+
 def nothing_is_left_of(script: Path) -> bool:
     """Wait until nothing is left."""
     for _ in range(400):
@@ -98,11 +106,9 @@ def test_a_job_that_hangs_ends_in_time_and_leaves_nothing(tmp_path: Path) -> Non
     assert not left_of(script)
 
 
-def test_an_agent_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
-    script = tmp_path / "sleeps.py"
-    script.write_text("import time\ntime.sleep(300)")
-    code = f"from labkit import torchrun\ntorchrun({str(script)!r}, timeout_s=200)"
-    parent = subprocess.Popen([sys.executable, "-c", code])
+def test_an_agent_ends_with_the_process_that_started_it(sleeping: tuple[Path, list[str]]) -> None:
+    script, command = sleeping
+    parent = subprocess.Popen(command)
     for _ in range(600):
         if len(left_of(script)) >= 4:  # the parent, an agent, two ranks
             break
@@ -112,10 +118,11 @@ def test_an_agent_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
     assert nothing_is_left_of(script)
 
 
-def test_ranks_that_are_being_started_end_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ranks_that_are_being_started_end_too(
+    sleeping: tuple[Path, list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """torchrun notes them when all are started: those that it had when SIGTERM came, it did not know of."""
-    script = tmp_path / "sleeps.py"
-    script.write_text("import time\ntime.sleep(300)")
+    script, command = sleeping
     (tmp_path / "sitecustomize.py").write_text(f"""
 import os, signal, subprocess, time
 start = subprocess.Popen.__init__
@@ -128,8 +135,7 @@ def fatal(self, *arguments, **options):
 subprocess.Popen.__init__ = fatal
 """)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    code = f"from labkit import torchrun\ntorchrun({str(script)!r}, timeout_s=200)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGKILL
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
     assert (tmp_path / "started").exists()
     assert nothing_is_left_of(script)
 

@@ -1,18 +1,29 @@
-"""Processes that carry a mark in their environment, whoever started them."""
+"""How a process ends with the one that started it, and how all that carry a mark are ended (Linux)."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 
-__all__ = ["end_marked"]
+__all__ = ["end_marked", "end_with_parent"]
+
+_PR_SET_PDEATHSIG = 1
+
+
+def end_with_parent(number: signal.Signals) -> None:
+    """Have this signal sent to this process when the one that started it has gone."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number)
 
 
 def end_marked(mark: str) -> None:
-    """Kill every process but this one that was started with the mark, "NAME=value", in its environment (Linux)."""
+    """Kill every process but this one that was started with the mark, "NAME=value", in its environment."""
     wanted = f"{mark}\0".encode()
     found = True
     while found:
