@@ -9,7 +9,20 @@ AutograderError             where: what, then a hint
 
 from __future__ import annotations
 
-__all__ = ["AutograderError", "CourseError", "SandboxError", "SourceError", "SubmissionError", "in_one_line"]
+from collections.abc import Sequence
+
+__all__ = [
+    "AutograderError",
+    "CourseError",
+    "SandboxError",
+    "SourceError",
+    "SubmissionError",
+    "counted",
+    "in_one_line",
+    "listed",
+]
+_NAMED = 5
+"""How many of many a line names."""
 
 
 class AutograderError(Exception):
@@ -43,3 +56,14 @@ class SandboxError(AutograderError):
 def in_one_line(error: Exception) -> str:
     """Return an error and its hint as one line, for a table and for the record."""
     return "; ".join(str(error).replace("\nhint: ", "\n").splitlines())
+
+
+def counted(count: float, what: str) -> str:
+    """Return a number and what it counts, in the plural unless it is one."""
+    return f"{count:g} {what}{'' if count == 1 else 's'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first of these names, and how many more there are."""
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -11,18 +11,26 @@ from pathlib import Path
 from typing import Any
 
 from autograder.errors import SourceError
+from autograder.protocol import GUARD
 
-__all__ = ["CellScore", "Lab", "Limits", "Result", "SourceCellRow", "Status", "Stored"]
+__all__ = ["CellScore", "CellSpec", "GradebookEntry", "Lab", "Limits", "Result", "Status"]
+
+_STUB = "NotImplementedError"  # what a notebook holds in place of an answer
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may use. Times are wall-clock seconds, memory is address space in MiB."""
+    """What one submission may use.
+
+    Times are seconds of processor time; by the clock it may take several times as long. Memory is address space in MiB.
+    """
 
     cell_time_s: float = 30.0
     total_time_s: float = 300.0
     memory_mib: int = 4096
     output_kib: int = 1024
+    patience: float = 3.0
+    """How many times as long as it may compute a cell, or a notebook, may take by the clock."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +88,7 @@ def _check_keys(path: Path, table: Any, kind: type, *, optional: set[str]) -> No
 
 _FITS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "str": (lambda value: isinstance(value, str) and bool(value.strip()), "a text"),
-    "int": (lambda value: type(value) is int and value > 0, "a positive whole number"),
+    "int": (lambda value: type(value) is int and value > 0, "a positive integer"),
     "float": (lambda value: type(value) in {int, float} and 0 < value < math.inf, "a positive number"),
     "tuple[str, ...]": (
         lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
@@ -114,6 +122,18 @@ class CellScore:
     cases: tuple[dict[str, Any], ...] = ()
     message: str = ""
 
+    @property
+    def failed(self) -> tuple[dict[str, Any], ...]:
+        """The cases that failed; guards, which failed only because nothing else passed, after the others."""
+        failed = [case for case in self.cases if not case["passed"]]
+        return tuple(sorted(failed, key=lambda case: case["error"] == GUARD))
+
+    @property
+    def not_begun(self) -> bool:
+        """Whether the stub is still there: what stands in place of an answer is all that failed."""
+        errors = {case["error"] for case in self.failed} - {GUARD}
+        return errors == {_STUB} or self.message.startswith(_STUB)
+
 
 @dataclass(frozen=True)
 class Result:
@@ -126,6 +146,8 @@ class Result:
     max_score: float = 0.0
     seconds: float = 0.0
     messages: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    """For who grades, and for no student."""
     cells: tuple[CellScore, ...] = ()
     sandbox: str = ""
     isolated: bool = False
@@ -141,17 +163,18 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON knows it."""
-        return {**asdict(self), "status": str(self.status), "messages": list(self.messages)}
+        return {**asdict(self), "status": str(self.status), "messages": list(self.messages), "notes": list(self.notes)}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Result:
-        """Return the result that `to_dict` made; raise TypeError, KeyError or ValueError if it is none."""
+        """Return the result that `to_dict` made; raise TypeError, KeyError or ValueError if it is not one."""
         cells = tuple(CellScore(**{**cell, "cases": tuple(cell["cases"])}) for cell in data["cells"])
-        return cls(**{**data, "status": Status(data["status"]), "messages": tuple(data["messages"]), "cells": cells})
+        texts = {name: tuple(data.get(name, ())) for name in ("messages", "notes")}
+        return cls(**{**data, **texts, "status": Status(data["status"]), "cells": cells})
 
 
 @dataclass(frozen=True)
-class Stored:
+class GradebookEntry:
     """One submission as the gradebook holds it, manual scores and penalties included."""
 
     student: str
@@ -178,7 +201,7 @@ class Stored:
 
 
 @dataclass(frozen=True)
-class SourceCellRow:
+class CellSpec:
     """One cell that the gradebook knows: what its text must be, and what it is worth."""
 
     grade_id: str

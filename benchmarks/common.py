@@ -17,7 +17,7 @@ os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS
 
 import numpy as np
 
-from autograder.source import read_source
+from autograder.release.source import read_source
 
 __all__ = ["SEEDS", "folder", "mean_and_spread", "median_and_range", "solution", "threshold"]
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import SEEDS, folder, median_and_range, solution
-from labkit import launch, result_card
+from labkit import count, launch, result_card
 
 LAB = folder("11_collectives")
 RANKS = range(2, 9)
@@ -53,8 +53,7 @@ def bytes_of_the_busiest(ns: dict[str, Any], schemes: dict[str, Callable[..., An
     jobs = [(size, [np.ones(NUMBERS, np.float32)] * size) for size in RANKS]
     found = {}
     for name, scheme in schemes.items():
-        tables = launch(ns["run_collective"], max(RANKS), scheme, jobs)
-        sent = [max(table[i]["bytes"] for table in tables if table[i]) for i in range(len(jobs))]
+        sent = [max(done["bytes"] for done in ranks) for ranks in count.collective(scheme, jobs)]
         found[name] = [nbytes / (4 * NUMBERS) for nbytes in sent]
         print(f"bytes of the busiest rank, in m, P = 2 to 8: {name:15} {np.round(found[name], 3)}")
     theory = [2 * (size - 1) / size for size in RANKS]
@@ -67,9 +66,9 @@ def rounding(ns: dict[str, Any], schemes: dict[str, Callable[..., Any]]) -> floa
     worst = 0.0
     jobs = [(8, list(np.random.default_rng(seed).normal(0, 100, (8, 60)).astype(np.float32))) for seed in SEEDS]
     for scheme in schemes.values():
-        for ranks in launch(ns["run_collective"], 8, scheme, jobs):
-            for result, (_, xs) in zip(ranks, jobs, strict=True):
-                exact = np.sum(xs, axis=0, dtype=np.float64)
+        for ranks, (_, xs) in zip(count.collective(scheme, jobs), jobs, strict=True):
+            exact = np.sum(xs, axis=0, dtype=np.float64)
+            for result in ranks:
                 worst = max(worst, float(np.abs(result["value"] - exact).max()))
     return worst
 

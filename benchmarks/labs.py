@@ -16,11 +16,11 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.execute import Checks, Executor, preloads
-from autograder.release import build, find_labs
+from autograder.execution import Checks, Executor, preloads
+from autograder.release.answers import find_variants
+from autograder.release.build import build, find_labs
+from autograder.release.source import LabSource, read_source
 from autograder.sandbox import choose
-from autograder.source import LabSource, read_source
-from autograder.variant import find_variants
 from benchmarks.common import median_and_range
 
 _GRADED = 5

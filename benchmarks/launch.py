@@ -8,7 +8,7 @@ from time import perf_counter
 import click
 import nbformat
 
-from autograder.execute import Checks, Executor, preloads
+from autograder.execution import Checks, Executor, preloads
 from autograder.model import Limits
 from autograder.sandbox import choose
 from labkit import launch
@@ -66,13 +66,13 @@ def main(launches: int, ranks: int, graded: bool) -> None:
 
 
 def in_the_sandbox() -> None:
-    """Print how long a test's launches take, forked off the pre-warmed process, and started anew as without it."""
+    """Print how long a test's launches take, forked off the pre-warmed process, and started cold as without it."""
     warm = preloads([_NOTEBOOK, _TEST], ("tensorflow", "keras"))
     cold = tuple(name for name in warm if name != "labkit._launch.server")
     test = nbformat.v4.new_code_cell(_TEST, metadata={"nbgrader": {"grade_id": "t", "grade": True}})
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(_NOTEBOOK), test])
     limits = Limits(cell_time_s=60, total_time_s=120, memory_mib=6144, output_kib=64)
-    for title, modules in {"forked off the pre-warmed process": warm, "started anew": cold}.items():
+    for title, modules in {"forked off the pre-warmed process": warm, "started cold": cold}.items():
         with Executor(choose(), modules) as executor:
             done = executor.run(notebook, limits=limits, files={}, checks=Checks(isolated=frozenset({"t"})))
         click.echo(f"{title}:\n{''.join(str(output.get('text', output)) for output in done.notebook.cells[1].outputs)}")

@@ -50,8 +50,11 @@ def render() -> str:
 def _sections(command: click.Command, name: str, parent: click.Context | None = None) -> Iterator[str]:
     context = click.Context(command, parent, info_name=name, terminal_width=_WIDTH, **command.context_settings)
     yield f"## {context.command_path}\n\n```text\n{command.get_help(context)}\n```\n"
-    for below, member in sorted(getattr(command, "commands", {}).items()):
-        yield from _sections(member, below, context)
+    if isinstance(command, click.Group):
+        for below in sorted(command.list_commands(context)):
+            member = command.get_command(context, below)
+            assert member is not None
+            yield from _sections(member, below, context)
 
 
 if __name__ == "__main__":

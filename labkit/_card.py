@@ -210,7 +210,7 @@ def _check_type(name: str, value: object) -> None:
         wanted = "an object of texts"
         good = isinstance(value, dict) and all(isinstance(part, str) for item in value.items() for part in item)
     elif name == "n":
-        wanted, good = "a whole number", type(value) is int
+        wanted, good = "an integer", type(value) is int
     elif name == "value":
         wanted, good = "a finite number", _finite(value)
     elif name == "spread":

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from labkit._launch.waiting import EXCHANGE, RECEIVE, SEND, Waits
+from labkit._launch.deadlock import EXCHANGE, RECEIVE, SEND, Waits
 
-__all__ = ["Communicator"]
+__all__ = ["Communicator", "Endpoint"]
 
 _DTYPES = (
     *("float16", "float32", "float64", "complex64", "complex128"),
@@ -19,8 +20,12 @@ _DTYPES = (
 _MOST_AXES = 6
 
 
-class Communicator:
-    """One rank's end of its messages to the others, to be made inside a function that `launch` runs.
+Carry = Callable[[np.ndarray | None, int | None, int | None], np.ndarray | None]
+"""Carries one step: sends an array to a rank, receives from one, or both at once; None stands for what it does not."""
+
+
+class Endpoint:
+    """One rank's end of its messages to the others, counted.
 
     A message is one NumPy array. `send` returns when the other rank has begun to receive, not before: if two ranks send
     to each other first, neither goes on; `launch` notices, ends them and says who waits for whom.
@@ -29,56 +34,73 @@ class Communicator:
     it has communicated; an `exchange` is one step.
     """
 
+    def __init__(self, rank: int, size: int, carry: Carry) -> None:
+        self.rank, self.size = rank, size
+        self.messages = self.bytes = self.steps = 0
+        self._carry = carry
+
+    def send(self, array: np.ndarray, to: int) -> None:
+        """Send an array to another rank; return when it is being received."""
+        self._step(array, to, None)
+
+    def recv(self, source: int) -> np.ndarray:
+        """Return the next array that `source` sends to this rank."""
+        return cast("np.ndarray", self._step(None, None, source))
+
+    def exchange(self, array: np.ndarray, to: int, source: int) -> np.ndarray:
+        """Send an array to `to` and return the one that comes from `source`, both at once: one step."""
+        return cast("np.ndarray", self._step(array, to, source))
+
+    def counts(self) -> dict[str, int]:
+        """Return what this rank has sent so far: messages, bytes and steps."""
+        return {"messages": self.messages, "bytes": self.bytes, "steps": self.steps}
+
+    def _step(self, array: np.ndarray | None, to: int | None, source: int | None) -> np.ndarray | None:
+        self.steps += 1
+        if to is not None:
+            array = _message(array)
+        for other in (to, source):
+            self._expect_other(other)
+        if array is not None:
+            self.messages += 1
+            self.bytes += array.nbytes
+        return self._carry(array, to, source)
+
+    def _expect_other(self, other: int | None) -> None:
+        if other is not None and (not 0 <= other < self.size or other == self.rank):
+            raise ValueError(
+                f"Communicator: rank {self.rank} of {self.size} cannot talk to rank {other}\n"
+                "hint: another rank's number, from 0 to size - 1; use % size"
+            )
+
+
+class Communicator(Endpoint):
+    __doc__ = f"{Endpoint.__doc__}\n    To be made inside a function that `launch` runs.\n    "
+
     def __init__(self) -> None:
         from torch import distributed as dist
 
         if not dist.is_initialized():
             raise RuntimeError("Communicator: there are no other ranks here\nhint: make it inside what launch runs")
         self._dist = dist
-        self.rank, self.size = dist.get_rank(), dist.get_world_size()
-        self.messages = self.bytes = self.steps = 0
+        super().__init__(dist.get_rank(), dist.get_world_size(), self.carry)
         self._waits = Waits(Path(os.environ["LABKIT_LAUNCH"]), self.rank)
 
-    def send(self, array: np.ndarray, to: int) -> None:
-        """Send an array to another rank; return when it is being received."""
-        self.steps += 1
-        for work in self._start(array, to):
-            self._wait(work, SEND, to)
-
-    def recv(self, source: int) -> np.ndarray:
-        """Return the next array that `source` sends to this rank."""
-        self.steps += 1
-        return self._receive(source, RECEIVE)
-
-    def exchange(self, array: np.ndarray, to: int, source: int) -> np.ndarray:
-        """Send an array to `to` and return the one that comes from `source`, both at once: one step."""
-        self.steps += 1
-        started = self._start(array, to)
-        received = self._receive(source, EXCHANGE, to)
+    def carry(self, array: np.ndarray | None, to: int | None, source: int | None) -> np.ndarray | None:
+        """See Carry; by torch.distributed. Nothing is counted."""
+        started = [] if array is None or to is None else self._start(array, to)
+        what, other = (RECEIVE, -1) if to is None else (EXCHANGE, to)
+        received = None if source is None else self._receive(source, what, other)
         for work in started:
-            self._wait(work, SEND, to)
+            self._wait(work, SEND, cast("int", to))
         return received
-
-    def counts(self) -> dict[str, int]:
-        """Return what this rank has sent so far: messages, bytes and steps."""
-        return {"messages": self.messages, "bytes": self.bytes, "steps": self.steps}
 
     def _start(self, array: np.ndarray, to: int) -> list[Any]:
         """Begin to send; return what has to be waited for. First goes the form, then, if there is any, the content."""
         import torch
 
-        if array is None:
-            raise TypeError("Communicator: cannot send None\nhint: receive first, then send what came")
-        array = np.ascontiguousarray(array) if np.ndim(array) else np.array(array)
-        self._expect_other(to)
-        if array.dtype.name not in _DTYPES or array.ndim > _MOST_AXES:
-            shown = f"{array.ndim} axes of {array.dtype}"
-            raise TypeError(f"Communicator: cannot send {shown}\nhint: up to {_MOST_AXES} axes of numbers")
         unused = [-1] * (_MOST_AXES - array.ndim)
-        form = torch.tensor([_DTYPES.index(array.dtype.name), array.ndim, *array.shape, *unused])
-        self.messages += 1
-        self.bytes += array.nbytes
-        parts = [form]
+        parts = [torch.tensor([_DTYPES.index(array.dtype.name), array.ndim, *array.shape, *unused])]
         if array.nbytes:
             parts.append(torch.from_numpy(array.reshape(-1).view(np.uint8).copy()))
         return [self._dist.isend(part, to) for part in parts]
@@ -86,7 +108,6 @@ class Communicator:
     def _receive(self, source: int, what: str, to: int = -1) -> np.ndarray:
         import torch
 
-        self._expect_other(source)
         form = torch.empty(2 + _MOST_AXES, dtype=torch.int64)
         self._wait(self._dist.irecv(form, source), what, source, to)
         kind, axes, *lengths = form.tolist()
@@ -101,9 +122,13 @@ class Communicator:
         with self._waits.noted(what, other, to):
             work.wait()
 
-    def _expect_other(self, other: int) -> None:
-        if not 0 <= other < self.size or other == self.rank:
-            raise ValueError(
-                f"Communicator: rank {self.rank} of {self.size} cannot talk to rank {other}\n"
-                "hint: another rank's number, from 0 to size - 1; use % size"
-            )
+
+def _message(array: Any) -> np.ndarray:
+    """Return what can be sent of this, in one piece; TypeError for what cannot be sent."""
+    if array is None:
+        raise TypeError("Communicator: cannot send None\nhint: receive first, then send what came")
+    array = np.ascontiguousarray(array) if np.ndim(array) else np.array(array)
+    if array.dtype.name not in _DTYPES or array.ndim > _MOST_AXES:
+        shown = f"{array.ndim} axes of {array.dtype}"
+        raise TypeError(f"Communicator: cannot send {shown}\nhint: up to {_MOST_AXES} axes of numbers")
+    return cast("np.ndarray", array)

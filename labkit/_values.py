@@ -9,6 +9,7 @@ from __future__ import annotations
 import reprlib
 import sys
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 import numpy as np
@@ -57,6 +58,9 @@ class Remote(Protocol):
 
     def type_name(self, value: Any) -> str:
         """Return the name of its class."""
+
+    def operators(self) -> AbstractContextManager[None]:
+        """Let operators of the student's classes take values of the test's while this is open."""
 
     def share(self, value: Any) -> None:
         """Let in-place changes of this argument in the student's process reach the test's own."""

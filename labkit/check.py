@@ -16,15 +16,13 @@ example, costs nothing.
 from __future__ import annotations
 
 import contextlib
-import math
 import os
-import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from labkit._compare import (
+from labkit._assertions import (
     Mismatch,
     as_array,
     at,
@@ -36,7 +34,7 @@ from labkit._compare import (
     same,
     sentence,
 )
-from labkit._report import Case, CheckFailed, Ledger, Score, advice, error_message
+from labkit._check_report import CheckFailed, Ledger, Score, error_message
 from labkit._values import Array, Remote, adopt, describe, digits, is_tensor, items, local, numbers, plain, remotes
 
 __all__ = [
@@ -54,6 +52,7 @@ __all__ = [
     "equal",
     "gradient",
     "hidden_case",
+    "operators",
     "raises",
     "score",
     "shape",
@@ -67,42 +66,23 @@ _ledger = Ledger()
 
 
 # ---------------------------------------------------------------------------------------------------- cases and score
-@contextlib.contextmanager
-def _case(title: str, hint: str, weight: float, hidden: bool) -> Iterator[None]:
-    if _ledger.open:
-        raise RuntimeError(f"check.case({title!r}) stands inside another case: close that one first")
-    if not 0 < weight < math.inf:
-        raise ValueError(f"check.case({title!r}): weight must be positive and finite, got {weight}")
-    _ledger.start()
-    _ledger.open = True
-    message, error = "", ""
-    try:
-        # A warning on stderr would cost the whole cell in nbgrader.
-        with contextlib.redirect_stderr(sys.stdout):
-            yield
-    except Mismatch as mismatch:
-        message, error, hint = str(mismatch.args[0]), "Mismatch", mismatch.hint or hint
-    except KeyboardInterrupt:  # the person, or the grader's time limit
-        raise
-    except BaseException as exception:
-        message, hint = error_message(exception), advice(exception, hint)
-        error = type(exception).__name__ or "Exception"
-    finally:
-        _ledger.open = False
-    _ledger.cases.append(Case(title, not error, message, hint if error else "", hidden, weight, error))
-
-
-def case(title: str, *, hint: str = "", weight: float = 1.0) -> contextlib.AbstractContextManager[None]:
+def case(
+    title: str, *, hint: str = "", weight: float = 1.0, guard: bool = False
+) -> contextlib.AbstractContextManager[None]:
     """Return a context that records one case: passed if its body ends without an exception.
 
-    title: what holds, as a sentence a student understands. hint: where to look when it does not.
+    title: what holds, as a sentence a student understands. hint: where to look when it does not. guard: the case says
+    what must not happen (an argument changed, a wrong name accepted). An answer that does nothing satisfies that: so it
+    counts only if a case of the cell that is no guard passes.
     """
-    return _case(title, hint, weight, hidden=False)
+    return _ledger.case(title, hint=hint, weight=weight, hidden=False, guard=guard)
 
 
-def hidden_case(title: str, *, hint: str = "", weight: float = 1.0) -> contextlib.AbstractContextManager[None]:
+def hidden_case(
+    title: str, *, hint: str = "", weight: float = 1.0, guard: bool = False
+) -> contextlib.AbstractContextManager[None]:
     """Return a case for a hidden block: students later see its title and hint, never the values."""
-    return _case(title, hint, weight, hidden=True)
+    return _ledger.case(title, hint=hint, weight=weight, hidden=True, guard=guard)
 
 
 def score(points: float) -> Score:
@@ -258,6 +238,20 @@ def unchanged(
             changed = True
         if changed:
             raise Mismatch(f"expected {name} to stay as it was, but the call changed it in place", hint)
+
+
+@contextlib.contextmanager
+def operators() -> Iterator[None]:
+    """Say that operators of the student's own classes are what is tested: `with check.operators(): c = Node(2) * 3`.
+
+    A grader gives an object that holds no value nothing of the test's to compute with: told what is expected, it could
+    agree with everything. In the body of this it does; what comes of it is read by name, `c.value`, and never compared
+    by itself.
+    """
+    with contextlib.ExitStack() as stack:
+        for remote in remotes:
+            stack.enter_context(remote.operators())
+        yield
 
 
 def shared(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Counts what a training loop asks of a device, and what a data pipeline asks of its source; no clock is involved."""
+"""Counts what a loop asks of a device, a pipeline of its source, a collective of its links; no clock is involved."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-__all__ = ["STAND_IN", "operations", "read_ahead"]
+from labkit._collective import collective
+from labkit._stand_in import Numbers
+
+__all__ = ["STAND_IN", "collective", "computed", "operations", "read_ahead"]
 
 STAND_IN = "meta"
 """PyTorch's device whose tensors have shapes but no numbers: for counting it is as good as a GPU."""
@@ -31,23 +34,48 @@ def operations(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> dict[str, i
     On the device `STAND_IN` every number that is read is 0. What fn raises is raised. Adding in place to a tensor that
     is on the CPU raises RuntimeError, as on a GPU.
     """
+    return _run(None, fn, *args, **kwargs)[1]
+
+
+def computed(fn: Callable[..., Any], model: Any, *args: Any, start: Any, **kwargs: Any) -> dict[str, Any]:
+    """Run fn(model, *args, **kwargs) as `operations` does, and compute the numbers that the stand-in does not have:
+
+    counts: what `operations` returns. returned: what fn returned. parameters: those of the model, afterwards. So counts
+    and results are of the same run. Both hold tensors on the CPU in the place of those on the stand-in.
+
+    model: on the stand-in. start: a model like it on the CPU, with whose parameters and buffers it starts.
+    """
+    numbers = Numbers()
+    for own, first in zip(_state(model), _state(start), strict=True):
+        numbers.of(own).copy_(first.detach())
+    returned, counts = _run(numbers, fn, model, *args, **kwargs)
+    parameters = [numbers.of(parameter).clone() for parameter in model.parameters()]
+    return {"counts": counts, "returned": numbers.real(returned), "parameters": parameters}
+
+
+def _state(model: Any) -> list[Any]:
+    return [*model.parameters(), *model.buffers()]
+
+
+def _run(numbers: Numbers | None, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, dict[str, int]]:
+    """Return what fn returns, and the counts."""
     import torch
 
-    mode = _counting()
+    mode = _counting(numbers)
     saved = [0]
 
     def keep(tensor: Any) -> Any:
         saved[0] = max(saved[0], _size(tensor))
         return tensor
 
-    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor), mode, _from_data(mode.counts):
-        fn(*args, **kwargs)
-    return {**mode.counts, "largest saved": saved[0]}
+    from_data = _from_data(mode.counts, numbers)
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor), mode, from_data:
+        returned = fn(*args, **kwargs)
+    return returned, {**mode.counts, "largest saved": saved[0]}
 
 
-def _counting() -> Any:
-    """Return a context in which every operator of PyTorch is counted."""
-    import torch
+def _counting(numbers: Numbers | None) -> Any:
+    """Return a context in which every operator of PyTorch is counted, and run again with numbers if there are any."""
     from torch.utils._python_dispatch import TorchDispatchMode
 
     class Mode(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -66,18 +94,13 @@ def _counting() -> Any:
                 return result
             name = func.overloadpacket.__name__
             given = _tensors((args, kwargs))
-            if name in _READS and any(tensor.device.type != "cpu" for tensor in given):
-                self.counts["synchronisations"] += 1
-                if name == "_local_scalar_dense" and given[0].is_meta:
-                    return torch.zeros((), dtype=given[0].dtype).item()
-            for tensor, back in _crossing(name, args, kwargs):
-                self.counts["transfers"] += 1
-                self.counts["bytes moved"] += _size(tensor)
-                self.counts["synchronisations"] += back
-                if back and tensor.is_meta:  # there are no numbers to copy
-                    return args[0] if name == "copy_" else torch.zeros(tensor.shape, dtype=kwargs.get("dtype"))
+            for step in (_read, _moved):
+                if (found := step(func, args, kwargs, numbers, self.counts)) is not NotImplemented:
+                    return found
             _same_device(name, given)
             result = func(*args, **kwargs)
+            if numbers and any(tensor.is_meta for tensor in (*given, *_tensors(result))):
+                numbers.run(func, args, kwargs, result)
             if name not in _FREE | _READS and not func.is_view:
                 self.counts["launches"] += 1
                 known = set(map(id, given))
@@ -86,6 +109,36 @@ def _counting() -> Any:
             return result
 
     return Mode()
+
+
+def _read(func: Any, args: Any, kwargs: Any, numbers: Numbers | None, counts: dict[str, int]) -> Any:
+    """Count a question for numbers on a device; return the answer where the tensor has none, else NotImplemented."""
+    import torch
+
+    name, given = func.overloadpacket.__name__, _tensors((args, kwargs))
+    if name in _READS and any(tensor.device.type != "cpu" for tensor in given):
+        counts["synchronisations"] += 1
+        if name == "_local_scalar_dense" and given[0].is_meta:
+            return (numbers.of(given[0]) if numbers else torch.zeros((), dtype=given[0].dtype)).item()
+        if name == "equal" and numbers:
+            return func(*numbers.real(args))
+    return NotImplemented
+
+
+def _moved(func: Any, args: Any, kwargs: Any, numbers: Numbers | None, counts: dict[str, int]) -> Any:
+    """Count what crosses between devices; return the copy where there are no numbers to copy, else NotImplemented."""
+    import torch
+
+    name = func.overloadpacket.__name__
+    for tensor, back in _crossing(name, args, kwargs):
+        counts["transfers"] += 1
+        counts["bytes moved"] += _size(tensor)
+        counts["synchronisations"] += back
+        if back and tensor.is_meta and numbers:
+            return func(*numbers.real(args), **kwargs)
+        if back and tensor.is_meta:
+            return args[0] if name == "copy_" else torch.zeros(tensor.shape, dtype=kwargs.get("dtype"))
+    return NotImplemented
 
 
 def _same_device(name: str, given: list[Any]) -> None:
@@ -97,10 +150,11 @@ def _same_device(name: str, given: list[Any]) -> None:
                 raise RuntimeError(f"Expected all tensors to be on the same device, but {found}")
 
 
-def _from_data(counts: dict[str, int]) -> Any:
+def _from_data(counts: dict[str, int], numbers: Numbers | None) -> Any:
     """Return a context that counts tensors made on the stand-in from lists: elsewhere they are copied from the CPU."""
     import torch
     from torch.overrides import TorchFunctionMode
+    from torch.utils._python_dispatch import _disable_current_modes
 
     class Mode(TorchFunctionMode):
         def __torch_function__(
@@ -110,6 +164,9 @@ def _from_data(counts: dict[str, int]) -> Any:
             if func in {torch.tensor, torch.as_tensor} and result.is_meta and not _tensors((args, kwargs)):
                 counts["transfers"] += 1
                 counts["bytes moved"] += _size(result)
+                if numbers:
+                    with _disable_current_modes():
+                        numbers.keep(result, func(*args, **(kwargs or {}) | {"device": "cpu"}))
             return result
 
     return Mode()
@@ -147,6 +204,7 @@ class _Source:
         self.threads: set[threading.Thread] = set()
 
     def __iter__(self) -> Iterator[int]:
+        self.threads.add(threading.current_thread())  # also if there is nothing to read
         for item in range(self.items):
             self.threads.add(threading.current_thread())
             self.read += 1
@@ -168,7 +226,7 @@ def read_ahead(
     items: what came. read: how many items the source had given soon after.
     error: what was raised, in words; "" if nothing. own thread: whether another thread than the caller's read the
     source. alive: how many of these had not ended 1.5 seconds after the consumer stopped. read after: how many items
-    the source had given then. A consumer that waits for ever is given up after as long, with an error.
+    the source had given then. A consumer that waits forever is given up after as long, with an error.
 
     fails: after its last item the source raises OSError.
     """
@@ -177,7 +235,7 @@ def read_ahead(
     consumer = threading.Thread(target=_consume, args=(prefetch, source, depth, take, seen), daemon=True)
     consumer.start()
     before = -1
-    while consumer.is_alive() and before != source.read + len(seen["items"]):  # nothing happens: it waits for ever
+    while consumer.is_alive() and before != source.read + len(seen["items"]):  # nothing happens: it waits forever
         before = source.read + len(seen["items"])
         consumer.join(_PATIENCE_S)
     if consumer.is_alive():

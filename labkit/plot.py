@@ -277,7 +277,7 @@ def _mosaic(pictures: _Values, columns: int, head: int) -> _Values:
 
 
 def _number(value: float, fmt: str | None) -> str:
-    """Write a number: as `fmt` says, else whole numbers whole and others with three digits."""
+    """Write a number: as `fmt` says, else integers whole and others with three digits."""
     if fmt is not None:
         return format(value, fmt)
     text = f"{value:,.0f}" if abs(value) >= 1000 or float(value).is_integer() else f"{value:.3g}"

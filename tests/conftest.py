@@ -1,13 +1,31 @@
-"""How the tests are shared out between two processes."""
+"""How the tests are shared out between two processes, where their time goes, and the course that several start from."""
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+_SHOWN_S, _WORTH_SAYING_S = 10, 60
 _LAB = re.compile(r"\[(\d\d_\w+)[-\]]")
+
+
+@pytest.fixture(scope="session")
+def tiny_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from tests.system.courses import tiny_course  # the unit tests of labkit do not load the grader
+
+    return tiny_course(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture
+def tiny(tiny_template: Path, tmp_path: Path) -> Path:
+    """A course of its own with one small lab, released; nobody has handed in."""
+    from tests.system.courses import copied
+
+    return copied(tiny_template, tmp_path / "course")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -22,3 +40,35 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return f"{scope}/{lab[1]}" if lab else scope
 
     return ByLab(config, log) if config.getoption("dist") == "loadscope" else None
+
+
+def _place(nodeid: str) -> str:
+    """Return where a test's time is counted: its lab, its file, or the unit tests of a room."""
+    file, parts = nodeid.partition("::")[0], nodeid.split("/")
+    if file.startswith("tests/labs/") and (lab := _LAB.search(nodeid)):
+        return f"tests/labs {lab[1]}"
+    return "/".join(parts[:3]) if file.startswith("tests/unit/") else file
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Print the seconds of each tier, of each lab, and of each file that takes more than ten."""
+    seconds: dict[str, float] = defaultdict(float)
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                seconds[_place(report.nodeid)] += report.duration
+    if sum(seconds.values()) < _WORTH_SAYING_S:
+        return
+    tiers: dict[str, float] = defaultdict(float)
+    for place, taken in seconds.items():
+        tiers["/".join(place.partition(" ")[0].split("/")[:2])] += taken
+    terminalreporter.section("seconds of tests, of both processes")
+    for tier, taken in _largest(tiers):
+        terminalreporter.write_line(f"{taken:8.0f}  {tier}")
+        for place, own in _largest(seconds):
+            if place.startswith(tier) and place != tier and (own >= _SHOWN_S or " " in place):
+                terminalreporter.write_line(f"{own:16.0f}  {place}")
+
+
+def _largest(seconds: dict[str, float]) -> list[tuple[str, float]]:
+    return sorted(seconds.items(), key=lambda item: -item[1])

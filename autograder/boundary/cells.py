@@ -5,19 +5,24 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
-import importlib
+import functools
 import io
 import signal
 import sys
 import time
 import traceback
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
+from autograder.boundary.audit import Sentry
+from autograder.boundary.everywhere import everywhere
 from autograder.boundary.frames import Connection, TimeLimit
-from autograder.boundary.owner import Trusted
+from autograder.boundary.given import trusted_names
+from autograder.boundary.handles import module_name
 from autograder.boundary.peer import Peer
+from autograder.boundary.proxy import Judge, Proxy, compares
+from autograder.boundary.trusted import Trusted
 from labkit import check
 
 __all__ = ["run_cells"]
@@ -28,24 +33,15 @@ _LATER_S = 0.05
 """So much later than a wait for an answer it ends a test that waits for none: what has come is not torn."""
 _MAX_PRINTED = 64 * 1024
 _MAX_SHOWN = 20_000
-_SEEDS = (
-    ("labkit._device", "seed_everything"),
-    ("random", "seed"),
-    ("numpy.random", "seed"),
-    ("torch", "manual_seed"),
-    ("keras.utils", "set_random_seed"),
-    ("tensorflow.random", "set_seed"),
-)
-"""Called by a test, these seed the student's process too."""
-_LAUNCHERS = (
-    ("labkit._launch", "in_fresh_process"),
-    ("labkit._launch", "launch"),
-    ("labkit._timing", "bench"),
-    ("labkit._timing", "compare"),
-    ("labkit.count", "operations"),
-    ("labkit.count", "read_ahead"),
-)
-"""Called with one of the student's functions, these run where the function is."""
+_ALIASES = {
+    "F": "torch.nn.functional",
+    "nn": "torch.nn",
+    "np": "numpy",
+    "pd": "pandas",
+    "plt": "matplotlib.pyplot",
+    "sp": "scipy",
+    "tf": "tensorflow",
+}
 
 
 def run_cells(control: Connection, student: Connection) -> None:
@@ -53,31 +49,47 @@ def run_cells(control: Connection, student: Connection) -> None:
     tests = Trusted()
     peer = Peer(student, tests, writable=False, only_when_asked=False)
     check.adopt(tests)
+    sentry = Sentry()
     while True:
         order, _ = control.receive()
-        control.send(_run(peer, tests, order["source"], int(order["cell"]), float(order["time_s"])))
+        if "stop" in order:  # a cell that has ended meanwhile
+            continue
+        cell = int(order["cell"])
+        end = End(
+            cell, float(order["computing_s"]), float(order["waiting_s"]), functools.partial(_stopped, control, cell)
+        )
+        with sentry.watching():
+            found = _run(peer, tests, order["source"], end, order["given"])
+        control.send(found)
 
 
-def _run(peer: Peer, tests: Trusted, source: str, cell: int, time_s: float) -> dict[str, Any]:
-    """Return the cell's outcome: its value or its error, what it printed, and how it looks in a notebook."""
-    peer.begin(cell)
-    tests.begin()
+def _run(peer: Peer, tests: Trusted, source: str, end: End, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the cell's outcome: its value or its error, what it printed, and how it looks in a notebook.
+
+    given: the arguments of given.trusted_names, but for the test.
+    """
+    peer.begin(end.cell)
+    tests.begin(peer)
     check.begin()
     printed = _Printed()
     result: dict[str, Any] = {"value": None, "error": None, "bundle": {}}
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         try:
-            with _time_limit(peer, time_s), _everywhere(peer, tests, source):
-                value = _executed(source, peer)
+            with end.awaited(peer), everywhere(peer, tests, source):
+                with contextlib.redirect_stdout(io.StringIO()):
+                    names = trusted_names(**given, test=source) if given else {}
+                value = _executed(source, peer, names, given["theirs"] if given else None)
             result |= {"bundle": _bundle(value)}
         except BaseException as error:
             result["error"] = _reported(error)
-    result["late"] = peer.deadline is not None and time.monotonic() >= peer.deadline
+    result["late"] = end.came()
+    written = tests.crossed.written()
     peer.deadline = time.monotonic() + 1
     with contextlib.suppress(BaseException):
         peer.send("end")
     peer.deadline = None
-    return result | {"printed": printed.getvalue()}
+    seen = {"met": tests.met, "altered": tests.altered, "refused": peer.refused, "written": written}
+    return result | {"printed": printed.getvalue(), **seen}
 
 
 class _Printed(io.StringIO):
@@ -90,25 +102,43 @@ class _Printed(io.StringIO):
 
 
 class _Names(dict[str, Any]):
-    """The built-in names, below which lie the student's."""
+    """The built-in names and those of locked cells that are the grader's, below which lie the student's."""
 
-    def __init__(self, peer: Peer) -> None:
-        super().__init__(vars(builtins))
+    def __init__(self, peer: Peer, given: Mapping[str, Any], theirs: Collection[str] | None) -> None:
+        own = {name: value for name, value in vars(builtins).items() if name not in (theirs or ())}
+        super().__init__({**own, **given})
         self._peer = peer
+        self._theirs = theirs
 
     def __missing__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
             raise KeyError(name)
-        return self._peer.ask("name", None, [name])
+        found = self._peer.ask("name", None, [name])
+        if type(found) is Proxy and self._theirs is not None and name not in self._theirs and compares(name):
+            return Judge(found, name)  # imported in a way that the grader does not know: the student's may be another
+        return _own_module(name, module_name(found)) or found
 
 
-def _executed(source: str, peer: Peer) -> Any:
+def _own_module(name: str, module: str) -> Any:
+    """Return the grader's own module where the student's process has imported one under its usual name; else None."""
+    return sys.modules.get(module) if module and (name == module or _ALIASES.get(name) == module) else None
+
+
+def _executed(source: str, peer: Peer, given: Mapping[str, Any], theirs: Collection[str] | None) -> Any:
     """Run the cell in a namespace of its own and return its last expression's value, None if it ends in a statement."""
     tree = ast.parse(source, "<test>")
-    space: dict[str, Any] = {"__name__": "__main__", "__builtins__": _Names(peer)}
+    module = types.ModuleType("__main__")  # unittest.main looks for its tests there
+    space = vars(module)
+    space["__builtins__"] = _Names(peer, given, theirs)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-    exec(compile(tree, "<test>", "exec"), space)
-    return eval(compile(ast.Expression(last.value), "<test>", "eval"), space) if isinstance(last, ast.Expr) else None
+    before, sys.modules["__main__"] = sys.modules["__main__"], module
+    try:
+        exec(compile(tree, "<test>", "exec"), space)
+        if not isinstance(last, ast.Expr):
+            return None
+        return eval(compile(ast.Expression(last.value), "<test>", "eval"), space)
+    finally:
+        sys.modules["__main__"] = before
 
 
 def _bundle(value: Any) -> dict[str, Any]:
@@ -129,69 +159,52 @@ def _reported(error: BaseException) -> dict[str, Any]:
     return {"name": type(error).__name__, "value": value, "trace": [*where, text]}
 
 
-@contextlib.contextmanager
-def _time_limit(peer: Peer, time_s: float) -> Iterator[None]:
-    """Raise TimeLimit when the time is over, and again and again should the cell swallow it."""
-
-    def over(_signal: int, _frame: types.FrameType | None) -> None:
-        raise TimeLimit(f"stopped after {time_s:g} s")
-
-    peer.deadline = time.monotonic() + time_s
-    before = signal.signal(signal.SIGALRM, over)
-    signal.setitimer(signal.ITIMER_REAL, time_s + _LATER_S, _AGAIN_S)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+def _stopped(control: Connection, cell: int) -> str:
+    """Return what the grader has said of a running cell: which limit it has reached; nothing if none."""
+    while control.ready():
+        order, _ = control.receive()
+        if order.get("stop") == cell:
+            return str(order["why"])
+    return ""
 
 
-# ------------------------------------------------------------------------------- what a test calls for both processes
-@contextlib.contextmanager
-def _everywhere(peer: Peer, tests: Trusted, source: str) -> Iterator[None]:
-    """While the cell runs, let seeds reach both processes, and launchers go where the function is."""
-    for root in _imported(source):
-        with contextlib.suppress(ImportError):
-            importlib.import_module(root)
-    replaced: list[tuple[Any, str, Any]] = []
+class End:
+    """The end of a test cell's time, which the grader says: it sees what all processes of the submission use."""
 
-    def replace(places: tuple[tuple[str, str], ...], make: Callable[[str, str, Any], Any]) -> None:
-        for module, name in places:
-            home = importlib.import_module(module) if module.partition(".")[0] in sys.modules else None
-            if home is not None and hasattr(home, name):
-                replaced.append((home, name, getattr(home, name)))
-                setattr(home, name, make(module, name, getattr(home, name)))
+    def __init__(
+        self, cell: int, computing_s: float, waiting_s: float, stopped: Callable[[], str] = lambda: ""
+    ) -> None:
+        """computing_s: the grader does not say it sooner. waiting_s: it will have said it by then.
 
-    def both(module: str, name: str, own: Any) -> Any:
-        def call(*args: Any, **kwargs: Any) -> Any:
-            peer.ask("import", None, [module, name, *args], kwargs)
-            return own(*args, **kwargs)
+        stopped: returns which limit the grader says the cell has reached; nothing while it may run.
+        """
+        self.cell = cell
+        self._stopped = stopped
+        self._first_s = min(computing_s, waiting_s) + _LATER_S
+        self._deadline = time.monotonic() + waiting_s + _AGAIN_S
+        self._why = ""
 
-        return call
+    def came(self) -> bool:
+        """Whether the time is over."""
+        if not self._why and (limit := self._stopped()):
+            self._why = f"stopped after {limit}"
+        if not self._why and time.monotonic() >= self._deadline:
+            self._why = "its time is over"
+        return bool(self._why)
 
-    def where_it_is(module: str, name: str, own: Any) -> Any:
-        def call(*args: Any, **kwargs: Any) -> Any:
-            if any(tests.is_remote(value) for value in args):
-                return peer.ask("import", None, [module, name, *args], kwargs)
-            return own(*args, **kwargs)
+    @contextlib.contextmanager
+    def awaited(self, peer: Peer) -> Iterator[None]:
+        """Raise TimeLimit when the time is over, and again and again should the cell swallow it."""
 
-        return call
+        def look(_signal: int, _frame: types.FrameType | None) -> None:
+            if self.came():
+                raise TimeLimit(self._why)
 
-    replace(_SEEDS, both)
-    replace(_LAUNCHERS, where_it_is)
-    try:
-        yield
-    finally:
-        for home, name, own in reversed(replaced):
-            setattr(home, name, own)
-
-
-def _imported(source: str) -> set[str]:
-    """Return the modules that the cell imports anywhere."""
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return names
+        peer.deadline = self._deadline
+        before = signal.signal(signal.SIGALRM, look)
+        signal.setitimer(signal.ITIMER_REAL, self._first_s, _AGAIN_S)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)

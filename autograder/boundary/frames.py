@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import select
 import socket
 import struct
+import threading
 import time
-from typing import Any
+from typing import Any, Protocol
 
-__all__ = ["MAX_BLOCK", "MAX_TEXT", "Connection", "ProcessDied", "TimeLimit", "Unanswered", "WireError"]
+__all__ = ["MAX_BLOCK", "MAX_TEXT", "Connection", "Link", "ProcessDied", "TimeLimit", "Unanswered", "WireError"]
 
 _HEAD = struct.Struct("<IQ")
 MAX_TEXT = 8 << 20
 MAX_BLOCK = 64 << 20
+_EARLY_S = 0.05
+"""A wait ends within this time of its deadline; what ends it sooner is something else."""
 _JSON = json.JSONEncoder(separators=(",", ":"))
 _TIME = "the time for this check is over"
 _DIED = "the Python process of the notebook has ended"
@@ -42,12 +46,29 @@ class TimeLimit(Unanswered):
     __module__ = "builtins"
 
 
+class Link(Protocol):
+    """What carries messages between two ends."""
+
+    def send(self, message: dict[str, Any], block: bytes = b"", deadline: float | None = None) -> None:
+        """Send one message; ProcessDied if it cannot come."""
+
+    def receive(self, deadline: float | None = None) -> tuple[dict[str, Any], bytes]:
+        """Return the next one; TimeLimit if it has not come at time.monotonic() == deadline."""
+
+    def ready(self) -> bool:
+        """Whether one, or a part of one, has come."""
+
+
 class Connection:
-    """Frames over a stream socket. A frame of which a part has come when the time is up is not lost."""
+    """Frames over a stream socket. A frame of which a part has come when the time is up is not lost.
+
+    Several threads may send, one may receive.
+    """
 
     def __init__(self, stream: socket.socket) -> None:
         self._stream = stream
         self._buffer = bytearray()
+        self._sending = threading.Lock()
 
     def send(self, message: dict[str, Any], block: bytes = b"", deadline: float | None = None) -> None:
         """Send one frame; WireError if it is too large, ProcessDied if the other end has closed, or reads too slowly.
@@ -58,11 +79,24 @@ class Connection:
         if len(text) > MAX_TEXT or len(block) > MAX_BLOCK:
             raise WireError(f"too large to send: {(len(text) + len(block)) / 2**20:.0f} MiB")
         try:
-            self._stream.settimeout(None if deadline is None else max(0.001, deadline - time.monotonic()))
-            self._stream.sendall(b"".join([_HEAD.pack(len(text), len(block)), text, block]))
+            with self._sending:
+                self._stream.settimeout(None if deadline is None else max(0.001, deadline - time.monotonic()))
+                self._stream.sendall(b"".join([_HEAD.pack(len(text), len(block)), text, block]))
         except OSError as error:  # half a frame may have gone: nothing can follow it
             self._stream.close()
             raise ProcessDied(_DIED) from error
+
+    def fileno(self) -> int:
+        """Return the socket's descriptor, to wait for; what `ready` says comes first."""
+        return self._stream.fileno()
+
+    def close(self) -> None:
+        """Hang up."""
+        self._stream.close()
+
+    def ready(self) -> bool:
+        """Whether a frame, or a part of one, has come."""
+        return bool(self._buffer) or bool(select.select([self._stream], [], [], 0)[0])
 
     def receive(self, deadline: float | None = None) -> tuple[dict[str, Any], bytes]:
         """Return the next frame.
@@ -95,6 +129,8 @@ class Connection:
             try:
                 chunk = self._stream.recv(min(max(size - len(self._buffer), 4096), 1 << 20))
             except TimeoutError:
+                if deadline is None or time.monotonic() < deadline - _EARLY_S:
+                    raise  # of a signal's handler: the test's own
                 raise TimeLimit(_TIME) from None
             except OSError as error:
                 raise ProcessDied(_DIED) from error

@@ -1,16 +1,50 @@
-"""The operators and built-in functions that a proxy hands on, by name."""
+"""What may cross the boundary: one row an operation, and nothing that has no row.
+
+The table is printed in docs/grading.md, and a test holds the two together. Everything not named here, every special
+name above all, does not exist on the side that asks: AttributeError, and no message is sent.
+"""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-__all__ = ["OPERATIONS", "SPECIAL"]
+__all__ = [
+    "BINARY",
+    "COMPARISONS",
+    "FROM_STUDENT",
+    "FROM_TEST",
+    "OPERATIONS",
+    "PREDICATES",
+    "READ_BY_NAME",
+    "UNARY",
+    "as_markdown",
+    "names_of",
+]
 
-_BINARY = {
+
+@dataclass(frozen=True)
+class Row:
+    """Operations that follow one rule.
+
+    Attributes:
+        names: as they stand in messages.
+        data: what goes along, beside the object that is asked.
+        rule: when it is sent.
+        proof: the test that shows it, in tests/unit/autograder/boundary/test_table.py.
+    """
+
+    names: tuple[str, ...]
+    data: str
+    rule: str
+    proof: str
+
+
+BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add,
     "sub": operator.sub,
     "mul": operator.mul,
@@ -26,26 +60,20 @@ _BINARY = {
     "or": operator.or_,
     "xor": operator.xor,
 }
-_OTHERS: dict[str, Callable[..., Any]] = {
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "lt": operator.lt,
     "le": operator.le,
     "eq": operator.eq,
     "ne": operator.ne,
     "gt": operator.gt,
     "ge": operator.ge,
+}
+UNARY: dict[str, Callable[..., Any]] = {
     "neg": operator.neg,
     "pos": operator.pos,
     "invert": operator.invert,
     "abs": abs,
     "round": round,
-    "len": len,
-    "iter": iter,
-    "next": next,
-    "reversed": reversed,
-    "contains": operator.contains,
-    "getitem": operator.getitem,
-    "setitem": operator.setitem,
-    "delitem": operator.delitem,
     "bool": bool,
     "int": int,
     "float": float,
@@ -53,11 +81,64 @@ _OTHERS: dict[str, Callable[..., Any]] = {
     "index": operator.index,
     "str": str,
     "repr": repr,
-    "format": format,
 }
+_CONTAINER: dict[str, Callable[..., Any]] = {
+    "len": len,
+    "iter": iter,
+    "next": next,
+    "reversed": reversed,
+    "getitem": operator.getitem,
+    "setitem": operator.setitem,
+    "delitem": operator.delitem,
+    "contains": operator.contains,
+}
+READ_BY_NAME = {"__doc__", "__name__", "__qualname__"}
+"""Special names that may be read of an object of the student's: they come back as texts, or do not exist."""
 
-SPECIAL = [*_BINARY, *_OTHERS]
-"""The names that, between double underscores, are methods of a proxy; the binary ones have a reflected form too."""
+PREDICATES = {
+    *("all_close", "allclose", "almost_equal", "array_equal", "close_to", "endswith", "eq", "equal", "equals", "ge"),
+    *("gt", "is_close", "is_equal", "isclose", "isdisjoint", "issubset", "issuperset", "le", "lt", "ne", "startswith"),
+}
+"""Methods that compare. An object without a value must not: it would be told what is expected, and then agree."""
+
+FROM_TEST: tuple[Row, ...] = (
+    Row(("name",), "the name", "a name that the test cell neither imports nor defines", "names"),
+    Row(("getattr",), "the name", "any name that is not special, and `__doc__`, `__name__`, `__qualname__`",
+        "special_names"),
+    Row(("setattr", "delattr"), "the name, a value", "as getattr", "special_names"),
+    Row(("call",), "the arguments", "a function, class or method is called; a method that compares is computed here, "
+        "with the value that its object holds, and refused if it holds none", "predicates"),
+    Row(("getitem", "setitem", "delitem"), "the key, a value", "items are asked for or set", "containers"),
+    Row(("len", "iter", "next", "reversed", "enter"), "nothing", "as Python asks for it", "containers"),
+    Row(("exit",), "the name of an exception's class", "a with block ends", "exit_tells_no_text"),
+    Row(tuple(UNARY), "nothing", "the object holds no value; else it is computed here, but for `str` and `repr` of a "
+        "number or container, and `abs`, `bool`, `neg`, `pos`, `invert` of a container, if its class overrides them",
+        "values_first"),
+    Row((*BINARY, *(f"r{name}" for name in BINARY), *COMPARISONS, "contains"), "the other operand",
+        "neither holds a value, and both are the student's or the test says `check.operators()`; else it is computed "
+        "here, or refused", "operators"),
+    Row(("value", "array"), "nothing", "before anything is computed or compared: the plain value that it holds",
+        "values_first"),
+    Row(("isinstance", "issubclass"), "another object of the student's", "a test names a class of the student's",
+        "classes"),
+    Row(("import",), "module, name, arguments", "seeds, launchers and, where a tensor's graph lies there, functions "
+        "of torch: the value is computed here all the same", "tensors"),
+    Row(("ranks",), "how many, and seconds", "`labkit.count.collective`: processes that answer what the test asks of "
+        "one function, each by the rows of this table", "collectives"),
+    Row(("changed",), "nothing", "`check.unchanged`", "changes"),
+)  # fmt: skip
+"""What the trusted process may ask the student's for."""
+
+FROM_STUDENT: tuple[Row, ...] = (
+    Row(("call",), "the arguments", "a function that the test handed over", "callbacks"),
+    Row(("bool",), "nothing", "the same: it is true", "callbacks"),
+    Row(("getattr",), "a public name", "an object of a class that the test or labkit defines", "callbacks"),
+    Row(("len", "iter", "next", "getitem", "contains"), "the key", "the same, and iterators of the test", "callbacks"),
+    Row((*BINARY, *(f"r{name}" for name in BINARY), *COMPARISONS, "neg", "abs", "enter", "exit"), "the other operand",
+        "an object of a class that the test defines", "callbacks"),
+    Row(("str", "repr"), "nothing", "always: the name of its class", "callbacks"),
+)  # fmt: skip
+"""What the student's process may ask the trusted one for, while it is asked itself."""
 
 
 def _reflected(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -76,18 +157,23 @@ def _enter(manager: Any) -> Any:
     return type(manager).__enter__(manager)
 
 
-def _exit(manager: Any, kind: Any, arguments: Any) -> bool:
+def _exit(manager: Any, kind: Any) -> bool:
     error = None
     if kind is not None:
         known = isinstance(kind, type) and issubclass(kind, BaseException)
-        error = kind(*arguments) if known else Exception(*arguments)
+        try:
+            error = kind() if known else Exception()
+        except TypeError:  # a class that wants arguments
+            error = Exception()
     return bool(type(manager).__exit__(manager, None if error is None else type(error), error, None))
 
 
 OPERATIONS: dict[str, Callable[..., Any]] = {
-    **_BINARY,
-    **{f"r{name}": _reflected(function) for name, function in _BINARY.items()},
-    **_OTHERS,
+    **BINARY,
+    **{f"r{name}": _reflected(function) for name, function in BINARY.items()},
+    **COMPARISONS,
+    **UNARY,
+    **_CONTAINER,
     "getattr": getattr,
     "setattr": setattr,
     "delattr": delattr,
@@ -97,3 +183,19 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "exit": _exit,
     "array": np.asarray,
 }
+"""How an operation is done, at either end; the rows say when."""
+
+
+def names_of(rows: tuple[Row, ...]) -> Iterator[str]:
+    """Yield every operation of these rows."""
+    for row in rows:
+        yield from row.names
+
+
+def as_markdown(rows: tuple[Row, ...]) -> str:
+    """Return the rows as docs/grading.md shows them."""
+    lines = ["| operation | what goes along | when | proof: `boundary/test_table.py` |", "|---|---|---|---|"]
+    for row in rows:
+        names = ", ".join(f"`{name}`" for name in row.names if not (name[0] == "r" and name[1:] in BINARY))
+        lines.append(f"| {names} | {row.data} | {row.rule} | `test_{row.proof}` |")
+    return "\n".join(lines)

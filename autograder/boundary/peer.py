@@ -9,74 +9,55 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
-from autograder.boundary.errors import rebuild, report
-from autograder.boundary.frames import Connection, WireError
+from autograder.boundary.exceptions import CANNOT_GO, rebuild, report
+from autograder.boundary.frames import Link, WireError
+from autograder.boundary.owner import Owner
 from autograder.boundary.tensors import Leaves
 from autograder.boundary.wire import Codec
 
-__all__ = ["Owner", "Peer"]
+__all__ = ["Peer"]
 
 _MAX_NESTED = 40
 _MAX_HANDLES = 200_000
 
 
-class Owner(Protocol):
-    """What differs between the two ends."""
+_ONLY_LOOKING = {"array", "changed", "isinstance", "issubclass", "name", "value"}
+_ENDS = (GeneratorExit, StopAsyncIteration, StopIteration)
 
-    graphs_stay: bool
-    fatal: tuple[type[BaseException], ...]
-    """Exceptions that end the conversation instead of being reported."""
 
-    def name(self, value: Any, encode: Callable[[Any], Any]) -> dict[str, Any] | None:
-        """Return the JSON by which the other end finds a value of its own in place of this one; None if it cannot."""
+def _outside_its_protocol(error: Exception, operation: str) -> Exception:
+    """Return RuntimeError for an exception by which Python would end a loop, or a lookup, that is not this one's.
 
-    def find(self, reference: Mapping[str, Any], decode: Callable[[Any], Any]) -> Any:
-        """Return what such JSON stands for at this end; WireError if the other end may not name it."""
-
-    def stand_in(self, peer: Peer, handle: int, description: Mapping[str, Any]) -> Any:
-        """Return what stands for an object of the other end."""
-
-    def handle_of(self, value: Any) -> int | None:
-        """Return the handle of such a stand-in; None for everything else."""
-
-    def describe(self, value: Any) -> dict[str, Any]:
-        """Return what the other end is told about an object of this end."""
-
-    def perform(self, operation: str, target: Any, arguments: list[Any], options: dict[str, Any]) -> Any:
-        """Do what the other end asks for."""
-
-    def snapshot(self, mutable: list[Any]) -> list[Any]:
-        """Return what tells, after `perform`, whether these values were changed."""
-
-    def changes(self, peer: Peer, mutable: list[Any], before: list[Any]) -> dict[str, Any]:
-        """Return what the other end is told about changes."""
-
-    def take_changes(self, peer: Peer, sent: list[Any], changes: Any) -> None:
-        """Take note of what the other end told."""
-
-    def watched(self, peer: Peer, mutable: list[Any]) -> list[list[int]]:
-        """Return place and number of each of these values that the other end shall watch beyond the call."""
-
-    def watch(self, mutable: list[Any], places: Any) -> None:
-        """Watch what the other end asks for."""
+    StopIteration out of a function would end `all(map(f, xs))` as true, AttributeError out of a call within
+    `hasattr(...)` would answer it, and so on; PEP 479 does the same for generators.
+    """
+    if isinstance(error, _ENDS) and operation != "next":
+        return RuntimeError(f"{type(error).__name__} was raised outside of an iterator's next")
+    return error
 
 
 class Peer:
     """One end of a connection; `ask` is for the code that runs here, `answer` for what comes."""
 
-    def __init__(self, connection: Connection, owner: Owner, *, writable: bool, only_when_asked: bool) -> None:
+    def __init__(self, connection: Link, owner: Owner, *, writable: bool, only_when_asked: bool) -> None:
         """Speak for owner on this connection.
 
         writable: arrays that come may be changed here. only_when_asked: this end may ask only while it is asked.
         """
-        self._connection = connection
         self._owner = owner
         self._writable = writable
         self._only_when_asked = only_when_asked
         self.trusted = not only_when_asked
+        self.turn = 0
+        """How often the other end has done something that may have changed its objects."""
+        self.operators = False
+        """Whether the test says that operators of the student's classes are what it tests."""
         self._lock = threading.RLock()
+        self.aside: Callable[[dict[str, Any], bytes], None] | None = None
+        """Takes what a rank says, or is told; see ranks."""
+        self.connection = connection
         self.deadline: float | None = None
         self.graphs_stay = owner.graphs_stay
         self.begin(0)
@@ -85,7 +66,13 @@ class Peer:
         """Forget everything of the cell before; speak of this one."""
         self.cell = cell
         self.leaves = Leaves()
-        self._nested = 0
+        self.operators = False
+        self.refused = False
+        """Whether this end has raised an error that the same lines may not raise in one process."""
+        self._failed: AssertionError | None = None
+        """What a function of the test's asserted in vain, called by the student's code."""
+        self._nested = self._asked = 0
+        self._put_back: tuple[dict[str, Any], bytes] | None = None
         self._kept: dict[int, Any] = {}
         self._handles: dict[int, int] = {}
         self._stand_ins: dict[int, Any] = {}
@@ -112,39 +99,80 @@ class Peer:
                 "on": codec.encode(target),
                 "args": [codec.encode(value) for value in arguments],
                 "opts": [[name, codec.encode(value)] for name, value in (options or {}).items()],
+                "n": (number := self._number()),
             }
             if watched := self._owner.watched(self, codec.mutable):
                 message["watch"] = watched
             self._send(message, codec.block)
-            while (reply := self.next())[0].get("k") == "ask":
-                self.answer(*reply)
-            return self._outcome(*reply, codec.mutable)
+            self.turn += operation not in _ONLY_LOOKING
+            while (reply := self.next())[0].get("k") == "ask" or self._is_late(reply[0], number):
+                if reply[0].get("k") == "ask":
+                    self.answer(*reply)
+            try:
+                return self._outcome(operation, *reply, codec.mutable)
+            finally:
+                self._expect_no_failure()
 
-    def _outcome(self, reply: Mapping[str, Any], block: bytes, sent: list[Any]) -> Any:
+    def _number(self) -> int:
+        self._asked += 1
+        return self._asked
+
+    def _is_late(self, reply: Mapping[str, Any], number: int) -> bool:
+        """Whether this answers an earlier question, whose asker has given up: a test may set a time of its own."""
+        return type(reply.get("n")) is int and reply["n"] < number
+
+    def _expect_no_failure(self) -> None:
+        """Raise what a function of the test's asserted in vain: code that called it may have passed over it."""
+        failed, self._failed = (self._failed, None) if not self._nested else (None, self._failed)
+        if failed is not None:
+            raise failed
+
+    def _outcome(self, operation: str, reply: Mapping[str, Any], block: bytes, sent: list[Any]) -> Any:
         codec = Codec(self, block, writable=self._writable)
         if reply.get("k") == "raise":
             error = rebuild(reply.get("error"), codec.decode, self._kept.get)
         elif reply.get("k") == "reply":
             value, error = codec.decode(reply.get("value")), None
+            self._owner.came(codec.mutable)
         else:
-            raise WireError("an answer that is none")
+            raise WireError("invalid answer")
         if "changes" in reply:
             self._owner.take_changes(self, sent, codec.decode(reply["changes"]))
         if error is not None:
-            raise error
+            raise self._within_its_protocol(error, operation) if self.trusted else error
         return value
 
+    def _within_its_protocol(self, error: Exception, operation: str) -> Exception:
+        """Return the error to raise here, and note whether it is another one than in one process."""
+        found = _outside_its_protocol(error, operation)
+        self.refused = self.refused or found is not error or str(error).startswith(CANNOT_GO)
+        return found
+
     def next(self) -> tuple[dict[str, Any], bytes]:
-        """Return the next message of this cell."""
-        while True:
-            message, block = self._connection.receive(self.deadline)
-            if message.get("cell") == self.cell:
-                return message, block
+        """Return the next message of this cell; those of ranks are put aside."""
+        if (first := self._put_back) is not None:
+            self._put_back = None
+            return first
+        while (came := self._received()) is None:
+            pass
+        return came
+
+    def _received(self) -> tuple[dict[str, Any], bytes] | None:
+        """Wait for a message; return it if it is of this cell, and put it aside if it is a rank's."""
+        message, block = self.connection.receive(self.deadline)
+        if message.get("cell") != self.cell:
+            return None
+        if "rank" not in message:
+            return message, block
+        if self.aside is not None:
+            self.aside(message, block)
+        return None
 
     def answer(self, message: Mapping[str, Any], block: bytes) -> None:
         """Do what a message asks for and send the outcome."""
         codec = Codec(self, block, writable=self._writable)
         out = Codec(self)
+        number = {"n": message.get("n")}
         reply: dict[str, Any]
         before: list[Any] = []
         self._nested += 1
@@ -159,30 +187,47 @@ class Peer:
         except self._owner.fatal:
             raise
         except BaseException as error:
+            if self.trusted and isinstance(error, AssertionError):
+                self._failed = self._failed or error
             out = Codec(self)
             reply = {"k": "raise", "error": report(error, out.encode, self.keep, discreet=self.trusted)}
         with self._lock:
             self._nested -= 1
             changes = self._owner.changes(self, codec.mutable[: len(before)], before)
             try:
-                self._send(reply | ({"changes": out.encode(changes)} if changes else {}), out.block)
+                self._send(number | reply | ({"changes": out.encode(changes)} if changes else {}), out.block)
             except WireError as error:
-                self._send({"k": "raise", "error": report(error, out.encode, self.keep, discreet=self.trusted)}, b"")
+                said = report(error, out.encode, self.keep, discreet=self.trusted)
+                self._send({"k": "raise", "error": said} | number, b"")
 
     def send(self, kind: str) -> None:
         """Send a message that needs no answer."""
         self._send({"k": kind}, b"")
 
+    def carries(self) -> bool:
+        """Put aside what has come for ranks; return False if something else came, which is the next message then."""
+        while self._put_back is None and self.connection.ready():
+            self._put_back = self._received()
+        return self._put_back is None
+
+    def send_aside(self, rank: int, message: dict[str, Any], block: bytes = b"") -> None:
+        """Send a message of a rank's, or for one."""
+        self._send({"rank": rank, "frame": message}, block)
+
     def _request(self, message: Mapping[str, Any], codec: Codec) -> tuple[str, Any, list[Any], dict[str, Any]]:
         arguments, options = message.get("args"), message.get("opts")
         if not isinstance(arguments, list) or not isinstance(options, list):
-            raise WireError("a request that is none")
-        target = codec.decode(message.get("on"))
+            raise WireError("invalid request")
+        on = message.get("on")
+        if self.trusted and not (isinstance(on, dict) and on.get("t") == "yours"):
+            # A value that came from there is none of the test's: `str(x)` or a class's call would tell what x holds.
+            raise WireError("an operation on what the test did not hand over")
+        target = codec.decode(on)
         values = [codec.decode(value) for value in arguments]
         return str(message.get("op")), target, values, {str(name): codec.decode(value) for name, value in options}
 
     def _send(self, message: dict[str, Any], block: bytes) -> None:
-        self._connection.send(message | {"cell": self.cell}, block, self.deadline)
+        self.connection.send(message | {"cell": self.cell}, block, self.deadline)
 
     # ------------------------------------------------------------------------------------------------------- references
     def keep(self, value: Any) -> int:
@@ -202,7 +247,7 @@ class Peer:
         if theirs is not None:
             return {"t": "yours", "h": theirs}
         named = self._owner.name(value, encode)
-        return named or {"t": "mine", "h": self.keep(value), **self._owner.describe(value)}
+        return named or {"t": "mine", "h": self.keep(value), **self._owner.describe(value, encode)}
 
     def resolve(self, reference: dict[str, Any], decode: Callable[[Any], Any]) -> Any:
         """See wire.References."""
@@ -213,10 +258,10 @@ class Peer:
             return self._kept[handle]
         if kind == "mine":
             if type(handle) is not int:
-                raise WireError("a handle that is none")
-            if handle not in self._stand_ins:
-                if len(self._stand_ins) >= _MAX_HANDLES:
-                    raise WireError(f"more than {_MAX_HANDLES:,} objects in one test")
-                self._stand_ins[handle] = self._owner.stand_in(self, handle, reference)
+                raise WireError("invalid handle")
+            known = self._stand_ins.get(handle)
+            if known is None and len(self._stand_ins) >= _MAX_HANDLES:
+                raise WireError(f"more than {_MAX_HANDLES:,} objects in one test")
+            self._stand_ins[handle] = self._owner.stand_in(self, handle, reference, decode, known)
             return self._stand_ins[handle]
         return self._owner.find(reference, decode)

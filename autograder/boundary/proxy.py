@@ -1,243 +1,281 @@
-"""What stands for an object of the other process: whatever is done to it is done there."""
+"""What stands for an object of the other process: what may be done to it is done there, see `operations`.
+
+On the trusted side a value comes before everything else: an object that holds a number, a text, an array is read
+first, and what is computed or compared with it is computed here. An object that holds no value is given nothing of the
+test's to compute with, for it would be told what is expected and could then agree.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autograder.boundary.operations import OPERATIONS, SPECIAL
+from autograder.boundary.handles import (
+    INSTEAD,
+    Bare,
+    Method,
+    StandIn,
+    ask,
+    class_name,
+    handle_of,
+    is_made,
+    peer_of,
+    plain,
+    plain_all,
+    refusal,
+)
+from autograder.boundary.operations import PREDICATES, READ_BY_NAME
+from autograder.boundary.operators import METHODS, array_ufunc
 
 if TYPE_CHECKING:
     from autograder.boundary.peer import Peer
 
-__all__ = ["Proxy", "class_name", "handle_of", "make", "peer_of", "plain"]
+__all__ = ["Judge", "Predicate", "Proxy", "compares", "is_special", "make"]
 
-_BY_VALUE = {"numpy.ndarray", "torch.Tensor"}
-"""Classes that a stand-in never passes for: who checks for them goes on to read memory."""
+_CLASSES = (
+    ("torch.nn", "Module"),
+    ("torch.optim", "Optimizer"),
+    ("torch.optim.lr_scheduler", "LRScheduler"),
+    ("torch.utils.data", "Dataset"),
+    ("torch.utils.data", "DataLoader"),
+    ("torch.utils.data", "Sampler"),
+    ("torch", "Generator"),
+    ("numpy.random", "Generator"),
+    ("numpy.random", "RandomState"),
+    ("keras", "Layer"),
+    ("keras.optimizers", "Optimizer"),
+    ("keras.callbacks", "Callback"),
+    ("tensorflow", "Module"),
+    ("tensorflow.data", "Dataset"),
+)
+"""Classes of frameworks, with those derived from them, that a stand-in passes for. They hold no value that NumPy, torch
+or a comparison would take without asking; built-in classes do, and so no stand-in has one."""
 
-_FRAMEWORKS = {"builtins", "collections", "enum", "keras", "numpy", "tensorflow", "torch", "typing"}
+_READING = {
+    "dict": frozenset({"copy", "get", "items", "keys", "values"}),
+    "set": frozenset({"copy", "difference", "intersection", "symmetric_difference", "union"}),
+    "frozenset": frozenset({"copy", "difference", "intersection", "symmetric_difference", "union"}),
+    "list": frozenset({"copy", "count", "index"}),
+    **{kind.__name__: frozenset(n for n in dir(kind) if n[0] != "_") for kind in (str, bytes, tuple, float, complex)},
+    "int": frozenset(name for name in dir(int) if name[0] != "_"),
+}
+"""Methods of built-in classes that only read: of an object of a derived class they read its value, here."""
+
+_VALUES = {bool, bytes, complex, dict, float, frozenset, int, list, set, str, tuple}
+"""Classes of values that a stand-in has when its object, of a derived class, holds one."""
+
+_CONTAINERS = {"dict", "frozenset", "list", "set", "tuple"}
+_NUMBERS = {"complex", "float", "int"}
+_OWN_OF_NUMBERS = frozenset({"str", "repr"})
+_OWN_OF_CONTAINERS = _OWN_OF_NUMBERS | {"abs", "bool", "invert", "neg", "pos"}
+"""Operators of one operand that are the object's own if its class, derived from a built-in one, overrides them: the
+length of a vector that is a named tuple. What a number or a text is, is read."""
+
+_PATHS = {"Path", "PosixPath", "PurePath", "PurePosixPath", "PureWindowsPath"}
+
+_PROTOCOLS = {"_subtyp", "_typ"}
+"""Names without underscores at their end by which pandas knows its own classes."""
 
 
-class Proxy:
+class Proxy(StandIn):
     """Calls, attributes, items and operators are handed on; identity and hash are those of the object itself."""
 
-    __slots__ = (
-        "__weakref__",
-        "_boundary_class",
-        "_boundary_handle",
-        "_boundary_name",
-        "_boundary_peer",
-        "_boundary_tensor",
-    )
+    __slots__ = ()
 
     def __getattr__(self, name: str) -> Any:
-        return _ask(self, "getattr", name)
+        peer = peer_of(self)
+        if not peer.trusted:
+            return ask(self, "getattr", name)
+        if is_special(name):
+            if name not in READ_BY_NAME or (text := _text(self, name)) is None:
+                raise AttributeError(f"{name} of an object of the tested code is not to be seen by a test", name=name)
+            return text
+        reads = _READING.get(object.__getattribute__(self, "_boundary_value"), frozenset())
+        if name in reads and type(own := plain(self)) is not Proxy:
+            return getattr(own, name)
+        found = ask(self, "getattr", name)
+        return Predicate(self, name, found) if compares(name) and type(found) is Proxy else found
 
     def __setattr__(self, name: str, value: Any) -> None:
-        _ask(self, "setattr", name, value)
+        _not_special(self, name)
+        ask(self, "setattr", name, value)
 
     def __delattr__(self, name: str) -> None:
-        _ask(self, "delattr", name)
+        _not_special(self, name)
+        ask(self, "delattr", name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return _of(self)[0].ask("call", self, args, kwargs)
+        return peer_of(self).ask("call", self, args, kwargs)
 
     def __hash__(self) -> int:
-        return hash((Proxy, _of(self)[1]))
+        """Of the value, where the object is a number, a text or a tuple underneath; else of the object."""
+        own = plain(self) if peer_of(self).trusted and object.__getattribute__(self, "_boundary_hashes") else self
+        return hash((Proxy, handle_of(self)) if own is self or type(own) is Proxy else own)
 
     def __instancecheck__(self, value: Any) -> bool:
+        """A value of the test's is an instance of no class of the student's, who need not see it to say so."""
         known = getattr(value, "_boundary_origin", None) if isinstance(value, BaseException) else None
-        return bool(_of(self)[0].ask("isinstance", self, [_Handle(known) if type(known) is int else value]))
+        if type(known) is int:
+            value = Bare(known)
+        if peer_of(self).trusted and handle_of(value) is None:
+            return False
+        return bool(peer_of(self).ask("isinstance", self, [value]))
 
     def __subclasscheck__(self, value: Any) -> bool:
-        return bool(_ask(self, "issubclass", value))
+        if peer_of(self).trusted and type(value) is not Proxy:
+            return False
+        return bool(ask(self, "issubclass", value))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        array = _ask(self, "array")
-        if type(array) is not np.ndarray:
-            raise TypeError("this object holds no plain numbers")
+        own = plain(self)
+        if type(own) is Proxy and not is_made(self):
+            own = ask(self, "array")
+        if type(own) is Proxy or type(array := np.asarray(own)) is not np.ndarray or array.dtype.hasobject:
+            raise refusal(self, "this object holds no plain numbers")
         return np.array(array, dtype=dtype, copy=copy)
+
+    __array_ufunc__ = array_ufunc
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if not peer_of(self).trusted:
+            return NotImplemented
+        return function(*plain_all(args), **plain_all(kwargs))
 
     @classmethod
     def __torch_function__(
         cls, function: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        """Run a function of torch where the tensors are, so that gradients flow through it."""
-        import torch
-
-        name = torch.overrides.resolve_name(function)
-        for found in _proxies((args, kwargs or {})):
-            module, _, attribute = str(name).partition(".")
-            return _of(found)[0].ask("import", None, [module, attribute, *args], kwargs)
-        return NotImplemented
+        """torch computes here, with values that were read before."""
+        return function(*plain_all(args), **plain_all(dict(kwargs or {})))
 
     def __enter__(self) -> Any:
-        return _ask(self, "enter")
+        return ask(self, "enter")
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
-        plain = error is not None and all(type(value) in {bool, float, int, str} for value in error.args)
-        return bool(_ask(self, "exit", kind, error.args if plain else ()))
+        """A student's context manager ends no error of a test, unless the test says that this is what it tests."""
+        ended = bool(ask(self, "exit", kind))
+        return ended and (peer_of(self).operators or not peer_of(self).trusted)
+
+    def __fspath__(self) -> str:
+        own = plain(self)
+        if type(own) is not str:
+            if class_name(self) not in _PATHS:
+                raise refusal(self, f"expected a path, got an object of class {class_name(self)}")
+            own = str(self)
+        return own
+
+    def __format__(self, spec: str) -> str:
+        own = plain(self)
+        return format(str(self) if type(own) is Proxy else own, spec)
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
-        """The most derived class of a framework that the object has, so that isinstance answers as it would there."""
+        """The class of the value that the object holds, or of a framework: isinstance answers as it would there.
+
+        Neither array nor tensor: libraries written in C take an object that says so for the memory of one.
+        """
+        peer = peer_of(self)
+        own = plain(self) if peer.trusted else self
+        if type(own) in _VALUES:
+            return type(own)
         return object.__getattribute__(self, "_boundary_class")
 
     def __dir__(self) -> list[str]:
         return []
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        raise TypeError("an object of the tested code cannot be copied or pickled by a test")
+        own = plain(self) if peer_of(self).trusted else self
+        if type(own) in _VALUES:
+            return type(own), (own,)
+        raise refusal(self, "an object of the tested code cannot be copied or pickled by a test")
 
 
-class _Handle:
-    """An object of the other end of which only the handle is known."""
+class Judge(Method):
+    """A function of the student's whose name says that it compares: given nothing of the test's."""
 
-    def __init__(self, handle: int) -> None:
-        self.handle = handle
+    def __init__(self, method: Proxy, name: str) -> None:
+        self.method, self._name = method, name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        theirs = all(type(value) is Proxy for value in (*args, *kwargs.values()))
+        if theirs or peer_of(self.method).operators:
+            return self.method(*args, **kwargs)
+        raise refusal(self.method, f"{self._name} is the student's, and would be told what is expected{INSTEAD}")
+
+
+class Predicate(Judge):
+    """A method that compares: done here with the value that the object holds, refused if it holds none."""
+
+    def __init__(self, owner: Proxy, name: str, method: Proxy) -> None:
+        super().__init__(method, f"{class_name(owner)}.{name}")
+        self._owner, self._attribute = owner, name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        own = plain(self._owner)
+        if type(own) is not Proxy and hasattr(own, self._attribute):
+            return getattr(own, self._attribute)(*plain_all(args), **plain_all(kwargs))
+        return super().__call__(*args, **kwargs)
+
+
+def compares(name: str) -> bool:
+    """Whether a function of this name compares, as `allclose` and `assertEqual` do."""
+    return name in PREDICATES or name.startswith("assert")
 
 
 def make(peer: Peer, handle: int, description: Mapping[str, Any]) -> Proxy:
     """Return the proxy of an object that the other end keeps under this handle."""
     proxy = Proxy.__new__(Proxy)
-    object.__setattr__(proxy, "_boundary_peer", peer)
-    object.__setattr__(proxy, "_boundary_handle", handle)
+    put = object.__setattr__
     names = description.get("c")
     names = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
-    object.__setattr__(proxy, "_boundary_name", names[0].rpartition(".")[2] if names else "object")
-    object.__setattr__(proxy, "_boundary_class", _known_class(names))
-    object.__setattr__(proxy, "_boundary_tensor", description.get("tensor") is True)
+    module = description.get("m")
+    put(proxy, "_boundary_peer", peer)
+    put(proxy, "_boundary_handle", handle)
+    put(proxy, "_boundary_made", False)
+    put(proxy, "_boundary_module", module if isinstance(module, str) else "")
+    put(proxy, "_boundary_name", names[0].rpartition(".")[2] if names else "object")
+    put(proxy, "_boundary_class", _known_class(names))
+    value = next((kind for kind in _READING if f"builtins.{kind}" in names), "")
+    put(proxy, "_boundary_value", value)
+    overrides = description.get("o")
+    own = _OWN_OF_CONTAINERS if value in _CONTAINERS else _OWN_OF_NUMBERS if value in _NUMBERS else frozenset()
+    put(proxy, "_boundary_overrides", own & set(map(str, overrides)) if isinstance(overrides, list) else frozenset())
+    put(proxy, "_boundary_hashes", value in {"int", "float", "complex", "str", "bytes", "tuple", "frozenset"})
     return proxy
 
 
-def handle_of(value: Any) -> int | None:
-    """Return the handle of a proxy; None for everything else."""
-    if type(value) is _Handle:
-        return value.handle
-    return _of(value)[1] if type(value) is Proxy else None
+def is_special(name: str) -> bool:
+    """Whether the interpreter or a library looks this name up by itself: __array__, _repr_html_, _typ."""
+    return (name.startswith("_") and name.endswith("_")) or name in _PROTOCOLS
 
 
-def peer_of(value: Proxy) -> Peer:
-    """Return the end that this proxy asks."""
-    return _of(value)[0]
+def _text(proxy: Proxy, name: str) -> str | None:
+    """Return an attribute that is a text, such as a function's name; None if it is anything else."""
+    found = ask(proxy, "getattr", name)
+    return found if type(found) is str else None
 
 
-def _of(proxy: Proxy) -> tuple[Peer, int]:
-    get = object.__getattribute__
-    return cast("Peer", get(proxy, "_boundary_peer")), cast("int", get(proxy, "_boundary_handle"))
-
-
-def _ask(proxy: Proxy, operation: str, *arguments: Any) -> Any:
-    return _of(proxy)[0].ask(operation, proxy, arguments)
-
-
-def class_name(value: Proxy) -> str:
-    """Return the name of the object's class."""
-    return cast("str", object.__getattribute__(value, "_boundary_name"))
+def _not_special(proxy: Proxy, name: str) -> None:
+    if peer_of(proxy).trusted and is_special(name):
+        raise AttributeError(f"{name} of an object of the tested code is not to be set by a test", name=name)
 
 
 def _known_class(names: list[str]) -> type:
-    """Return the first of these classes that a framework of this process defines too; Proxy if none does."""
+    """Return the most derived class of a framework among these that is on the list above; Proxy if none is."""
+    bases = [getattr(sys.modules.get(module), name, None) for module, name in _CLASSES]
+    allowed = tuple(base for base in bases if isinstance(base, type))
     for name in names:
         module, _, kind = name.rpartition(".")
-        if module.split(".")[0] in _FRAMEWORKS and module in sys.modules and name not in _BY_VALUE:
-            found = getattr(sys.modules[module], kind, None)
-            if isinstance(found, type) and found is not object:
-                return found
-    return Proxy
+        found = getattr(sys.modules.get(module), kind, None) if module in sys.modules else None
+        if isinstance(found, type) and issubclass(found, allowed):
+            return found
+    return type if "builtins.type" in names else Proxy
 
 
-def _proxies(values: Any) -> list[Proxy]:
-    if type(values) is Proxy:
-        return [values]
-    if isinstance(values, dict):
-        values = list(values.values())
-    if isinstance(values, list | tuple):
-        return [proxy for value in values for proxy in _proxies(value)]
-    return []
-
-
-def plain(value: Any) -> Any:
-    """Return what a proxy's object holds where that is a plain value, but for tensors, whose graph would be lost."""
-    if type(value) is not Proxy or object.__getattribute__(value, "_boundary_tensor"):
-        return value
-    return _of(value)[0].ask("value", value)
-
-
-def _method(operation: str) -> Callable[..., Any]:
-    def method(self: Proxy, *arguments: Any) -> Any:
-        return _ask(self, operation, *arguments)
-
-    return method
-
-
-def _operator(operation: str) -> Callable[..., Any]:
-    """With a value of the test as the other operand, the object's own operator must not make up the result.
-
-    What is a number, a text or an array underneath is reduced to it, and the operation is done here. Any other object
-    may answer with an object, never with a value.
-    """
-
-    def method(self: Proxy, other: Any, *more: Any) -> Any:
-        if not _of(self)[0].trusted or type(other) is Proxy:
-            return _ask(self, operation, other, *more)
-        own = plain(self)
-        if type(own) is not Proxy:
-            return OPERATIONS[operation](own, other, *more)
-        result = _ask(self, operation, other, *more)
-        if type(result) is Proxy:
-            return result
-        own = _of(self)[0].ask("value", self)
-        if type(own) is not Proxy:  # a tensor without a graph
-            return OPERATIONS[operation](own, other, *more)
-        raise TypeError(f"{class_name(self)} {operation} a value of the test gives a plain value: use a check instead")
-
-    return method
-
-
-def _comparison(operation: str) -> Callable[..., Any]:
-    """A comparison with a value of the test is done here, and an object that holds no value is equal to none."""
-
-    def method(self: Proxy, other: Any) -> Any:
-        if not _of(self)[0].trusted or type(other) is Proxy:
-            return _ask(self, operation, other)
-        own = _of(self)[0].ask("value", self)
-        if type(own) is not Proxy:
-            return OPERATIONS[operation](own, other)
-        if operation in {"eq", "ne"}:
-            return operation == "ne"
-        raise TypeError(f"{class_name(self)} cannot be compared with a value of the test")
-
-    return method
-
-
-_EXACT = {"bool": bool, "int": int, "float": float, "complex": complex, "str": str, "repr": str, "len": int}
-"""What Python itself demands of these methods; a stand-in must not be able to raise an error of the interpreter."""
-
-
-def _exact_method(operation: str, kind: type) -> Callable[..., Any]:
-    def method(self: Proxy, *arguments: Any) -> Any:
-        value = _ask(self, operation, *arguments)
-        if type(value) is not kind:
-            raise TypeError(f"__{operation}__ returned no {kind.__name__}")
-        return value
-
-    return method
-
-
-def _add_methods() -> None:
-    first = SPECIAL.index("lt")
-    for name in SPECIAL[:first]:
-        setattr(Proxy, f"__{name}__", _operator(name))
-        setattr(Proxy, f"__r{name}__", _operator(f"r{name}"))
-    for name in SPECIAL[first:]:
-        kind = _EXACT.get(name)
-        make = _comparison if name in _COMPARISONS else _method
-        setattr(Proxy, f"__{name}__", _exact_method(name, kind) if kind else make(name))
-
-
-_COMPARISONS = {"lt", "le", "eq", "ne", "gt", "ge"}
-_add_methods()
+for _name, _special_method in METHODS.items():
+    setattr(Proxy, _name, _special_method)
+# Found on the class, its own text would stand for that of every function of the student's.
+setattr(Proxy, "__doc__", property(lambda proxy: _text(proxy, "__doc__")))  # noqa: B010

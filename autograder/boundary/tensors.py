@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Leaves", "read", "read_constant", "travels", "write"]
+__all__ = ["Leaves", "is_parameter", "read", "read_constant", "travels", "write"]
 
 _DTYPE = re.compile(r"(b?float|u?int|complex)\d{1,3}(_[a-z0-9]{1,12})?|bool")
 
@@ -38,6 +38,12 @@ def travels(value: Any) -> bool:
     return False
 
 
+def is_parameter(value: Any) -> bool:
+    """Whether this is a parameter of a torch module."""
+    torch = sys.modules.get("torch")
+    return torch is not None and hasattr(torch, "nn") and type(value) is torch.nn.Parameter
+
+
 def _dtype_is_plain(tensor: Any) -> bool:
     return bool(_DTYPE.fullmatch(tensor.dtype.name))
 
@@ -53,7 +59,7 @@ def write(value: Any, put: Callable[[bytes], list[int]]) -> dict[str, Any]:
             return {"t": "framework", "k": "torch", "n": "device", "v": str(value)}
         if kind is torch.Size:
             return {"t": "framework", "k": "torch", "n": "size", "v": list(value)}
-        if kind is torch.Tensor:
+        if kind is torch.Tensor or is_parameter(value):
             return _write_torch(torch, value, put)
     if hasattr(value, "as_numpy_dtype"):
         return {"t": "framework", "k": "tensorflow", "n": "dtype", "v": value.name}
@@ -84,7 +90,7 @@ def read(value: dict[str, Any], shape: tuple[int, ...], data: bytes) -> Any:
     framework = _framework(value["k"])
     name = value["d"]
     if not isinstance(name, str) or not _DTYPE.fullmatch(name):
-        raise ValueError("a dtype that is none")
+        raise ValueError("invalid dtype")
     if value["k"] == "torch":
         dtype = getattr(framework, name)
         flat = framework.frombuffer(bytearray(data), dtype=dtype) if data else framework.empty(0, dtype=dtype)
@@ -99,11 +105,11 @@ def read_constant(value: dict[str, Any]) -> Any:
     if name == "size":
         return framework.Size(content)
     if not isinstance(content, str) or len(content) > 40:
-        raise ValueError("a name that is none")
+        raise ValueError("invalid name")
     if name == "device":
         return framework.device(content)
     if not _DTYPE.fullmatch(content):
-        raise ValueError("a dtype that is none")
+        raise ValueError("invalid dtype")
     return getattr(framework, content) if value["k"] == "torch" else framework.dtypes.as_dtype(content)
 
 

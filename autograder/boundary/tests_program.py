@@ -10,7 +10,9 @@ import contextlib
 import json
 import socket
 import sys
+from pathlib import Path
 
+from autograder.boundary.beside import Beside
 from autograder.boundary.cells import run_cells
 from autograder.boundary.frames import Connection, ProcessDied
 
@@ -18,9 +20,7 @@ from autograder.boundary.frames import Connection, ProcessDied
 def main() -> None:
     """Take over the sockets and serve."""
     descriptors = json.load(sys.stdin)
-    # A module of the instructor's beside the notebook can be imported: nothing of the student's lies here.
-    place = next((n for n, path in enumerate(sys.path) if path.endswith("-packages")), 0)
-    sys.path[place:place] = [""]
+    Beside(Path.cwd()).install()  # nothing of the student's lies here yet
     control, student = (Connection(socket.socket(fileno=descriptors[name])) for name in ("control", "student"))
     with contextlib.suppress(ProcessDied):
         run_cells(control, student)

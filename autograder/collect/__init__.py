@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.collect.layout import SYSTEMS
-from autograder.collect.take import Row, collect_lab
+from autograder.collect.collect import Row, collect_lab
+from autograder.collect.lms_names import SYSTEMS
 
 __all__ = ["SYSTEMS", "Row", "collect_lab"]

@@ -11,26 +11,29 @@ import time
 import unicodedata
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autograder.collect.contents import MAX_FILES, TooMany, readable
 from autograder.errors import CourseError, SubmissionError
 
-__all__ = ["Archive", "Member", "open_archive"]
+__all__ = ["UNREAD", "Archive", "Member", "open_archive"]
 
-_MAX_MEMBERS = 20_000
-_MAX_DIRECTORY = 8 * 1024 * 1024
-_MAX_READ = 4 * 1024**3
+UNREAD = "cannot be read"
 _MAX_RATIO = 300
 _RATIO_FROM = 5 * 1024 * 1024
 _MAX_NAME = 1000
+_MAX_DEPTH = 24
 _CHUNK = 1 << 20
 _JUNK = re.compile(
     r"(^|/)(__MACOSX|\.ipynb_checkpoints|\.DS_Store|\._[^/]*|Thumbs\.db|desktop\.ini)(/|$)", re.IGNORECASE
 )
-_UNPACK = "unpack it with a program you trust and give the folder"
+_READ = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+"""How a file may be packed. Of the other ways zipfile unpacks a megabyte at once, which may become twenty gigabytes;
+no learning management system uses them."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,6 @@ class Archive:
     members: list[Member] = field(default_factory=list)
     left_out: list[tuple[str, str]] = field(default_factory=list)
     zipped: zipfile.ZipFile | None = None
-    _read: int = 0
 
     def read(self, member: Member, limit: int) -> bytes:
         """Return the content of a file; raise SubmissionError if it is longer than `limit` bytes or damaged."""
@@ -66,9 +68,6 @@ class Archive:
             raise SubmissionError(f"damaged: {error}") from error
         if len(data) > limit:
             raise SubmissionError(f"longer than the archive says; {limit} bytes are allowed")
-        self._read += len(data)
-        if self._read > _MAX_READ:
-            raise CourseError(f"more than {_MAX_READ >> 30} GiB in one archive", hint="hand it over in parts")
         return data
 
     def _bytes(self, member: Member, limit: int) -> bytes:
@@ -102,36 +101,19 @@ def open_archive(path: Path) -> Iterator[Archive]:
         yield _folder(path)
         return
     try:
-        _check_directory(path)
-        with zipfile.ZipFile(path) as zipped:
-            yield _zip(path, zipped)
+        with path.open("rb") as file, zipfile.ZipFile(readable(path, file)) as zipped:
+            yield _zip(zipped)
     except (zipfile.BadZipFile, EOFError, struct.error, UnicodeDecodeError, NotImplementedError) as error:
         raise CourseError(f"{path}: not a zip file, or broken: {error}", hint="download it again") from error
     except FileNotFoundError as error:
         raise CourseError(f"{path}: no such file", hint="give the zip file that was downloaded, or a folder") from error
 
 
-def _check_directory(path: Path) -> None:
-    """Refuse a list of contents that would fill the memory before anything of it is read."""
-    with path.open("rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - (1 << 16) - 22))
-        tail = file.read()
-    place = tail.rfind(b"PK\x05\x06")
-    if place < 0 or len(tail) < place + 22:
-        raise zipfile.BadZipFile("no list of contents at its end")
-    (directory,) = struct.unpack_from("<I", tail, place + 12)
-    if directory > _MAX_DIRECTORY:
-        raise CourseError(f"{path}: too many files in it", hint=_UNPACK)
-
-
-def _zip(path: Path, zipped: zipfile.ZipFile) -> Archive:
-    infos = [info for info in zipped.infolist() if not info.is_dir()]
-    if len(infos) > _MAX_MEMBERS:
-        raise CourseError(f"{path}: {len(infos)} files; {_MAX_MEMBERS} are allowed", hint=_UNPACK)
+def _zip(zipped: zipfile.ZipFile) -> Archive:
     archive = Archive(zipped=zipped)
-    for info in infos:
-        archive.add(_name(info), info.file_size, _when(info), info, _problem(info))
+    for info in zipped.infolist():
+        if not info.filename.endswith("/"):  # is_dir fails without a name
+            archive.add(_name(info), info.file_size, _when(info), info, _problem(info))
     return archive
 
 
@@ -157,6 +139,9 @@ def _problem(info: zipfile.ZipInfo) -> str:
         return "a link" if kind == stat.S_IFLNK else "not an ordinary file"
     if info.flag_bits & 1:
         return "encrypted"
+    if info.compress_type not in _READ:
+        method = zipfile.compressor_names.get(info.compress_type, str(info.compress_type))  # type: ignore[attr-defined]
+        return f"packed by {method}, which is not read"
     if info.file_size > max(_RATIO_FROM, _MAX_RATIO * info.compress_size):
         return f"looks like a bomb: {info.file_size} bytes packed into {info.compress_size}"
     return ""
@@ -164,12 +149,16 @@ def _problem(info: zipfile.ZipInfo) -> str:
 
 def _unsafe(path: str) -> str:
     """Say why a path is not one that a submission has; empty if it is."""
+    if not path:
+        return "a file without a name"
     if path.startswith("/") or re.match(r"[A-Za-z]:", path):
         return "an absolute path"
     if ".." in path.split("/"):
         return "a path that leads out of its folder"
     if len(path) > _MAX_NAME or max(len(part.encode("utf-8", "replace")) for part in path.split("/")) > 255:
         return "a name too long"
+    if path.count("/") > _MAX_DEPTH:
+        return f"more than {_MAX_DEPTH} folders deep"
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -179,14 +168,31 @@ def _unsafe(path: str) -> str:
 
 def _folder(root: Path) -> Archive:
     archive = Archive()
-    for folder, below, names in os.walk(root):
+    tops: Counter[str] = Counter()
+
+    def unread(error: OSError) -> None:
+        archive.left_out.append((_below(root, error.filename), f"{UNREAD}: {error.strerror}"))
+
+    for folder, below, names in os.walk(root, onerror=unread):
         below.sort()
         for name in sorted([*names, *(name for name in below if (Path(folder) / name).is_symlink())]):
             path = Path(folder) / name
-            status = path.lstat()
+            try:
+                status = path.lstat()
+            except OSError as error:
+                unread(error)
+                continue
             link = "a link" if stat.S_ISLNK(status.st_mode) else ""
             problem = link or ("" if stat.S_ISREG(status.st_mode) else "not an ordinary file")
-            archive.add(path.relative_to(root).as_posix(), status.st_size, status.st_mtime, path, problem)
-            if len(archive.members) > _MAX_MEMBERS:
-                raise CourseError(f"{root}: more than {_MAX_MEMBERS} files", hint="hand it over in parts")
+            inside = path.relative_to(root).as_posix()
+            archive.add(inside, status.st_size, status.st_mtime, path, problem)
+            tops[inside.partition("/")[0]] += 1
+        if tops.total() > MAX_FILES:
+            raise TooMany(root, tops)
     return archive
+
+
+def _below(root: Path, name: str) -> str:
+    with suppress(ValueError):
+        return Path(name).relative_to(root).as_posix()
+    return name

@@ -1,20 +1,23 @@
-"""Which file goes where: the student of each submission, its newest notebook, and the files beside it."""
+"""Which file goes where, and which is left out and why: the student of each submission, its newest notebook."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from autograder.collect.layout import Owner, Piece
+from autograder.collect.lms_names import Owner, Piece
+from autograder.collect.names import TIMESTAMP, Names, fold, is_timestamp, misplaced
 from autograder.lms.roster import Person, Roster
 
 __all__ = ["Handover", "plan", "students_of"]
 
 _PACKED = (".zip", ".tar", ".gz", ".tgz", ".7z", ".rar", ".bz2", ".xz")
 _COPY = re.compile(r"(?: ?\((\d+)\)|-(\d+)| - copy| copy(?: (\d+))?|-copy(\d+))$", re.IGNORECASE)
+_MAX_FILES = 2000
+"""How many files of one student are looked at beside the notebooks."""
 
 
 @dataclass
@@ -30,35 +33,89 @@ class Handover:
     """Files of this student that are not taken, and why."""
 
 
+@dataclass(frozen=True)
+class _Claim:
+    """Whom an owner is taken for; or nobody, and why."""
+
+    student: str = ""
+    note: str = ""
+    strength: int = 0
+    clash: str = "this folder is another's; give --roster FILE"
+    """Why the owner is left out where somebody else is as surely this student."""
+
+
+_SURE, _MAYBE = 2, 1
+"""By what the system gives; by a name or a part of an address. 0 is the archive's own name for somebody."""
+_NAME = "more than one person has the name of this student; give --roster FILE"
+_PART = "only the part of an address before the @ says that this is {}, and somebody else is as likely"
+_ID = "more than one person in it has an id or address of {}"
+
+
+_SPELLED = "{} folders, whose names differ only in how an accent is written, are taken for one student's"
+
+
 def students_of(owners: Sequence[Owner], roster: Roster) -> dict[Owner, tuple[str, str]]:
     """Return each owner's student and a note, or no student and the reason why there is none.
 
-    An id of the gradebook or the roster goes before a name; a name that leads two people to one student leads neither.
+    What is surest decides: ids, numbers and whole addresses go before names and parts of addresses, which people
+    choose. Where two people would be one student, only the surer one is; if both are as sure, neither.
     """
-    sure = {owner: own for owner in owners if (own := _by_id(owner, roster))[0]}
-    named = {owner: roster.named(owner.name) for owner in owners if owner not in sure and owner.name}
-    claims = Counter([student for student, _ in sure.values()]) + Counter(filter(None, named.values()))
-    names = Counter(str(owner) for owner in owners)
-    found = dict(sure)
-    for owner in owners:
-        if owner in sure:
-            continue
-        if student := named.get(owner):
-            clash = "more than one person has the name of this student; give --roster FILE"
-            found[owner] = (student, "") if claims[student] == 1 else ("", clash)
-        else:
-            found[owner] = _unknown(owner, roster, alone=names[str(owner)] == 1)
+    names = Counter(fold(str(owner)) for owner in owners)
+    claims = {owner: _claim(owner, roster, alone=names[fold(str(owner))] == 1) for owner in owners}
+    claimed = Counter((claim.student, claim.strength) for claim in claims.values())
+    folders = Counter((fold(claim.student), claim.strength) for claim in claims.values())
+    found = {}
+    for owner, claim in claims.items():
+        counts, key = (claimed, claim.student) if claim.strength else (folders, fold(claim.student))
+        clash = claim.student and sum(counts[key, strength] for strength in range(claim.strength, _SURE + 1)) > 1
+        found[owner] = ("", claim.clash) if clash else (claim.student, claim.note)
     return found
 
 
-def _by_id(owner: Owner, roster: Roster) -> tuple[str, str]:
-    person = roster.by_number(owner.number) if owner.number else None
-    person = person or (roster.by_name(owner.name) if owner.name else None)
-    for ids, email in ((owner.ids, owner.email), (person.ids, person.email) if person else ((), "")):
-        if (found := roster.student(Person(ids, email=email))) and "/" not in found:
-            return found, ""
+def _claim(owner: Owner, roster: Roster, *, alone: bool) -> _Claim:
+    """Return the student by what the system alone gives, its numbers, ids and addresses; else by name."""
+    own = Person(owner.ids, email=owner.email)
+    person = (roster.by_number(owner.number) if owner.number else None) or roster.by_own(own)
+    matches = [roster.match(who) for who in (own, person) if who]
+    best = max(matches, key=lambda match: (bool(match.student), match.exact))
+    if best.student and "/" not in best.student:
+        strength, clash = (_SURE, _ID) if best.exact else (_MAYBE, _PART)
+        return _Claim(best.student, "", strength, clash.format(best.student))
+    doubt = next((match.doubt for match in matches if match.doubt), "")
+    if not doubt and (person or not _of_name(owner, roster)):
+        given = [*own.ids, *(person.ids if person else ()), own.email, person.email if person else ""]
+        student, note = _new(given, roster)
+        if student:
+            return _Claim(student, note, _SURE, _ID.format(student))
+    named = _by_name(owner, person, roster) if owner.name else _Claim()
+    if named.student or named.note or doubt:
+        return named if named.student else _Claim(note=doubt or named.note)
+    return _Claim(*_unknown(owner, roster, alone=alone))
+
+
+def _by_name(owner: Owner, row: Person | None, roster: Roster) -> _Claim:
+    """Return the student by name; `row` is what numbers, ids and addresses say of the owner in the roster."""
+    person = row or roster.by_name(owner.name)
+    doubt = ""
+    if person and not row:
+        found, doubt, note = _of_name(owner, roster), roster.match(person).doubt, ""
+        if not found and not doubt:
+            found, note = _new([*person.ids, person.email], roster)
+        if found:
+            return _Claim(found, note, _MAYBE, _NAME)
+    match = roster.called(owner.name, person)
+    return _Claim(match.student, match.doubt or ("" if match.student else doubt), _MAYBE, _NAME)
+
+
+def _of_name(owner: Owner, roster: Roster) -> str:
+    """Return the student of the gradebook who is the roster's one person of this name; empty if there is none."""
+    person = roster.by_name(owner.name) if owner.name else None
+    found = roster.student(person) if person else ""
+    return "" if "/" in found else found
+
+
+def _new(given: Iterable[str], roster: Roster) -> tuple[str, str]:
     new = "a student whom the gradebook does not know yet" if roster.known else ""
-    given = [*owner.ids, *(person.ids if person else ()), owner.email, person.email if person else ""]
     return next(((own, new) for own in given if own and _is_folder_name(own)), ("", ""))
 
 
@@ -77,46 +134,57 @@ def plan(pieces: Iterable[Piece], student: str, names: Collection[str], *, keep_
     attempts: defaultdict[str, list[Piece]] = defaultdict(list)
     for piece in pieces:
         attempts[piece.attempt].append(piece)
-    ranked = sorted(attempts.values(), key=lambda own: (bool(_candidates(own, names)), max(p.order for p in own)))
+    ranked = sorted(
+        attempts.values(),
+        key=lambda own: (bool(_candidates(own, names)), max(piece.order for piece in own), own[0].attempt),
+    )
     newest = ranked[-1]
     made = Handover(student, time=newest[0].time)
     if len(ranked) > 1:
         made.notes.append(f"the newest of {len(ranked)} attempts")
     if any(piece.late for piece in newest):
         made.notes.append("late")
+    if (folders := len({_written(piece) for piece in newest})) > 1:
+        made.notes.append(_SPELLED.format("two" if folders == 2 else folders))
     candidates = _candidates(newest, names)
     for name, found in candidates.items():
-        made.notebooks[name] = chosen = max(found, key=lambda p: (p.order, _copy_number(_stem(p)), _stem(p) == name))
+        made.notebooks[name] = chosen = min(found, key=lambda piece: _rank(piece, name))
+        other = [piece for piece in found if _written(piece) != _written(chosen)]
+        made.left_out += [(piece.path, "in another folder of this name, and not newer") for piece in other]
         if len(found) > 1:
             made.notes.append(f"the newest of {len(found)} files")
         if _stem(chosen) != name or "/" in chosen.path:
             made.notes.append(f"was {chosen.path}")
-    used = [piece for found in candidates.values() for piece in found]
-    _take_files(made, [piece for piece in newest if piece not in used], keep_timestamp=keep_timestamp, room=room)
+    used = {id(piece) for found in candidates.values() for piece in found}  # comparing each with each takes minutes
+    others = [piece for piece in newest if id(piece) not in used]
+    reserved = Names(f"{name}.ipynb" for name in names)
+    _take_files(made, others, reserved, keep_timestamp=keep_timestamp, room=room)
     return made
 
 
 def _candidates(own: Sequence[Piece], names: Collection[str]) -> dict[str, list[Piece]]:
     """Return the notebooks that may be each of the lab's; the only notebook is the lab's whatever it is called."""
-    notebooks = [piece for piece in own if piece.path.lower().endswith(".ipynb")]
+    notebooks = [piece for piece in own if piece.path.lower().endswith(".ipynb") and not piece.problem]
     found = {name: [p for p in notebooks if _plain(_stem(p)) == _plain(name) or _stem(p) == name] for name in names}
     if len(names) == 1 and notebooks and not any(found.values()):
         found = dict.fromkeys(names, notebooks)
     return {name: pieces for name, pieces in found.items() if pieces}
 
 
-def _take_files(made: Handover, others: Sequence[Piece], *, keep_timestamp: bool, room: int) -> None:
-    taken = {_fold(f"{name}.ipynb") for name in made.notebooks}
-    for piece in sorted(others, key=lambda piece: (piece.path, piece.order)):
-        problem = ""
-        folded = _fold(piece.path)
-        if piece.path.lower().endswith(".ipynb"):
-            problem = "another notebook"
-        elif folded == "timestamp.txt" and not keep_timestamp:
+def _take_files(made: Handover, others: Sequence[Piece], taken: Names, *, keep_timestamp: bool, room: int) -> None:
+    """Take the files beside the notebooks that fit, and note why each of the others does not."""
+    ranked = sorted(others, key=lambda piece: (piece.path.count("/"), piece.path, _newness(piece), _packed(piece)))
+    for piece in ranked[:_MAX_FILES]:
+        problem = piece.problem or misplaced(piece.path)
+        if problem:
+            pass
+        elif piece.path.lower().endswith(".ipynb"):
+            problem = _other_notebook(made, piece)
+        elif is_timestamp(piece.path) and not (keep_timestamp and piece.path == TIMESTAMP):
             problem = "a student's own timestamp.txt proves nothing"
-        elif folded.endswith(_PACKED):
+        elif fold(piece.path).endswith(_PACKED):
             problem = "an archive in the archive is not opened"
-        elif any(folded == t or folded.startswith(f"{t}/") or t.startswith(f"{folded}/") for t in taken):
+        elif taken.clash(piece.path):
             problem = "its name is another file's, but for upper and lower case"
         elif piece.member.size > room:
             problem = "the files beside the notebook are too large (max_dir_size)"
@@ -124,8 +192,51 @@ def _take_files(made: Handover, others: Sequence[Piece], *, keep_timestamp: bool
             made.left_out.append((piece.path, problem))
         else:
             made.files[piece.path] = piece
-            taken.add(folded)
+            taken.add(piece.path)
             room -= piece.member.size
+    if (surplus := len(ranked) - _MAX_FILES) > 0:
+        made.left_out.append((f"{surplus} more", f"more than {_MAX_FILES} files beside the notebook"))
+
+
+def _other_notebook(made: Handover, piece: Piece) -> str:
+    """Say why this notebook is left out; a newer one may be what the student meant to hand in."""
+    older = [name for name, taken in made.notebooks.items() if taken.order < piece.order]
+    named = f"another notebook, newer than {older[0]}.ipynb, which is taken for its name" if older else ""
+    return named if len(older) == len(made.notebooks) == 1 else "another notebook"
+
+
+def _rank(piece: Piece, name: str) -> tuple[object, ...]:
+    """Return what sorts the file that counts first: the newest, and of one time the one that lies less deep.
+
+    What an unpacked archive left in old/ or backup/ has the time of what lies beside it. The order in the archive
+    decides nothing: the program that packed it chose that.
+    """
+    copies = -_copy_number(_stem(piece))
+    return _newness(piece), piece.path.count("/"), copies, _stem(piece) != name, piece.path, _packed(piece)
+
+
+def _newness(piece: Piece) -> tuple[float, ...]:
+    """Return what is the smaller the newer a file is."""
+    return tuple(-number for number in piece.order)
+
+
+def _packed(piece: Piece) -> tuple[str, int, int]:
+    """Return what tells two files of one path apart: how it is written, and in an archive their content."""
+    source = piece.member.source
+    return (str(source), 0, 0) if isinstance(source, Path) else (source.orig_filename, source.file_size, source.CRC)
+
+
+def _written(piece: Piece) -> str:
+    """Return the name of a student's folder as it is written, where it alone says whose it is.
+
+    Letters with accents are written in two ways, which no file system should have side by side, but two have when what
+    they hold is put together. The paths of an archive are all read as one of them.
+    """
+    inside = piece.member.path.split("/")
+    if piece.owner.ids != (piece.attempt,) or piece.attempt not in inside:
+        return ""
+    written = [part for part in _packed(piece)[0].replace("\\", "/").split("/") if part not in {"", "."}]
+    return written[inside.index(piece.attempt) - len(inside)] if len(written) >= len(inside) else ""
 
 
 def _stem(piece: Piece) -> str:
@@ -134,7 +245,7 @@ def _stem(piece: Piece) -> str:
 
 def _plain(stem: str) -> str:
     """Return a name without what browsers, Canvas and Jupyter add to a copy of a file."""
-    plain = _fold(stem).strip()
+    plain = fold(stem).strip()
     while match := _COPY.search(plain):
         plain = plain[: match.start()].strip()
     return plain
@@ -143,10 +254,6 @@ def _plain(stem: str) -> str:
 def _copy_number(stem: str) -> int:
     match = _COPY.search(stem)
     return max([int(group) for group in match.groups() if group] or [1]) if match else 0
-
-
-def _fold(name: str) -> str:
-    return unicodedata.normalize("NFC", name).casefold()
 
 
 def _is_folder_name(name: str) -> bool:

@@ -1,13 +1,14 @@
 """A course directory as nbgrader sees it; the only package that imports nbgrader.
 
-`directory` knows where things are, `gradebook` what the database holds, `converters` how nbgrader writes both, and
-`preprocess` what nbgrader does to a notebook.
+`directory` knows where things are, `gradebook` what the database holds of labs and `stored` what of submissions,
+`converters` how nbgrader writes both, and `preprocess` what nbgrader does to a notebook.
 """
 
 from __future__ import annotations
 
 from autograder.course.directory import Course, open_course
-from autograder.course.gradebook import StoredCell, Student
+from autograder.course.gradebook import Student
+from autograder.course.moments import moment
 from autograder.course.preprocess import (
     AFTER_SAVING,
     BEFORE_SAVING,
@@ -16,15 +17,18 @@ from autograder.course.preprocess import (
     nbgrader_points,
     release_version,
 )
+from autograder.course.stored import Lateness, StoredCell
 
 __all__ = [
     "AFTER_SAVING",
     "BEFORE_SAVING",
     "Course",
+    "Lateness",
     "StoredCell",
     "StubSolutions",
     "Student",
     "checksum",
+    "moment",
     "nbgrader_points",
     "open_course",
     "release_version",

@@ -14,25 +14,36 @@ from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from traitlets import TraitError, import_item
 
-from autograder.course.gradebook import quiet
+from autograder.course.gradebook import DISK_FULL, FREE_SPACE, quiet
 from autograder.errors import CourseError
 
-__all__ = ["Complaints", "generate", "left_alone", "record"]
+__all__ = ["Complaints", "generate", "left_alone", "preview", "record"]
+
+
+_CONVERTING = "Converting notebook %s"
+_FULL = ("disk is full", "No space left on device")
 
 
 class Complaints(logging.Logger):
     """Keeps nbgrader's errors instead of printing them. It reports an exception as a traceback, and others in words."""
 
     def __init__(self) -> None:
-        super().__init__("nbgrader", logging.ERROR)
+        super().__init__("nbgrader", logging.INFO)
         self._messages: list[str] = []
+        self.notebook = ""
+        """The name of the notebook that is being converted."""
 
     def handle(self, record: logging.LogRecord) -> None:
-        self._messages.append(record.getMessage().strip())
+        if record.levelno >= logging.ERROR:
+            self._messages.append(record.getMessage().strip())
+        elif record.msg == _CONVERTING:
+            self.notebook = Path(record.getMessage()).name
 
     def take(self) -> str:
         """Return the one that says most, in one line, and forget them all."""
         messages, self._messages = self._messages, []
+        if any(words in message for words in _FULL for message in messages):
+            return DISK_FULL
         tracebacks = [message for message in messages if "Traceback (most recent call last)" in message]
         lines = (tracebacks or messages or [""])[0].splitlines()
         return (lines[-1] if tracebacks else " ".join(lines)).strip()
@@ -83,6 +94,17 @@ def generate(app: Any, lab: str) -> None:
     _convert(app, lab, ".", lambda: GenerateAssignment(coursedir=app.coursedir, parent=app, force=True))
 
 
+def preview(app: Any, lab: str, scratch: Path) -> None:
+    """Run it into scratch/release, with a gradebook of its own there."""
+    directory = app.coursedir
+    before = directory.release_directory, directory.db_url
+    directory.release_directory, directory.db_url = str(scratch / "release"), f"sqlite:///{scratch / 'gradebook.db'}"
+    try:
+        generate(app, lab)
+    finally:
+        directory.release_directory, directory.db_url = before
+
+
 def left_alone(app: Any, lab: str) -> Sequence[str]:
     """Return the files of the source that do not replace a student's own (Autograde.exclude_overwriting)."""
     return list(Autograde(coursedir=app.coursedir, parent=app).exclude_overwriting.get(lab, []))
@@ -90,10 +112,14 @@ def left_alone(app: Any, lab: str) -> Sequence[str]:
 
 def _convert(app: Any, lab: str, student: str, make: Callable[[], Any]) -> None:
     app.log.take()
+    app.log.notebook = ""
     try:
         app.coursedir.assignment_id, app.coursedir.student_id = lab, student
         with quiet():
             make().start()
     except (NbGraderException, TraitError, ImportError, SystemExit) as error:
         what = app.log.take() or str(error)
-        raise CourseError(f"{lab}: nbgrader: {what}", hint="nbgrader itself would stop here too") from error
+        if what == DISK_FULL or any(words in what for words in _FULL):
+            raise CourseError(f"{lab}: {DISK_FULL}", hint=FREE_SPACE) from error
+        where = f"{lab}/{app.log.notebook}" if app.log.notebook else lab
+        raise CourseError(f"{where}: nbgrader: {what}", hint="nbgrader itself would stop here too") from error

@@ -6,8 +6,8 @@ import glob
 import os
 import re
 import sys
-import traceback
-from collections.abc import Iterable, Iterator
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -16,30 +16,28 @@ from typing import Any
 import nbformat
 from nbgrader.apps.baseapp import NbGrader
 from nbgrader.preprocessors import Execute
-from nbgrader.utils import parse_utc
-from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError
 
-from autograder.course import converters, gradebook
+from autograder.course import converters, gradebook, late, stored
+from autograder.course.configuration import CONFIG, absolute, complaint, put_environment_on_path
 from autograder.course.execution import limits_within
+from autograder.course.moments import moment
 from autograder.course.preprocess import save_cells
 from autograder.errors import CourseError
-from autograder.model import Limits, SourceCellRow, Stored
+from autograder.model import CellSpec, GradebookEntry, Limits
 
 __all__ = ["Course", "open_course"]
 
-_CONFIG = "nbgrader_config.py"
 _OF_SOURCES = {"*.py", "*.toml", "cards", "right", "wrong"}
 
 
 def open_course(root: Path) -> Course:
-    """Return the course in this directory; raise CourseError if it is none."""
+    """Return the course in this directory; raise CourseError if it is not one."""
     root = root.resolve()
     if not root.is_dir():
         raise CourseError(f"{root}: no such directory", hint="give the course's directory: --course DIR")
-    if not any((root / name).exists() for name in (_CONFIG, "gradebook.db", "source")):
+    if not any((root / name).exists() for name in (CONFIG, "gradebook.db", "source")):
         raise CourseError(
-            f"{root}: not a course: no {_CONFIG}, gradebook.db or source/ here",
+            f"{root}: not a course: no {CONFIG}, gradebook.db or source/ here",
             hint="run this in the course's directory, give --course DIR, or make one: nbgrader quickstart NAME",
         )
     return Course(root)
@@ -55,16 +53,16 @@ class Course:
     """An nbgrader course directory with its configuration and gradebook."""
 
     def __init__(self, root: Path) -> None:
-        _put_environment_on_path()
+        put_environment_on_path()
         self.app = _App(log=converters.Complaints(), raise_config_file_errors=True)
         try:
             with _inside(root):
                 self.app.initialize([], root=str(root))
         except (Exception, SystemExit) as error:
-            raise CourseError(_complaint(root, error), hint="nbgrader cannot read it either") from error
+            raise CourseError(complaint(root, error), hint="nbgrader cannot read it either") from error
         self.directory = self.app.coursedir
         self.root = Path(self.directory.root)
-        self.directory.db_url = _absolute(self.directory.db_url, self.root)
+        self.directory.db_url = absolute(self.directory.db_url, self.root)
         self.source_directory = self.root / self.directory.source_directory
         self.release_directory = self.root / self.directory.release_directory
         self.state = self.root / ".autograder"
@@ -111,18 +109,21 @@ class Course:
         return self._files(folder, self.directory.ignore)
 
     def handed_in(self, folder: Path) -> dict[str, Path]:
-        """Return the files beside a student's notebook; links are left out.
+        """Return what stands beside a student's notebook, also links and pipes, which nobody may open.
 
         What keeps the sources of labs like ours away from students does not keep a student's own module away.
         """
-        return self._files(folder, [pattern for pattern in self.directory.ignore if pattern not in _OF_SOURCES])
+        patterns = [pattern for pattern in self.directory.ignore if pattern not in _OF_SOURCES]
+        return self._files(folder, patterns, everything=True)
 
-    def _files(self, folder: Path, patterns: Iterable[str]) -> dict[str, Path]:
+    def _files(self, folder: Path, patterns: Iterable[str], *, everything: bool = False) -> dict[str, Path]:
         ignored = [*patterns, "*.ipynb", "timestamp.txt"]
 
         def wanted(path: Path) -> bool:
             parts = map(Path, path.relative_to(folder).parts)
-            return not path.is_symlink() and path.is_file() and not any(p.match(i) for p in parts for i in ignored)
+            ordinary = path.is_file() and not path.is_symlink()
+            kind = ordinary or (everything and (path.is_symlink() or not path.is_dir()))
+            return kind and not any(p.match(i) for p in parts for i in ignored)
 
         return {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*")) if wanted(path)}
 
@@ -139,13 +140,12 @@ class Course:
             return ""
         try:
             text = path.read_text(encoding="utf-8")[:100].strip()
-            parse_utc(text)
-        except (OSError, ValueError, OverflowError, TypeError):
+        except (OSError, ValueError):
             return ""
-        return text
+        return text if moment(text) else ""
 
     # -------------------------------------------------------------------------------------------------------- gradebook
-    def notebooks(self, lab: str) -> dict[str, list[SourceCellRow]]:
+    def notebooks(self, lab: str) -> dict[str, list[CellSpec]]:
         """Return the notebooks of a lab and their cells; CourseError if it was not released, or is not in Python."""
         with self._gradebook() as book:
             rows = gradebook.lab_rows(book, lab)
@@ -160,7 +160,8 @@ class Course:
         with self._gradebook(create=True) as book:
             gradebook.add_lab(book, lab)
         try:
-            save_cells(notebook, lab, self.directory.db_url)
+            with gradebook.usable(self.directory.db_url):
+                save_cells(notebook, lab, self.directory.db_url)
         except RuntimeError as error:
             raise CourseError(
                 f"{lab}: {error}", hint="students have handed in the old version: keep its cells, or use a new lab name"
@@ -171,30 +172,66 @@ class Course:
         with _inside(self.root):
             converters.generate(self.app, lab)
 
+    @contextmanager
+    def preview(self, lab: str) -> Iterator[Path]:
+        """Give the directory of what generate would write, which nothing else is written to, until the block ends."""
+        with tempfile.TemporaryDirectory(prefix="autograder-release-") as scratch:
+            with _inside(self.root):
+                converters.preview(self.app, lab, Path(scratch))
+            yield self._path(str(Path(scratch, "release")), ".", lab)
+
+    def released(self, lab: str) -> Path:
+        return self._path(self.directory.release_directory, ".", lab)
+
     def record(self, student: str, lab: str, staged: Path) -> None:
         """Store executed notebooks, which stand in .../student/lab, as nbgrader's autograde would."""
         with _inside(self.root):
             converters.record(self.app, lab, student, staged)
 
-    def score(self, student: str, lab: str) -> Stored:
+    def score(self, student: str, lab: str) -> GradebookEntry:
         """Return what the gradebook holds for one submission; CourseError if there is none."""
         with self._gradebook() as book:
-            return gradebook.submission(book, lab, student)
+            return stored.submission(book, lab, student)
 
-    def scores(self, lab: str | None = None) -> list[Stored]:
+    def scores(self, lab: str | None = None) -> list[GradebookEntry]:
         """Return every stored submission, of one lab or of all."""
         with self._gradebook() as book:
-            return gradebook.stored(book, lab)
+            return stored.stored(book, lab)
 
-    def cells(self, lab: str) -> dict[str, list[gradebook.StoredCell]]:
+    def cells(self, lab: str) -> dict[str, list[stored.StoredCell]]:
         """Return what the database holds of each submission's graded cells, by student."""
         with self._gradebook() as book:
-            return gradebook.stored_cells(book, lab)
+            return stored.stored_cells(book, lab)
 
     def commented(self, lab: str) -> dict[str, list[str]]:
         """Return the cells on which a person has commented, by student."""
         with self._gradebook() as book:
-            return gradebook.commented(book, lab)
+            return stored.commented(book, lab)
+
+    def penalties(self, lab: str) -> dict[str, dict[str, float]]:
+        """Return what each submission would lose today for being late, by student and notebook; empty: no policy."""
+        with self._gradebook() as book, _inside(self.root):
+            return late.penalties(self.app, book, lab)
+
+    def set_penalties(self, lab: str, student: str, penalties: Mapping[str, float]) -> None:
+        """Store what `penalties` has said of one student."""
+        with self._gradebook() as book:
+            late.set_penalties(book, lab, student, penalties)
+
+    def lateness(self, lab: str, student: str | None = None) -> dict[str, stored.Lateness]:
+        """Return what decides how late each submission is, or this student's, by student."""
+        with self._gradebook() as book:
+            return stored.lateness(book, lab, student)
+
+    def alterations(self) -> list[str]:
+        """Return what of the gradebook is not of nbgrader's making, as ends of sentences about it."""
+        with self._gradebook() as book:
+            return gradebook.alterations(book)
+
+    def recorded(self) -> list[str]:
+        """Return the labs of which the gradebook holds a submission, in order."""
+        with self._gradebook() as book:
+            return stored.recorded_labs(book)
 
     def students(self) -> list[gradebook.Student]:
         """Return the students that the gradebook knows, with names and addresses, but for those left out."""
@@ -205,6 +242,11 @@ class Course:
         """Return the labs that the gradebook knows, in order."""
         with self._gradebook() as book:
             return gradebook.lab_names(book)
+
+    def everybody(self) -> list[str]:
+        """Return all students that the gradebook knows, in order, also those whom the configuration leaves out."""
+        with self._gradebook() as book:
+            return gradebook.roster(book)
 
     def roster(self) -> list[str]:
         """Return the students that the gradebook knows, in order, but for those left out."""
@@ -224,40 +266,6 @@ class Course:
     def max_files_bytes(self) -> int:
         """How much a student may hand in beside the notebooks."""
         return int(self.directory.max_dir_size) * 1000
-
-
-def _complaint(root: Path, error: BaseException) -> str:
-    """Say what is wrong with the configuration, and in which line."""
-    where, line = str(root / _CONFIG), 0
-    if isinstance(error, SyntaxError) and error.filename:
-        where, line = error.filename, error.lineno or 0
-    else:
-        for frame in traceback.extract_tb(error.__traceback__):
-            if frame.filename.endswith("_config.py"):
-                where, line = frame.filename, frame.lineno or 0
-    return f"{where}{f':{line}' if line else ''}: {type(error).__name__}: {error}"
-
-
-def _absolute(db_url: str, root: Path) -> str:
-    """Return the address of the gradebook; a relative path in it starts from the course's directory."""
-    try:
-        address = make_url(db_url)
-    except ArgumentError as error:
-        raise CourseError(
-            f"{db_url}: not the address of a database", hint=f"correct c.CourseDirectory.db_url in {_CONFIG}"
-        ) from error
-    file = address.database or ""
-    if address.get_backend_name() == "sqlite" and file and not file.startswith((":memory:", "file:")):
-        return address.set(database=str(root / file)).render_as_string(hide_password=False)
-    return db_url
-
-
-def _put_environment_on_path() -> None:
-    """nbgrader starts `alembic` by its bare name to make a gradebook; our environment may not be activated."""
-    here = str(Path(sys.executable).parent)
-    path = os.environ.get("PATH", os.defpath)
-    if here not in path.split(os.pathsep):
-        os.environ["PATH"] = here + os.pathsep + path
 
 
 @contextmanager

@@ -43,7 +43,8 @@ class ExecuteElsewhere(Execute):  # type: ignore[misc]
     def limits(self) -> Limits:
         """What one submission may use."""
         within = limits_within(self.timeout)
-        return Limits(within.cell_time_s, within.total_time_s, self.memory_mib, within.output_kib)
+        # c.Execute.timeout is by the clock there.
+        return Limits(within.cell_time_s, within.total_time_s, self.memory_mib, within.output_kib, patience=1.0)
 
     def files_beside(self, resources: Any) -> dict[str, Path]:
         """Return what stands beside the notebook, notebooks and links left out."""

@@ -1,9 +1,11 @@
-"""What nbgrader's gradebook holds: labs and their cells, submissions and their grades."""
+"""What nbgrader's gradebook holds of labs, their cells, and students."""
 
 from __future__ import annotations
 
 import json
 import logging
+import math
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,60 +15,60 @@ from pathlib import Path
 from typing import Any
 
 import nbgrader.api
-from nbgrader.api import Comment, Grade, Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
+from nbgrader.api import Gradebook, InvalidEntry, MissingEntry
+from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SAWarning, SQLAlchemyError
-from sqlalchemy.orm import selectinload
 
 from autograder.errors import CourseError
-from autograder.model import SourceCellRow, Stored
+from autograder.model import CellSpec
 
 __all__ = [
-    "StoredCell",
+    "DISK_FULL",
+    "FREE_SPACE",
     "Student",
     "add_lab",
-    "commented",
+    "alterations",
     "lab_names",
     "lab_rows",
     "language",
+    "number",
     "open_gradebook",
     "quiet",
     "roster",
-    "stored",
-    "stored_cells",
     "students",
-    "submission",
+    "usable",
 ]
 
 # nbgrader makes an engine for each access. One for each address keeps the statements that it has compiled: they take
 # half of the time that storing a grade takes. A gradebook that is closed gives its connections back either way.
 nbgrader.api.create_engine = cache(nbgrader.api.create_engine)
 
+DISK_FULL = "disk full"
+FREE_SPACE = "free some space and run the command again: what was stored is not lost"
 _HINTS = {
     "locked": "another program is writing to it, formgrader perhaps: wait, or stop it, and run the command again",
     "not a database": "move the file away, or correct db_url in nbgrader_config.py",
     "readonly": "the file or its directory is read-only: change that, or work on a copy of the course",
     "unable to open": "is its directory there, and may you write to it?",
-    "disk is full": "free some space and run the command again: what was stored is not lost",
+    "disk full": FREE_SPACE,
     "no such column": "it was made by an older nbgrader; back it up, then: nbgrader db upgrade",
     "no such table": "it was made by an older nbgrader; back it up, then: nbgrader db upgrade",
 }
 
 
-@dataclass(frozen=True)
-class StoredCell:
-    """One graded cell of one submission as the database holds it."""
+_BY_HAND = "somebody has changed it by hand: take the gradebook from a backup, or release the lab again"
 
-    notebook: str
-    grade_id: str
-    auto_score: float | None
-    manual_score: float | None
-    extra_credit: float | None
-    max_score: float
-
-    @property
-    def key(self) -> str:
-        return f"{self.notebook}/{self.grade_id}"
+_STATISTICS = re.compile(r"sqlite_stat\d", re.IGNORECASE)
+_UNUSUAL = re.compile(r"\b(VIRTUAL|COLLATE|ON\s+CONFLICT|WITHOUT\s+ROWID|STRICT)\b", re.IGNORECASE)
+_DEFAULTS = {None, "NULL", "'{}'"}
+"""The last is what an upgrade gives to a notebook's kernelspec."""
+_AFFINITIES = {
+    "integers": ("INT",),
+    "texts": ("CHAR", "CLOB", "TEXT"),
+    "blobs": ("BLOB",),
+    "numbers": ("REAL", "FLOAT", "DOUBLE"),
+}
 
 
 @dataclass(frozen=True)
@@ -85,11 +87,18 @@ def open_gradebook(url: str, course_id: str, *, create: bool = False) -> Iterato
     where = place(url)
     if not create and isinstance(where, Path) and not where.exists():
         raise CourseError(f"{where}: there is no gradebook yet", hint="release a lab first: autograder release LAB")
+    with usable(url), quiet(), Gradebook(url, course_id) as book:
+        yield book
+
+
+@contextmanager
+def usable(url: str) -> Iterator[None]:
+    """Turn an error of the database into a CourseError that says what to do; nbgrader wraps some in its own."""
     try:
-        with quiet(), Gradebook(url, course_id) as book:
-            yield book
-    except SQLAlchemyError as error:
+        yield
+    except (SQLAlchemyError, InvalidEntry) as error:
         cause = str(getattr(error, "orig", None) or error).splitlines()[0]
+        where, cause = place(url), DISK_FULL if "disk is full" in cause else cause
         hint = next((hint for words, hint in _HINTS.items() if words in cause), "can nbgrader itself open it?")
         raise CourseError(f"{where}: {cause}", hint=hint) from error
 
@@ -112,7 +121,7 @@ def lab_names(book: Gradebook) -> list[str]:
     return sorted(assignment.name for assignment in book.assignments)
 
 
-def lab_rows(book: Gradebook, lab: str) -> dict[str, list[SourceCellRow]]:
+def lab_rows(book: Gradebook, lab: str) -> dict[str, list[CellSpec]]:
     """Return the notebooks of a lab and their cells; raise CourseError if there are none."""
     try:
         notebooks = book.find_assignment(lab).notebooks
@@ -123,16 +132,86 @@ def lab_rows(book: Gradebook, lab: str) -> dict[str, list[SourceCellRow]]:
         raise CourseError(
             f"{lab}: no such lab in the gradebook (there: {known})", hint=f"release it first: autograder release {lab}"
         )
-    return {notebook.name: [_row(notebook, cell) for cell in notebook.source_cells] for notebook in notebooks}
+    try:
+        return {notebook.name: [_row(notebook, cell) for cell in notebook.source_cells] for notebook in notebooks}
+    except LookupError as error:  # a word that is none of those that a column may hold
+        raise CourseError(f"the gradebook: what it holds of {lab} cannot be read: {error}", hint=_BY_HAND) from error
 
 
 def language(book: Gradebook, lab: str) -> str:
     """Return the language of the first notebook of this lab that is not in Python; empty if there is none."""
     for notebook in book.find_assignment(lab).notebooks:
-        named = json.loads(notebook.kernelspec or "{}").get("language") or "python"
+        try:
+            named = str(json.loads(notebook.kernelspec or "{}").get("language") or "python")
+        except (ValueError, AttributeError) as error:
+            raise CourseError(
+                f"{notebook.name}: the gradebook's kernelspec is none: {notebook.kernelspec!r:.60}", hint=_BY_HAND
+            ) from error
         if named.lower() != "python":
-            return str(named)
+            return named
     return ""
+
+
+def alterations(book: Gradebook) -> list[str]:
+    """Return what is in an SQLite gradebook and is none of nbgrader's making, as ends of sentences about it.
+
+    Triggers and views change rows. An index that somebody has made, or that does not agree with its table, answers
+    sums with other numbers than the rows.
+    """
+    if book.engine.dialect.name != "sqlite":
+        return []
+    connection = book.db.connection()
+    checked = connection.execute(text("PRAGMA integrity_check"))
+    wrong = [" ".join(said.split()) for (said,) in checked if said != "ok"]
+    more = f", and {len(wrong) - 1} more" if len(wrong) > 1 else ""
+    found = [f"fails SQLite's own integrity check: {wrong[0]}{more}"] if wrong else []
+    return [
+        *found,
+        *(f"holds {what}, which nbgrader does not make" for what in sorted(_objects(connection) - _own_objects())),
+    ]
+
+
+@cache
+def _own_objects() -> frozenset[str]:
+    """Return what is in an empty gradebook, in words, also in one that alembic has upgraded."""
+    engine = create_engine("sqlite://")
+    with engine.begin() as connection:
+        nbgrader.api.Base.metadata.create_all(bind=connection)
+        connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
+        found = frozenset(_objects(connection))
+    engine.dispose()
+    return found
+
+
+def _objects(connection: Connection) -> set[str]:
+    """Return what is in a gradebook, in words that are the same whichever nbgrader has made or upgraded it."""
+    found = set()
+    for kind, name, created in connection.execute(text("SELECT type, name, sql FROM sqlite_master")):
+        if created is None or (kind == "table" and _STATISTICS.fullmatch(name)):
+            continue  # made with a table, or by ANALYZE
+        words = [word.upper() for word in _UNUSUAL.findall(created)] if kind == "table" else []
+        found.add(f"{'an' if kind == 'index' else 'a'} {kind} {name!r}{''.join(f' with {word}' for word in words)}")
+    for table in [*nbgrader.api.Base.metadata.tables, "alembic_version"]:
+        columns = connection.execute(
+            text("SELECT name, type, hidden, dflt_value FROM pragma_table_xinfo(:t)"), {"t": table}
+        )
+        for name, kind, hidden, default in columns:
+            made = "a generated column" if hidden else "a column"
+            usual = "" if default in _DEFAULTS else f" with the default {default}"
+            found.add(f"{made} '{table}.{name}' for {_affinity(kind)}{usual}")
+        for name, origin in connection.execute(text("SELECT name, origin FROM pragma_index_list(:t)"), {"t": table}):
+            own = text("SELECT name, coll FROM pragma_index_xinfo(:i) WHERE key ORDER BY seqno")
+            keys = ", ".join(f"{column} {order}" for column, order in connection.execute(own, {"i": name}))
+            found.add(f"an index {name!r}" if origin == "c" else f"an index of {table!r} by {keys}")
+    return found
+
+
+def _affinity(declared: str) -> str:
+    """Return what SQLite takes a column for by its type."""
+    for kind, words in _AFFINITIES.items():
+        if any(word in declared.upper() for word in words):
+            return kind
+    return "numbers and texts" if declared else "anything"
 
 
 def roster(book: Gradebook) -> list[str]:
@@ -146,57 +225,9 @@ def students(book: Gradebook) -> list[Student]:
     return sorted(found, key=lambda student: student.id)
 
 
-def stored_cells(book: Gradebook, lab: str) -> dict[str, list[StoredCell]]:
-    """Return what the database holds of each student's cells; nothing is computed, nothing is made."""
-    return {
-        submission.student.id: [
-            _stored_cell(notebook.name, grade) for notebook in submission.notebooks for grade in notebook.grades
-        ]
-        for submission in _submissions(book, lab)
-    }
-
-
-def commented(book: Gradebook, lab: str) -> dict[str, list[str]]:
-    """Return the cells on which a person has commented, by student."""
-    return {
-        submission.student.id: [c.cell.name for n in submission.notebooks for c in n.comments if c.manual_comment]
-        for submission in _submissions(book, lab)
-    }
-
-
-def _submissions(book: Gradebook, lab: str | None) -> list[Any]:
-    """Return the submissions of one lab or of all, by lab and student, with all that belongs to them in few queries."""
-    notebooks = selectinload(SubmittedAssignment.notebooks)
-    together = (
-        selectinload(SubmittedAssignment.student),
-        selectinload(SubmittedAssignment.assignment),
-        notebooks.selectinload(SubmittedNotebook.notebook),
-        notebooks.selectinload(SubmittedNotebook.grades).selectinload(Grade.cell),
-        notebooks.selectinload(SubmittedNotebook.comments).selectinload(Comment.cell),
-    )
-    wanted = [a.id for a in book.assignments if lab in (None, a.name)]
-    query = book.db.query(SubmittedAssignment).filter(SubmittedAssignment.assignment_id.in_(wanted)).options(*together)
-    return sorted(query.all(), key=lambda s: (s.assignment.name, s.student.id))
-
-
-def submission(book: Gradebook, lab: str, student: str) -> Stored:
-    """Return what the gradebook holds for one submission; CourseError if there is none."""
-    try:
-        return _stored(book.find_submission(lab, student))
-    except MissingEntry:
-        raise CourseError(
-            f"{student}: no grade for {lab} in the gradebook", hint=f"grade it first: autograder grade {lab}"
-        ) from None
-
-
-def stored(book: Gradebook, lab: str | None) -> list[Stored]:
-    """Return every stored submission, of one lab or of all, by lab and student."""
-    return [_stored(submission) for submission in _submissions(book, lab)]
-
-
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep off the screen what nobody here can mend: SQLAlchemy's warnings about nbgrader's autoflush, and tracebacks.
+    """Keep off the screen what nobody here can fix: SQLAlchemy's warnings about nbgrader's autoflush, and tracebacks.
 
     nbgrader logs a traceback for each error of the database, which is raised as well.
     """
@@ -210,11 +241,17 @@ def quiet() -> Iterator[None]:
             log.disabled = before
 
 
-def _row(notebook: Any, cell: Any) -> SourceCellRow:
+def _row(notebook: Any, cell: Any) -> CellSpec:
     grade = {c.name: c for c in notebook.grade_cells}.get(cell.name)
     task = {c.name: c for c in notebook.task_cells}.get(cell.name)
     worth = grade or task
-    return SourceCellRow(
+    points = number(worth.max_score) if worth else 0.0
+    if points is None or math.isnan(points):
+        raise CourseError(
+            f"{notebook.name}: {cell.name}: the gradebook says that it is worth {worth and worth.max_score!r} points",
+            hint=_BY_HAND,
+        )
+    return CellSpec(
         grade_id=cell.name,
         cell_type=cell.cell_type,
         source=cell.source,
@@ -223,51 +260,13 @@ def _row(notebook: Any, cell: Any) -> SourceCellRow:
         grade=grade is not None,
         solution=any(c.name == cell.name for c in notebook.solution_cells),
         task=task is not None,
-        points=float(worth.max_score) if worth else 0.0,
+        points=points,
     )
 
 
-def _stored_cell(notebook: str, grade: Any) -> StoredCell:
-    return StoredCell(
-        notebook=notebook,
-        grade_id=grade.cell.name,
-        auto_score=None if grade.auto_score is None else float(grade.auto_score),
-        manual_score=None if grade.manual_score is None else float(grade.manual_score),
-        extra_credit=None if grade.extra_credit is None else float(grade.extra_credit),
-        max_score=float(grade.cell.max_score),
-    )
-
-
-def _stored(submission: Any) -> Stored:
-    student, assignment = submission.student, submission.assignment
-    return Stored(
-        student=student.id,
-        last_name=student.last_name or "",
-        first_name=student.first_name or "",
-        email=student.email or "",
-        lab=assignment.name,
-        due=str(assignment.duedate or ""),
-        handed_in=str(submission.timestamp or ""),
-        raw_score=float(submission.score),
-        penalty=float(submission.late_submission_penalty or 0.0),
-        score=max(0.0, float(submission.score) - float(submission.late_submission_penalty or 0.0)),
-        max_score=float(submission.max_score),
-        to_grade=sum(grade.needs_manual_grade for notebook in submission.notebooks for grade in notebook.grades),
-        comments={
-            f"{notebook.name}/{comment.cell.name}": comment.comment
-            for notebook in submission.notebooks
-            for comment in notebook.comments
-            if comment.comment
-        },
-        grades={
-            f"{notebook.name}/{grade.cell.name}": float(grade.score)
-            for notebook in submission.notebooks
-            for grade in notebook.grades
-        },
-        pending=frozenset(
-            f"{notebook.name}/{grade.cell.name}"
-            for notebook in submission.notebooks
-            for grade in notebook.grades
-            if grade.needs_manual_grade and grade.manual_score is None
-        ),
-    )
+def number(value: Any) -> float | None:
+    """Return a number of the database, NaN where a hand has put something else."""
+    try:
+        return None if value is None else float(value)
+    except (TypeError, ValueError):
+        return math.nan

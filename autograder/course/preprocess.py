@@ -18,7 +18,7 @@ from nbgrader.preprocessors import (
 )
 from nbgrader.utils import compute_checksum, determine_grade
 
-from autograder.stub import clear_solutions
+from autograder.markers import clear_solutions
 
 __all__ = [
     "AFTER_SAVING",

@@ -12,9 +12,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 from autograder.errors import CourseError
-from autograder.lms.roster import Roster
+from autograder.lms.roster import Match, Roster
 from autograder.lms.table import Export, Table, address, number, text, written
-from autograder.model import Stored
+from autograder.model import GradebookEntry
 
 __all__ = ["canvas_csv"]
 
@@ -22,7 +22,7 @@ _IDENTITY = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
 _POSSIBLE = "    Points Possible"
 
 
-def canvas_csv(rows: Sequence[Stored], roster: Roster) -> Export:
+def canvas_csv(rows: Sequence[GradebookEntry], roster: Roster) -> Export:
     """Return one row a student, with a column a lab and the row of the points possible.
 
     With a roster, which is a gradebook exported from Canvas, the columns that say who is who are Canvas's own,
@@ -30,7 +30,7 @@ def canvas_csv(rows: Sequence[Stored], roster: Roster) -> Export:
     SIS id and login.
     """
     labs = {row.lab: row.max_score for row in sorted(rows, key=lambda row: (row.lab, row.max_score))}
-    grades: dict[str, dict[str, Stored]] = {}
+    grades: dict[str, dict[str, GradebookEntry]] = {}
     for row in rows:
         grades.setdefault(row.student, {})[row.lab] = row
     if roster.table is None:
@@ -38,7 +38,7 @@ def canvas_csv(rows: Sequence[Stored], roster: Roster) -> Export:
     return _filled(labs, grades, roster, roster.table)
 
 
-def _without(labs: Mapping[str, float], grades: Mapping[str, Mapping[str, Stored]]) -> Export:
+def _without(labs: Mapping[str, float], grades: Mapping[str, Mapping[str, GradebookEntry]]) -> Export:
     table = [[*_IDENTITY, *map(text, labs)], [_POSSIBLE, "", "", "", "", *map(number, labs.values())]]
     for student, own in grades.items():
         person = next(iter(own.values()))
@@ -51,7 +51,7 @@ def _without(labs: Mapping[str, float], grades: Mapping[str, Mapping[str, Stored
 
 
 def _filled(
-    labs: Mapping[str, float], grades: Mapping[str, Mapping[str, Stored]], roster: Roster, table: Table
+    labs: Mapping[str, float], grades: Mapping[str, Mapping[str, GradebookEntry]], roster: Roster, table: Table
 ) -> Export:
     identity = table.column("Section") + 1
     if not identity or table.column("ID") < 0:
@@ -65,10 +65,10 @@ def _filled(
     found: set[str] = set()
     notes = [f"{lab}: no such assignment in {table.path.name}: Canvas makes one" for lab, at in where.items() if at < 0]
     for person in roster.people:
-        student = roster.student(person)
-        row = table.rows[person.row]
+        match = roster.match_row(person)
+        student, row = match.student, table.rows[person.row]
         if student not in grades or student in found:
-            notes.append(f"{' '.join(person.names) or row[0]}: {_why(student, student in found)}")
+            notes.append(f"{' '.join(person.names) or row[0]}: left out: {_why(match, student in found)}")
             continue
         found.add(student)
         own = grades[student]
@@ -78,10 +78,10 @@ def _filled(
     return Export(written(lines), len(found), notes)
 
 
-def _why(student: str, again: bool) -> str:
+def _why(match: Match, again: bool) -> str:
     if again:
-        return f"left out: {student} again"
-    return "left out: no grade" if student else "left out: no such student in the gradebook"
+        return f"{match.student} again"
+    return "no grade" if match.student else match.doubt or "nothing of theirs in the gradebook"
 
 
 def _assignment(table: Table, lab: str) -> int:

@@ -17,7 +17,7 @@ from autograder.course import StoredCell
 from autograder.errors import CourseError
 from autograder.lms.roster import Person, Roster
 from autograder.lms.table import Export, address, number, text, written
-from autograder.model import Stored
+from autograder.model import GradebookEntry
 
 __all__ = ["gradescope_csv"]
 
@@ -27,7 +27,7 @@ _COLUMNS = [
 ]  # fmt: skip
 
 
-def gradescope_csv(rows: Sequence[Stored], cells: Mapping[str, Sequence[StoredCell]], roster: Roster) -> Export:
+def gradescope_csv(rows: Sequence[GradebookEntry], cells: Mapping[str, Sequence[StoredCell]], roster: Roster) -> Export:
     """Return one row a student of one lab; with a roster, which is such a file, its sections and submission ids too."""
     if len(labs := sorted({row.lab for row in rows})) > 1:
         raise CourseError(f"Gradescope has a file a lab; there are {', '.join(labs)}", hint="name one: --lab LAB")
@@ -35,19 +35,19 @@ def gradescope_csv(rows: Sequence[Stored], cells: Mapping[str, Sequence[StoredCe
     order = {cell.key: place for own in cells.values() for place, cell in enumerate(own)}
     keys = sorted(tasks, key=lambda key: order[key])
     titles = [text(f"{n}: {tasks[key].grade_id} ({tasks[key].max_score:.1f} pts)") for n, key in enumerate(keys, 1)]
-    people = {roster.student(person): person for person in reversed(roster.people)}
+    matches = [(person, roster.match_row(person)) for person in roster.people]
+    people = {match.student: person for person, match in reversed(matches) if match.student}
     notes = []
     if roster.table is not None:
         notes = [f"{row.student}: not in {roster.table.path.name}" for row in rows if row.student not in people]
         graded = {row.student for row in rows}
-        absent = [p for student, p in people.items() if student not in graded]
-        absent += [p for p in roster.people if not roster.student(p) and p not in absent]
-        notes += [f"{' '.join(p.names[:1])} {p.email}: left out: no grade" for p in absent]
+        absent = [(person, match.doubt or "no grade") for person, match in matches if match.student not in graded]
+        notes += [f"{' '.join(person.names[:1])} {person.email}: left out: {why}" for person, why in absent]
     lines = [[*_about(row, people.get(row.student), roster), *(_points(row, key) for key in keys)] for row in rows]
     return Export(written([[*_COLUMNS, *titles], *lines]), len(rows), notes)
 
 
-def _about(row: Stored, person: Person | None, roster: Roster) -> list[str]:
+def _about(row: GradebookEntry, person: Person | None, roster: Roster) -> list[str]:
     sections = ""
     if person and roster.table and (at := roster.table.column("Sections", "Section")) >= 0:
         sections = roster.table.rows[person.row][at]
@@ -68,11 +68,11 @@ def _about(row: Stored, person: Person | None, roster: Roster) -> list[str]:
     ]
 
 
-def _points(row: Stored, key: str) -> str:
+def _points(row: GradebookEntry, key: str) -> str:
     return number(row.grades[key]) if key in row.grades and key not in row.pending else ""
 
 
-def _lateness(row: Stored) -> str:
+def _lateness(row: GradebookEntry) -> str:
     try:
         late = datetime.fromisoformat(row.handed_in) - datetime.fromisoformat(row.due)
     except (ValueError, TypeError):  # no due date, or not known when it was handed in

@@ -13,14 +13,14 @@ from collections.abc import Sequence
 from autograder.errors import CourseError
 from autograder.lms.roster import Roster
 from autograder.lms.table import Export, Table, address, number, text, written
-from autograder.model import Stored
+from autograder.model import GradebookEntry
 
 __all__ = ["moodle_csv"]
 
 _COLUMNS = ["First name", "Last name", "ID number", "Email address"]
 
 
-def moodle_csv(rows: Sequence[Stored], roster: Roster) -> Export:
+def moodle_csv(rows: Sequence[GradebookEntry], roster: Roster) -> Export:
     """Return the worksheet with the grades in it, if the roster is one; else one row a student with a column a lab.
 
     In the worksheet everything but the grade stays as Moodle wrote it, or it would not find the participant again.
@@ -40,9 +40,9 @@ def moodle_csv(rows: Sequence[Stored], roster: Roster) -> Export:
     return _worksheet(rows, roster, table)
 
 
-def _for_import(rows: Sequence[Stored]) -> Export:
+def _for_import(rows: Sequence[GradebookEntry]) -> Export:
     labs = sorted({row.lab for row in rows})
-    grades: dict[str, dict[str, Stored]] = {}
+    grades: dict[str, dict[str, GradebookEntry]] = {}
     for row in rows:
         grades.setdefault(row.student, {})[row.lab] = row
     table = [[*_COLUMNS, *map(text, labs)]]
@@ -53,7 +53,7 @@ def _for_import(rows: Sequence[Stored]) -> Export:
     return Export(written(table), len(grades))
 
 
-def _worksheet(rows: Sequence[Stored], roster: Roster, table: Table) -> Export:
+def _worksheet(rows: Sequence[GradebookEntry], roster: Roster, table: Table) -> Export:
     grades = {row.student: row for row in rows}
     grade_at, most_at = table.column("Grade"), table.column("Maximum Grade")
     locked_at = table.column("Grade can be changed")
@@ -61,10 +61,11 @@ def _worksheet(rows: Sequence[Stored], roster: Roster, table: Table) -> Export:
     found: set[str] = set()
     scales = set()
     for person in roster.people:
-        student, line = roster.student(person), lines[person.row]
-        who = person.names[0] if person.names else line[0]
+        match, line = roster.match_row(person), lines[person.row]
+        student, who = match.student, person.names[0] if person.names else line[0]
         if student not in grades or student in found:
-            notes.append(f"{who}: left as it was: {'no grade' if student else 'no such student in the gradebook'}")
+            why = "no grade" if student else match.doubt or "no such student in the gradebook"
+            notes.append(f"{who}: left as it was: {why}")
             continue
         found.add(student)
         if locked_at >= 0 and line[locked_at].strip().casefold() == "no":

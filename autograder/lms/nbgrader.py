@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autograder.lms.table import Export, number, text, written
-from autograder.model import Stored
+from autograder.model import GradebookEntry
 
 __all__ = ["nbgrader_csv"]
 
@@ -13,7 +13,7 @@ _COLUMNS = ("assignment", "duedate", "timestamp", "student_id", "last_name", "fi
 _NUMBERS = ("raw_score", "late_submission_penalty", "score", "max_score")
 
 
-def nbgrader_csv(rows: Sequence[Stored]) -> Export:
+def nbgrader_csv(rows: Sequence[GradebookEntry]) -> Export:
     """Return one row a student and lab; every text is defused, ids included, as a person reads this file."""
     table = [[*_COLUMNS, *_NUMBERS]]
     for row in rows:

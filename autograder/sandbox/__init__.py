@@ -1,6 +1,6 @@
 """Run student code where it can do no harm: `choose` a sandbox, then start a `kernel` in it.
 
-    with kernel(choose(), files=data, limits=Limits(memory_mib=3072)) as manager:
+    with kernel(choose(), files=data, limits=ProcessLimits(memory_mib=3072)) as manager:
         NotebookClient(notebook, km=manager, timeout=30).execute()
 
 Where many programs need the same frameworks, `Prewarmed(choose(), ("torch",))` is a sandbox that has imported them
@@ -9,19 +9,19 @@ before. `bubblewrap`, `limits` and `prewarmed` say in their docstrings what each
 
 from __future__ import annotations
 
-from autograder.sandbox.choice import choose
-from autograder.sandbox.contract import Job, Limits, Policy, Sandbox
-from autograder.sandbox.devices import gpu_nodes
+from autograder.sandbox.base import Job, Policy, ProcessLimits, Sandbox
+from autograder.sandbox.host_resources import gpu_nodes
 from autograder.sandbox.kernel import SandboxedKernelManager, kernel
 from autograder.sandbox.prewarmed import Prewarmed
 from autograder.sandbox.process import Process
+from autograder.sandbox.select import choose
 
 __all__ = [
     "Job",
-    "Limits",
     "Policy",
     "Prewarmed",
     "Process",
+    "ProcessLimits",
     "Sandbox",
     "SandboxedKernelManager",
     "choose",

@@ -4,7 +4,8 @@ Defended, against code that does whatever it likes:
 
 - The host's files. The process sees the system's programs and libraries, the Python environment, `labkit` and its data
   sets, all read-only; of /etc only the linker's cache, the time zone, fonts and users made up here. No home directory,
-  no course, no gradebook, no other submission. All that it can write to is on tmpfs of bounded size, gone with it.
+  no course, no gradebook, no other submission. All that it can write to is on tmpfs, bounded in bytes
+  and in files, and gone with it.
 - The host's network, abstract sockets included: there is only a loopback interface of its own.
 - The host's processes, System V objects and host name: own pid, ipc, uts and, where there are any, cgroup namespaces.
 - Privileges. It has no capabilities, cannot gain any (no_new_privs), and runs as a user without rights outside: started
@@ -31,27 +32,31 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from autograder.sandbox.contract import Job, Sandbox
+from autograder.sandbox.base import Job, Sandbox
+from autograder.sandbox.guest import LAUNCHER, NAMESPACES
+from autograder.sandbox.host_paths import environment, etc_files, font_list, python_paths, system_paths
+from autograder.sandbox.host_resources import free_uid, resource_limits, threads_of
 from autograder.sandbox.process import Process, spawn
-from autograder.sandbox.resources import free_uid, resource_limits, threads_of
 from autograder.sandbox.seccomp import filter_program
-from autograder.sandbox.view import environment, etc_files, font_list, python_paths, system_paths
 
-__all__ = ["HOME", "OWN", "TMP", "UID_IN_USER_NAMESPACE", "WORK", "Bubblewrap", "Way"]
+__all__ = ["HOME", "OWN", "SHARED_MEMORY", "TMP", "UID_IN_USER_NAMESPACE", "WORK", "Bubblewrap", "BwrapOptions"]
 
-_INSIDE = Path(__file__).with_name("inside.py")
 OWN = "/run/autograder"
-WORK, HOME, TMP = "/tmp/work", "/tmp/home", "/tmp"
+_WRITABLE_PROC = f"{OWN}/proc"
+WORK, HOME, TMP, SHARED_MEMORY = "/tmp/work", "/tmp/home", "/tmp", "/dev/shm"
 UID_IN_USER_NAMESPACE = 1000
-# Until inside.py gives up root.
+# Until launcher.py gives up root.
 _KEPT_BY_ROOT = ("CAP_CHOWN", "CAP_DAC_READ_SEARCH", "CAP_SETGID", "CAP_SETUID", "CAP_SYS_RESOURCE")
+_TO_MOUNT = "CAP_SYS_ADMIN"
+# Until launcher.py gives up being root of the user namespace.
+_KEPT_BY_USER = ("CAP_SETFCAP", "CAP_SETPCAP", "CAP_SYS_RESOURCE")
 # For walls inside these walls: namespaces, mounts, a loopback interface, and to give up all of it.
 # SETFCAP is what Linux asks of a process that maps the uid of root into a user namespace.
 _KEPT_BY_HOST = ("CAP_NET_ADMIN", "CAP_SETFCAP", "CAP_SETPCAP", "CAP_SYS_ADMIN")
 
 
 @dataclass(frozen=True)
-class Way:
+class BwrapOptions:
     """How the walls are put up on this machine; `choose` tries which way works.
 
     Attributes:
@@ -60,6 +65,7 @@ class Way:
         filtered: refuse the system calls of `seccomp.py`.
         own_proc: mount a /proc of the sandbox's own pid namespace; else show the outer one, read-only.
         seal_users: forbid further user namespaces.
+        bounds_files: bound the number of files, which bwrap cannot: launcher.py keeps the right to mount until then.
     """
 
     executable: str
@@ -67,6 +73,7 @@ class Way:
     filtered: bool
     own_proc: bool
     seal_users: bool
+    bounds_files: bool
 
 
 class Bubblewrap(Sandbox):
@@ -75,11 +82,11 @@ class Bubblewrap(Sandbox):
     name = "bubblewrap"
     isolated = True
 
-    def __init__(self, way: Way) -> None:
+    def __init__(self, way: BwrapOptions) -> None:
         self._way = way
 
     @property
-    def way(self) -> Way:
+    def way(self) -> BwrapOptions:
         """How the walls are put up."""
         return self._way
 
@@ -101,7 +108,7 @@ class Bubblewrap(Sandbox):
         with (
             os.fdopen(info, "rb", buffering=0) as reader,
             # bwrap can read it too: else, were this process killed, its report would end it, and its child would wait
-            # for ever. So it goes on until the report of `inside.py` fails, and ends with everything in it.
+            # forever. So it goes on until the report of `launcher.py` fails, and ends with everything in it.
             Path(f"/proc/self/fd/{info}").open("r+b", buffering=0) as writer,
             os.fdopen(os.memfd_create("seccomp"), "w+b", buffering=0) as calls,
         ):
@@ -119,39 +126,62 @@ class Bubblewrap(Sandbox):
 
     def _command(self, job: Job, host: Mapping[str, Path] | None, *, ready: int, info: int, calls: int) -> list[str]:
         uid = free_uid() if self._way.as_root else UID_IN_USER_NAMESPACE
+        turns_user = self._turns_user(host)
         fonts = font_list()
-        beside = {"inside.py": _INSIDE, "program.py": job.program} | dict(host or {})
+        beside = {LAUNCHER.name: LAUNCHER, "program.py": job.program} | dict(host or {})
+        beside |= {NAMESPACES.name: NAMESPACES} if turns_user else {}
         beside |= {"files": job.files} if job.files else {}
         beside |= {fonts.name: fonts} if fonts else {}
-        inside = [sys.executable, "-I", "-S", f"{OWN}/inside.py", f"ready={ready}", f"work={WORK}", f"home={HOME}"]
-        inside += [f"files={OWN}/files"] if job.files else []
-        inside += [f"fonts={OWN}/{fonts.name}"] if fonts else []
-        if host is None:
-            inside += [f"uid={uid}"] if self._way.as_root else []
-            inside += resource_limits(job.limits, already_running=self.already_running())
+        inside = (sys.executable, "-E", "-s", "-S", f"{OWN}/{LAUNCHER.name}")
         return [
             *(self._way.executable, "--die-with-parent", "--new-session", "--info-fd", str(info)),
             *("--unshare-ipc", "--unshare-net", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"),
             *("--hostname", "sandbox"),
-            *(("--seccomp", str(calls)) if self._way.filtered and host is None else ()),
-            *self._privileges(host=host is not None),
+            *(("--seccomp", str(calls)) if self._way.filtered and host is None and not turns_user else ()),
+            *self._privileges(host=host is not None, turns_user=turns_user),
             *self._kernel_file_systems(job, host=host is not None),
             *_read_only([*system_paths(), *python_paths(), *job.policy.read_only]),
             *_directories([Path("/etc"), Path(OWN)]),
+            *(self._writable_proc() if turns_user else ()),
             *_made_up(job.directory, uid),
             *(part for name, path in beside.items() for part in _shown(path, f"{OWN}/{name}")),
             # bwrap's own root and /dev are tmpfs too, of no bounded size, and writable for an ordinary user.
             *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/", "--"),
-            *inside,
+            *(*inside, f"ready={ready}", f"work={WORK}", f"home={HOME}"),
+            *((f"files={OWN}/files",) if job.files else ()),
+            *((f"fonts={OWN}/{fonts.name}",) if fonts else ()),
+            *(self._bounds(job, uid, calls) if host is None else ()),
             *("--", sys.executable, "-P", f"{OWN}/program.py", *job.arguments),
         ]
 
-    def _privileges(self, *, host: bool) -> list[str]:
-        kept = (*(_KEPT_BY_ROOT if self._way.as_root else ()), *(_KEPT_BY_HOST if host else ()))
-        capabilities = [part for name in kept for part in ("--cap-add", name)]
-        if self._way.as_root:
+    def _bounds(self, job: Job, uid: int, calls: int) -> list[str]:
+        """Return what launcher.py is told of the rights and resources of a student's program."""
+        way = self._way
+        told = [f"uid={uid}"] if way.as_root else []
+        if way.bounds_files:
+            told += [f"tmpfs={TMP},{SHARED_MEMORY}", f"inodes={job.limits.files}"]
+        if self._turns_user(None):
+            told += [f"user={uid}", f"proc={_WRITABLE_PROC}"]
+            told += [f"filter={calls}"] if way.filtered else []
+            told += ["seal=1"] if way.seal_users else []
+        return [*told, *resource_limits(job.limits, already_running=self.already_running())]
+
+    def _turns_user(self, host: Mapping[str, Path] | None) -> bool:
+        """Whether launcher.py makes the user namespace of the program: from bwrap's own it could not change mounts."""
+        return host is None and self._way.bounds_files and not self._way.as_root
+
+    def _writable_proc(self) -> list[str]:
+        """Return the arguments for what launcher.py needs to map users, and takes away."""
+        return _directories([Path(_WRITABLE_PROC)]) if self._way.own_proc else ["--bind", "/proc", _WRITABLE_PROC]
+
+    def _privileges(self, *, host: bool, turns_user: bool) -> list[str]:
+        way = self._way
+        kept = {*(_KEPT_BY_ROOT if way.as_root else ()), *(_KEPT_BY_HOST if host else ())}
+        kept |= {*(_KEPT_BY_USER if turns_user else ()), *((_TO_MOUNT,) if way.bounds_files else ())}
+        capabilities = [part for name in sorted(kept) for part in ("--cap-add", name)]
+        if way.as_root:
             return ["--cap-drop", "ALL", *capabilities]
-        if host:  # as root of the user namespace: as anybody else it had no rights over its mounts
+        if host or turns_user:  # as root of the user namespace: as anybody else it had no rights over its mounts
             return ["--unshare-user", "--uid", "0", "--gid", "0", *capabilities]
         ids = ["--unshare-user", "--uid", str(UID_IN_USER_NAMESPACE), "--gid", str(UID_IN_USER_NAMESPACE)]
         return [*ids, "--disable-userns"] if self._way.seal_users else ids
@@ -163,7 +193,7 @@ class Bubblewrap(Sandbox):
         return [
             *proc,
             *("--dev", "/dev", *nodes),
-            *_tmpfs("/dev/shm", job.limits.shared_memory_mib),
+            *_tmpfs(SHARED_MEMORY, job.limits.shared_memory_mib),
             *_tmpfs(TMP, job.limits.scratch_mib),
         ]
 

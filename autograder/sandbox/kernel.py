@@ -6,38 +6,28 @@ import asyncio
 import contextlib
 import json
 import os
-import queue
 import signal
 import socket
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import zmq
-from jupyter_client.asynchronous import AsyncKernelClient
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.provisioning import KernelProvisionerBase
 
 from autograder.errors import SandboxError
-from autograder.sandbox.contract import Job, Limits, Policy, Sandbox
+from autograder.sandbox.base import Job, Policy, ProcessLimits, Sandbox
+from autograder.sandbox.channel import Link
+from autograder.sandbox.client import PORTS, KernelClient, link
+from autograder.sandbox.guest import KERNEL
 from autograder.sandbox.process import Process
-from autograder.sandbox.room import Room
+from autograder.sandbox.scratch_dir import ScratchDir
 
 __all__ = ["SandboxedKernelManager", "kernel"]
 
-_PROGRAM = Path(__file__).with_name("kernel_program.py")
-_PORTS = {"shell_port": 1, "iopub_port": 2, "stdin_port": 3, "control_port": 4, "hb_port": 5}
 _POLL_S = 0.02
-_READY_S = 60.0
-_SEND_MS = 2000
-_ALIVE_S = 0.5
-_SUBSCRIBED_S = 0.1
-"""How long a message on the output channel may take; one that is late was sent before the subscription stood."""
-# A kernel that sends a larger message is cut off; the grader's memory is not a student's to fill.
-_MAX_MESSAGE_BYTES = 64 << 20
 
 
 @contextlib.contextmanager
@@ -45,7 +35,7 @@ def kernel(
     sandbox: Sandbox,
     *,
     files: Path | None = None,
-    limits: Limits | None = None,
+    limits: ProcessLimits | None = None,
     policy: Policy | None = None,
     descriptors: Sequence[int] = (),
 ) -> Iterator[SandboxedKernelManager]:
@@ -56,11 +46,11 @@ def kernel(
     descendants, its sockets and its files are gone after the with statement.
     """
     job = Job(
-        program=_PROGRAM,
+        program=KERNEL,
         directory=Path(),  # each start has a room of its own
         descriptors=tuple(descriptors),
         files=files,
-        limits=limits or Limits(),
+        limits=limits or ProcessLimits(),
         policy=policy or Policy(),
     )
     manager = SandboxedKernelManager(sandbox, job)
@@ -71,13 +61,10 @@ def kernel(
 
 
 class SandboxedKernelManager(AsyncKernelManager):  # type: ignore[misc]
-    """Starts our own IPython kernel in a sandbox, whatever kernel a notebook asks for; interrupts it by message.
-
-    The process that starts a kernel must keep the starting thread until the kernel has ended; see Sandbox.start.
-    """
+    """Starts our own IPython kernel in a sandbox, whatever kernel a notebook asks for; interrupts it by message."""
 
     def __init__(self, sandbox: Sandbox, job: Job, **traits: Any) -> None:
-        super().__init__(transport="ipc", client_factory=_Client, **traits)
+        super().__init__(transport="ipc", client_factory=KernelClient, **traits)
         self.sandbox = sandbox
         self.provisioner = _Provisioner(sandbox, job, parent=self)
         self._clients: list[Any] = []
@@ -98,14 +85,18 @@ class SandboxedKernelManager(AsyncKernelManager):  # type: ignore[misc]
     def client(self, **traits: Any) -> Any:
         """Return a client of the kernel; `close` stops its channels."""
         client = super().client(**traits)
-        client.context.setsockopt(zmq.MAXMSGSIZE, _MAX_MESSAGE_BYTES)
         self._clients.append(client)
         return client
 
-    def _connect_control_socket(self) -> None:
-        super()._connect_control_socket()
-        if self._control_socket:
-            self._control_socket.setsockopt(zmq.SNDTIMEO, _SEND_MS)
+    def _create_connected_socket(self, channel: str, identity: bytes | None = None) -> Link:
+        """Return an end of our own of this channel; jupyter_client makes ZeroMQ's."""
+        control = link(self, channel, identity)
+        control.connect()
+        return control
+
+    def processor_s(self) -> float:
+        """Return the processor time that the kernel and its descendants have used, in seconds."""
+        return self.provisioner.processor_s()
 
     def end(self) -> None:
         """Kill the kernel with all its descendants, or keep it from starting; from any thread.
@@ -128,46 +119,6 @@ class SandboxedKernelManager(AsyncKernelManager):  # type: ignore[misc]
                 self.context.destroy(linger=0)
 
 
-class _Client(AsyncKernelClient):  # type: ignore[misc]
-    """A client that is ready as soon as both channels have answered; jupyter_client's own then waits for silence.
-
-    Sending to a kernel that does not read fails in time: a student's process may become another program.
-    """
-
-    def start_channels(self, *args: Any, **kwargs: Any) -> None:
-        # Without the heartbeat: its thread could wait for such a process for ever, and the process itself is watched.
-        super().start_channels(*args, **{**kwargs, "hb": False})
-        for channel in (self.shell_channel, self.control_channel):
-            channel.socket.setsockopt(zmq.SNDTIMEO, _SEND_MS)
-
-    async def _async_wait_for_ready(self, timeout: float | None = None) -> None:
-        deadline = time.monotonic() + (_READY_S if timeout is None else timeout)
-        while (left_s := deadline - time.monotonic()) > 0:
-            request = self.kernel_info()
-            if not await self._answered(self.get_shell_msg, request, left_s):
-                continue
-            if await self._answered(self.get_iopub_msg, request, _SUBSCRIBED_S):
-                return
-        raise RuntimeError("the kernel did not answer in time")
-
-    async def _answered(self, get: Callable[..., Any], request: str, timeout_s: float) -> bool:
-        """Whether the last message about this request comes in time; those before it are dropped."""
-        deadline = time.monotonic() + timeout_s
-        while (left_s := deadline - time.monotonic()) > 0:
-            try:
-                message = await get(timeout=min(left_s, _ALIVE_S))
-            except queue.Empty:
-                if not await self.parent.is_alive():
-                    raise RuntimeError("the kernel died before it answered") from None
-                continue
-            last = message["msg_type"] != "status" or message["content"].get("execution_state") == "idle"
-            if message["parent_header"].get("msg_id") == request and last:
-                return True
-        return False
-
-    wait_for_ready = _async_wait_for_ready
-
-
 class _Provisioner(KernelProvisionerBase):  # type: ignore[misc]
     """What jupyter_client's manager asks for a process: a job in the sandbox, with a room of its own."""
 
@@ -175,7 +126,7 @@ class _Provisioner(KernelProvisionerBase):  # type: ignore[misc]
         super().__init__(parent=parent, kernel_spec=parent.kernel_spec)
         self._sandbox = sandbox
         self._job = job
-        self._room: Room | None = None
+        self._room: ScratchDir | None = None
         self._process: Process | None = None
         self._ended = False
         self.last_words = ""
@@ -188,10 +139,10 @@ class _Provisioner(KernelProvisionerBase):  # type: ignore[misc]
     async def pre_launch(self, **kwargs: Any) -> dict[str, Any]:
         """Give the manager addresses in a fresh room."""
         self.close()
-        self._room = Room()
+        self._room = ScratchDir()
         self.parent.ip = str(self._room.path / "k")
         self.parent.connection_file = str(self._room.path / "connection.json")
-        for name, number in _PORTS.items():
+        for name, number in PORTS.items():
             setattr(self.parent, name, number)
         return {"cmd": kwargs.get("extra_arguments", [])}
 
@@ -200,7 +151,7 @@ class _Provisioner(KernelProvisionerBase):  # type: ignore[misc]
         assert self._room is not None
         connection = self.parent.get_connection_info()
         with contextlib.ExitStack() as stack:
-            addresses = [f"{connection['ip']}-{number}" for number in _PORTS.values()]
+            addresses = [f"{connection['ip']}-{number}" for number in PORTS.values()]
             sockets = {f"ipc://{address}": stack.enter_context(_listen(Path(address))) for address in addresses}
             descriptors = {address: listener.fileno() for address, listener in sockets.items()}
             request = connection | {"key": connection["key"].decode(), "descriptors": descriptors}
@@ -248,6 +199,10 @@ class _Provisioner(KernelProvisionerBase):  # type: ignore[misc]
     async def cleanup(self, restart: bool = False) -> None:
         """End what still runs and remove what is left."""
         self.close()
+
+    def processor_s(self) -> float:
+        """Return the processor time that the kernel and its descendants have used, in seconds."""
+        return self._process.processor_s() if self._process else 0.0
 
     def end(self) -> None:
         """Kill the kernel with all its descendants, or keep it from starting; from any thread."""

@@ -1,29 +1,31 @@
 """Start programs by forking a process that has already imported the frameworks, behind two walls.
 
-torch takes a second to import, keras with tensorflow more than three: for each program anew where it is started cold.
+torch takes a second to import, keras with tensorflow more than three: for each program where it is started cold.
 Here bubblewrap, the outer wall, stands around one process that imports them once and runs no student's code; each
-program is a fork of it that first puts up an inner wall between itself and the others: see `inner.py`.
+program is a fork of it that first puts up an inner wall between itself and the others: see `guest/namespaces.py`. There
+are two such processes, each behind an outer wall of its own: trusted programs are forks of the second, so that no
+address which a student's program finds in its memory is worth anything in theirs.
 
 Defended is what `bubblewrap.py` lists, and one program from another: pids, files, sockets and memory of each are out of
 the other's reach. What a fork has in memory when it starts is what any import would have put there.
 
-Not defended: as in `bubblewrap.py`; and the outer wall is weaker than a cold one against the part of the kernel that
+Not defended: as in `bubblewrap.py`; students' programs have one memory layout in common, and trusted ones another; and
+the outer wall is weaker than a cold one against the part of the kernel that
 makes namespaces, for it must let the inner walls be made.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 
-from autograder.closing import Closing
 from autograder.errors import SandboxError
+from autograder.sandbox.base import Job, Policy, Sandbox
 from autograder.sandbox.bubblewrap import Bubblewrap
-from autograder.sandbox.choice import complaint
-from autograder.sandbox.contract import Job, Policy, Sandbox
+from autograder.sandbox.lineage import Lineage
 from autograder.sandbox.process import Process
-from autograder.sandbox.zygote import Zygote, ZygoteFault
+from autograder.sandbox.select import complaint
+from autograder.sandbox.zygote import ZygoteFault
 
 __all__ = ["Prewarmed"]
 
@@ -40,7 +42,7 @@ _READ_AT_IMPORT = {
 }
 
 
-class Prewarmed(Sandbox, Closing):
+class Prewarmed(Sandbox, AbstractContextManager["Prewarmed"]):
     """Another sandbox, with processes that have imported what its programs need before they start.
 
     Where the inner wall cannot be put up, programs are started cold, one by one, in the other sandbox; `walls` says so.
@@ -51,12 +53,18 @@ class Prewarmed(Sandbox, Closing):
     """
 
     def __init__(
-        self, outer: Sandbox, preload: Sequence[str], *, policy: Policy | None = None, recycle_after: int = 200
+        self,
+        outer: Sandbox,
+        preload: Sequence[str],
+        *,
+        policy: Policy | None = None,
+        recycle_after: int = 200,
+        trusted: bool = True,
     ) -> None:
-        """Start the first process, and import the modules named in preload.
+        """Start the processes side by side, import the modules named in preload, and wait for the students' one.
 
         Every job must come with this policy; only its environment may add to that of the policy. After recycle_after
-        forks a fresh process takes over.
+        forks a fresh process takes over. trusted: start the trusted programs' process now; else with the first of them.
 
         Raises SandboxError when a module cannot be imported in the sandbox.
         """
@@ -67,12 +75,13 @@ class Prewarmed(Sandbox, Closing):
         self._outer = outer
         self._policy = policy or Policy()
         self._preload = (*_KERNEL, *preload, *(more for name in preload for more in _USED_SOON.get(name, ())))
-        self._recycle_after = recycle_after
-        self._lock = threading.Lock()
-        # The thread that starts a sandbox must outlive it.
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="autograder-prewarmed")
-        self._zygotes: list[Zygote] = []
-        self.why_cold = self._first()
+        self._lineages: dict[bool, Lineage] = {}
+        """By whether what they are forked for is trusted."""
+        if isinstance(outer, Bubblewrap):
+            self._lineages = {
+                each: Lineage(outer, self._preload, self._policy, recycle_after) for each in (False, True)
+            }
+        self.why_cold = self._first(trusted)
         self.walls = outer.walls or outer.name if self.why_cold else f"{outer.name}, pre-warmed"
 
     @property
@@ -81,26 +90,22 @@ class Prewarmed(Sandbox, Closing):
         return self._outer.remark
 
     def start(self, job: Job) -> Process:
-        """See Sandbox.start. The calling thread need not outlive the process; this sandbox must."""
+        """See Sandbox.start. This sandbox must outlive the process."""
         if self.why_cold:
             return self._outer.start(job)
         self._check(job.policy)
         try:
-            zygote = self._ready()
-            try:
-                return zygote.start(job)
-            except ZygoteFault:
-                return self._replace(zygote).start(job)
+            return self._lineages[job.trusted].start(job)
         except ZygoteFault as fault:
             raise SandboxError(f"sandbox: the pre-warmed process failed twice: {fault}") from fault
 
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
     def close(self) -> None:
         """End the pre-warmed processes, and every program that still runs. Safe to call twice."""
-        with self._lock:
-            zygotes, self._zygotes = self._zygotes, []
-        for zygote in zygotes:
-            zygote.close()
-        self._thread.shutdown()
+        for lineage in self._lineages.values():
+            lineage.close()
 
     def _check(self, policy: Policy) -> None:
         own = self._policy
@@ -115,13 +120,15 @@ class Prewarmed(Sandbox, Closing):
                 hint="make one Prewarmed for each policy",
             )
 
-    def _first(self) -> str:
-        """Start the first process and try it; return why programs must be started cold, or ""."""
-        if not isinstance(self._outer, Bubblewrap):
+    def _first(self, trusted: bool) -> str:
+        """Start the first processes and try one; return why programs must be started cold, or ""."""
+        if not self._lineages:
             return f"{self._outer.name} starts each program by itself"
         self.why_cold = ""
+        for each in self._lineages if trusted else (False,):
+            self._lineages[each].begin()
         try:
-            self._zygotes.append(self._fresh())
+            self._lineages[False].warm()
             reason = complaint(self, self._policy)
         except ZygoteFault as fault:
             reason = str(fault)
@@ -131,27 +138,3 @@ class Prewarmed(Sandbox, Closing):
         if reason:
             self.close()
         return reason
-
-    def _ready(self) -> Zygote:
-        """Return the process to fork from, a fresh one if the last has served its time."""
-        zygote = self._last()
-        return zygote if zygote.forks < self._recycle_after else self._replace(zygote)
-
-    def _last(self) -> Zygote:
-        with self._lock:
-            if not self._zygotes:
-                raise SandboxError("sandbox: the pre-warmed processes were closed")
-            return self._zygotes[-1]
-
-    def _replace(self, old: Zygote) -> Zygote:
-        """Retire old, unless another thread was faster, and return the one in its place."""
-        with self._lock:
-            if self._zygotes and self._zygotes[-1] is old:
-                self._zygotes.append(self._fresh())
-                old.retire()
-                self._zygotes = [zygote for zygote in self._zygotes if not zygote.closed]
-        return self._last()
-
-    def _fresh(self) -> Zygote:
-        assert isinstance(self._outer, Bubblewrap)
-        return self._thread.submit(Zygote, self._outer, self._preload, self._policy).result()

@@ -1,4 +1,4 @@
-"""A process in a sandbox as the trusted side holds it: start it, watch it, end it with all its descendants."""
+"""A process in a sandbox as the trusted side holds it: start, watch and measure it, end it with its descendants."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Protocol
 
+import psutil
+
 from autograder.errors import SandboxError
+from autograder.sandbox.spawner import started_to_stay
 
 __all__ = ["READY", "Child", "Process", "refusal", "spawn"]
 
@@ -54,7 +57,8 @@ class Process:
         self._stop_signal = stop_signal
         self._leader_lock = threading.Lock()
         self._stderr = b""
-        # Read all the time: ipykernel copies there what subprocesses print, and blocks for ever on a full pipe.
+        self._processor_s = 0.0
+        # Read all the time: ipykernel copies there what subprocesses print, and blocks forever on a full pipe.
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
 
@@ -68,13 +72,20 @@ class Process:
             self._child.wait(timeout_s)
         return self._child.poll()
 
+    def processor_s(self) -> float:
+        """Return the processor time that the program and its descendants have used, in seconds; it never falls."""
+        with contextlib.suppress(psutil.Error):
+            first = psutil.Process(self.pid)
+            self._processor_s = max(self._processor_s, sum(map(_used_s, (first, *first.children(recursive=True)))))
+        return self._processor_s
+
     def kill(self) -> None:
         """Kill the program and every process it left behind, without waiting for it; from any thread."""
         with self._leader_lock, contextlib.suppress(ProcessLookupError):
             if self._leader >= 0:
                 signal.pidfd_send_signal(self._leader, self._stop_signal)
 
-    def close(self, timeout_s: float = 10.0) -> int:
+    def close(self, timeout_s: float = 30.0) -> int:
         """Kill the program and every process it left behind; return its exit code. Safe to call twice.
 
         Raises SandboxError when some process could not be killed within timeout_s seconds.
@@ -114,6 +125,14 @@ class Process:
             )
 
 
+def _used_s(process: psutil.Process) -> float:
+    """Return the processor time of a process and of those that it has waited for."""
+    with contextlib.suppress(psutil.Error):
+        times = process.cpu_times()
+        return float(times.user + times.system + times.children_user + times.children_system)
+    return 0.0
+
+
 def spawn(
     command: Callable[[int], Sequence[str]],
     *,
@@ -125,22 +144,25 @@ def spawn(
 ) -> Process:
     """Start command(ready) and return when the program in the sandbox is about to run.
 
-    `ready` is the descriptor by which `inside.py` reports just before it hands over to the program. leader(pid) opens
+    `ready` is the descriptor by which `launcher.py` reports just before it hands over to the program. leader(pid) opens
     a pidfd of the process that all others in the sandbox die with; it is negative when there is none any more.
 
     Raises SandboxError with what the command printed when it ended before the report.
     """
     ready, ready_end = os.pipe()
     try:
-        popen = subprocess.Popen(
-            command(ready_end),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            env=dict(environment),
-            cwd="/",
-            pass_fds=(*descriptors, ready_end),
-            start_new_session=True,  # Ctrl-C in the grader's terminal is the grader's to handle
+        argv = command(ready_end)
+        popen = started_to_stay(
+            lambda: subprocess.Popen(
+                argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                env=dict(environment),
+                cwd="/",
+                pass_fds=(*descriptors, ready_end),
+                start_new_session=True,  # Ctrl-C in the grader's terminal is the grader's to handle
+            )
         )
     except OSError as error:
         os.close(ready)

@@ -10,26 +10,24 @@ import signal
 import socket
 import threading
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from autograder.errors import SandboxError
-from autograder.sandbox.bubblewrap import HOME, OWN, TMP, UID_IN_USER_NAMESPACE, WORK, Bubblewrap
-from autograder.sandbox.contract import Job, Policy
+from autograder.sandbox.base import Job, Policy
+from autograder.sandbox.bubblewrap import HOME, OWN, SHARED_MEMORY, TMP, UID_IN_USER_NAMESPACE, WORK, Bubblewrap
 from autograder.sandbox.fork import Fork
-from autograder.sandbox.inner import Request
+from autograder.sandbox.guest import LANDLOCK, NAMESPACES, ZYGOTE
+from autograder.sandbox.guest.namespaces import Request
+from autograder.sandbox.host_paths import environment, etc_files, font_list, python_paths
+from autograder.sandbox.host_resources import free_uid, resource_limits
 from autograder.sandbox.process import READY, Process, refusal
-from autograder.sandbox.resources import free_uid, resource_limits
-from autograder.sandbox.room import Room
+from autograder.sandbox.scratch_dir import ScratchDir
 from autograder.sandbox.seccomp import filter_program
-from autograder.sandbox.view import environment, etc_files, font_list, python_paths
 
 __all__ = ["Zygote", "ZygoteFault"]
 
-_HERE = Path(__file__).parent
-_PROGRAM = _HERE / "zygote_program.py"
-_BESIDE = {name: _HERE / name for name in ("inner.py", "landlock.py")}
+_BESIDE = {path.name: path for path in (NAMESPACES, LANDLOCK)}
 _PRELOAD_TIMEOUT_S = 120
-_ANSWER_TIMEOUT_S = 30
+_ANSWER_TIMEOUT_S = 90
 _MAX_ANSWER_BYTES = 64
 
 
@@ -38,7 +36,7 @@ class ZygoteFault(Exception):
 
 
 class Zygote:
-    """One pre-warmed process and the sandbox around it. The thread that makes it must outlive it; see Sandbox.start.
+    """One pre-warmed process and the sandbox around it.
 
     Attributes:
         forks: how many were asked for.
@@ -58,10 +56,10 @@ class Zygote:
         self.forks = 0
         self.closed = False
         self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        room = Room()
+        room = ScratchDir()
         try:
             job = Job(
-                program=_PROGRAM,
+                program=ZYGOTE,
                 directory=room.path,
                 arguments=(str(theirs.fileno()), *preload),
                 descriptors=(theirs.fileno(),),
@@ -167,7 +165,8 @@ class Zygote:
             own=OWN,
             work=WORK,
             home=HOME,
-            sizes={TMP: job.limits.scratch_mib << 20, "/dev/shm": job.limits.shared_memory_mib << 20},
+            sizes={TMP: job.limits.scratch_mib << 20, SHARED_MEMORY: job.limits.shared_memory_mib << 20},
+            inodes=job.limits.files,
             kept=[str(path) for path in (*python_paths(), *job.policy.read_only)],
             etc=etc_files(uid, home=HOME),
             fonts=f"{OWN}/{fonts.name}" if fonts else "",

@@ -1,4 +1,4 @@
-"""Measures the grader: python -m benchmarks.grading speed|cost|thousand --help."""
+"""Measures the grader: python -m benchmarks.grading speed|cost|busy|thousand --help."""
 
 from __future__ import annotations
 
@@ -73,6 +73,29 @@ def cost(repeats: int, submissions: int) -> None:
     click.echo("memory with submissions blocked side by side")
     for size in memory(["torch", "keras"], submissions):
         click.echo(f"  {size}")
+
+
+@main.command()
+@click.option("--loops", default=4, type=click.IntRange(0), help="Endless loops beside the grader.")
+@click.option("--repeats", default=3, type=click.IntRange(1), help="How often each lab is graded.")
+@click.option("--labs", default="", metavar="NAME,...", help="Which labs; all unless named.")
+def busy(loops: int, repeats: int, labs: str) -> None:
+    """Grade each lab's solution on a busy machine; fail unless all of them earn all points each time.
+
+    \b
+    Example:
+      python -m benchmarks.grading busy --loops 4 --labs 01_numpy_mlp,07_mixed_precision
+    """
+    from benchmarks.grading.busy import graded, names
+
+    chosen, short = _chosen(labs or ",".join(names()), names()), 0
+    for number in range(1, repeats + 1):
+        for found in graded(chosen, loops, workers=1):
+            short += not found.full
+            said = f"; {'; '.join(found.messages)}" if found.messages else ""
+            click.echo(f"{number} {found.lab}: {found.points:g} of {found.most:g} in {found.seconds:.0f} s{said}")
+    if short:
+        raise Failed(f"{short} of {repeats * len(chosen)} gradings gave less than all points")
 
 
 @main.command()

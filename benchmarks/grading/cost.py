@@ -25,12 +25,12 @@ from statistics import median, quantiles
 
 import nbformat
 
-from autograder.attempt import Attempt, Setup, attempt, prepare
 from autograder.course import open_course
-from autograder.execute import Checks, Executor
-from autograder.handin import Handin, read_handin
-from autograder.modes import Modes, modules
+from autograder.execution import Checks, Executor
+from autograder.grading.grade_one import Attempt, Setup, attempt, prepare
+from autograder.grading.placement import Modes, modules
 from autograder.sandbox import Prewarmed, choose
+from autograder.submission.handin import Handin, read_handin
 from benchmarks.grading.courses import make_class
 from benchmarks.grading.graders import Failed
 from benchmarks.grading.processes import below, name, pss_mib
@@ -97,7 +97,7 @@ def times(notebooks: list[str], repeats: int) -> Iterator[Cost]:
 def _imports(executor: Executor) -> tuple[str, ...]:
     """Return all that the pre-warmed process has imported. Raises Failed if there is none."""
     if not isinstance(executor.sandbox, Prewarmed) or executor.sandbox.why_cold:
-        raise Failed("no pre-warmed process with walls is to be had here: there is nothing to measure")
+        raise Failed("no pre-warmed process with walls is available here: there is nothing to measure")
     return executor.sandbox._preload
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import nbformat
 
+from autograder.commands.demo import LAB, make_course
 from autograder.course import open_course
-from autograder.demo import LAB, make_course
-from autograder.publish import release_labs
+from autograder.release.publish import release_labs
 from benchmarks.grading.notebooks import NOTEBOOKS, Notebook
 
 __all__ = ["LAB_01", "NAMES", "Class", "make_class", "student"]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.publish import release_labs
+from autograder.release.publish import release_labs
 from benchmarks.grading.courses import student
 
 __all__ = ["HONEST", "HOSTILE", "LAB", "make_course"]
@@ -86,7 +86,7 @@ HONEST = {
 }
 """What each kind answers to both tasks, and what it earns."""
 HOSTILE = {
-    "loops for ever": "while True:\n    pass",
+    "loops forever": "while True:\n    pass",
     "loops, and hears no interrupt": """
 while True:
     try:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course import open_course
-from autograder.store import Log
+from autograder.records.log import Log
 from benchmarks.grading.graders import Failed, command
 from benchmarks.grading.hostile import HONEST, LAB, make_course
 from benchmarks.grading.processes import adopt_orphans, below, name, wait_until_none
@@ -99,7 +99,7 @@ def grade_class(root: Path, *, submissions: int, hostile: float, kills: int, wor
 
 
 class _Grading:
-    """The command, started anew after each kill."""
+    """The command, started again after each kill."""
 
     def __init__(self, run: Run, course: Path, folders: Path, workers: int) -> None:
         self._run, self._course, self._folders = run, course, folders

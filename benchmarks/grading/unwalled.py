@@ -13,20 +13,20 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import BinaryIO
 
-from autograder.closing import Closing
 from autograder.sandbox import Job, Policy, Process, Sandbox
 from autograder.sandbox.fork import Fork
-from autograder.sandbox.view import environment
+from autograder.sandbox.host_paths import environment
 
 __all__ = ["Unwalled"]
 
 _PROGRAM = Path(__file__).with_name("unwalled_program.py")
 
 
-class Unwalled(Sandbox, Closing):
+class Unwalled(Sandbox, AbstractContextManager["Unwalled"]):
     """Starts programs as `autograder.sandbox.Prewarmed` does, by forks of a process with the same imports; no walls."""
 
     name = "none"
@@ -65,6 +65,9 @@ class Unwalled(Sandbox, Closing):
             leader = socket.recv_fds(answers, 1, 1)[1][0]
         answers.setblocking(False)
         return Process(Fork(leader, answers, reader, lambda: None), leader, signal.SIGKILL)
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """End the pre-warmed process."""

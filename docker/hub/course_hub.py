@@ -48,7 +48,7 @@ class Accounts(NativeAuthenticator):  # type: ignore[misc]
 
 
 class Uids:
-    """A uid for each student, given out once for ever; a copy tells the instructor's container whose file is whose."""
+    """A uid for each student, given out once and kept; a copy tells the instructor's container whose file is whose."""
 
     def __init__(self, path: Path, public: Path) -> None:
         self.path, self.public = path, public

@@ -1,25 +1,22 @@
-"""This machine's network interfaces and their addresses, without a name server (Linux)."""
+"""This machine's network interfaces and their addresses, without a name server."""
 
 from __future__ import annotations
 
-import contextlib
-import ipaddress
 import socket
-import struct
-from pathlib import Path
+
+import psutil
 
 __all__ = ["address_of", "interface_of", "interfaces"]
 
-_SIOCGIFADDR = 0x8915
+_FAMILIES = (socket.AF_INET, socket.AF_INET6)
 
 
 def interfaces() -> dict[str, list[str]]:
     """Return the addresses of each interface, those of version 4 first."""
-    found = {name: _version_4(name) for _, name in socket.if_nameindex()}
-    with contextlib.suppress(OSError):  # no IPv6 on this machine
-        for line in Path("/proc/net/if_inet6").read_text(encoding="ascii").splitlines():
-            digits, *_, name = line.split()
-            found.setdefault(name, []).append(str(ipaddress.IPv6Address(bytes.fromhex(digits))))
+    found: dict[str, list[str]] = {}
+    for name, addresses in psutil.net_if_addrs().items():
+        kinds = [[a.address.partition("%")[0] for a in addresses if a.family == f] for f in _FAMILIES]
+        found[name] = [address for own in kinds for address in own]
     return found
 
 
@@ -32,14 +29,3 @@ def interface_of(address: str) -> str:
 def address_of(interface: str) -> str:
     """Return the first address of an interface, or "" if there is no such interface or it has none."""
     return next(iter(interfaces().get(interface, [])), "")
-
-
-def _version_4(interface: str) -> list[str]:
-    import fcntl
-
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            answer = fcntl.ioctl(probe, _SIOCGIFADDR, struct.pack("256s", interface.encode()[:15]))
-        except OSError:  # the interface is down, or has none
-            return []
-    return [socket.inet_ntoa(answer[20:24])]

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from labkit._launch.agents import ending_with
+from labkit._launch.torchrun_agents import ending_with
 
 
 def main() -> int:

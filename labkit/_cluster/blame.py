@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from labkit._cluster.nodes import Node
 from labkit._cluster.ssh import explain
+from labkit._ranks.messages import LOG, LOST
 
 __all__ = ["Ending", "blame", "consequence"]
 
-# How gloo, NCCL and the rendezvous say that the other side of a connection has gone.
-_LOST = re.compile(
-    r"Connection (closed|reset|refused)|Broken pipe|remote process exited|Socket (Timeout|closed)|NCCL.*(abort|remote)"
-    r"|Rendezvous(Closed|Connection|Timeout)Error|recvValue failed|sendBytes failed",
-    re.IGNORECASE,
-)
-# How torchrun's agents and gloo log.
-_LOG = re.compile(r"[WEI]\d{4} |\[[WEI]\d{4} |\[/\S+\.c(pp|c)|\*{5}")
 _SHOWN_LINES = 20
 
 
@@ -42,13 +34,13 @@ def consequence(ending: Ending) -> bool:
         return False
     if ending.code == -signal.SIGTERM:  # by its agent
         return True
-    return any(_LOST.search(line) for line in ending.said[-_SHOWN_LINES:])
+    return any(LOST.search(line) for line in ending.said[-_SHOWN_LINES:])
 
 
 def blame(endings: Sequence[Ending], world_size: int) -> tuple[str, str]:
     """Return what happened, the first cause first, and a hint; there is at least one ending."""
     guilty = next((ending for ending in endings if not consequence(ending)), endings[0])
-    said = [line for line in guilty.said if guilty.rank is not None or not _LOG.match(line)][-_SHOWN_LINES:]
+    said = [line for line in guilty.said if guilty.rank is not None or not LOG.match(line)][-_SHOWN_LINES:]
     notes = [_hint(guilty, said)]
     for other in endings:
         if other is not guilty:

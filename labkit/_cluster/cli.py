@@ -114,10 +114,10 @@ def run(
       labkit cluster run train.py --epochs 3
       labkit cluster run --with model.py --with data/ --ranks 2 --timeout 600 train.py
     """
+    from labkit._cluster.job import Job, ranks_of
+    from labkit._cluster.job import run as start
     from labkit._cluster.nodes import ClusterError
     from labkit._cluster.probe import examine, expect_alike
-    from labkit._cluster.run import Job, ranks_of
-    from labkit._cluster.run import run as start
 
     nodes = _nodes(file, hosts)
     job = Job(script, arguments, files, ranks=ranks or 0, port=port or 0, **options)

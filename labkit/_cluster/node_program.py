@@ -23,13 +23,13 @@ from pathlib import Path
 from typing import Any
 
 from labkit._cluster.addresses import address_of, interface_of, interfaces
-from labkit._launch.endings import end_marked
+from labkit._ranks.environment import ONE_THREAD
+from labkit._ranks.process_lifetime import end_marked
 
 _MARK = "LABKIT_CLUSTER_PART"
 _POLL_S = 0.1
 _TERMINATE_S = 5.0
 _LONGEST_LINE = 1 << 16
-_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
 
 def main() -> int:
@@ -165,7 +165,7 @@ class Part:
         }
         if interface:
             own |= {"GLOO_SOCKET_IFNAME": interface, "NCCL_SOCKET_IFNAME": interface}
-        return {**_ONE_THREAD, **os.environ, **own}
+        return {**ONE_THREAD, **os.environ, **own}
 
     def _watch(self, agent: subprocess.Popen[bytes]) -> int:
         """Pass on what is printed until the agent has ended; return its exit code, -1 if the head has gone before."""

@@ -30,9 +30,9 @@ _HINTS = (
     (r"Permission denied", "the node takes another key: its authorised key has to be the public half of yours"),
     (
         r"HOST IDENTIFICATION HAS CHANGED|Host key verification failed",
-        "if the node was made anew, forget its old key: ssh-keygen -R '{known}'",
+        "if the node was made again, forget its old key: ssh-keygen -R '{known}'",
     ),
-    (r"Could not resolve|not known", "no such name: write the node's address, or mend the name"),
+    (r"Could not resolve|not known", "no such name: write the node's address, or fix the name"),
     (r"Connection refused", "no ssh server listens there: is the node's container running, and is the port right?"),
     (r"timed out|No route|unreachable", "is the node running, and does its firewall let ssh through?"),
     (

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from labkit._launch.agents import torchrun
-from labkit._launch.alone import ProcessError, in_fresh_process
 from labkit._launch.errors import RankError, RankNotImplementedError
-from labkit._launch.run import launch
+from labkit._launch.fresh_process import ProcessError, in_fresh_process
+from labkit._launch.launcher import launch
+from labkit._launch.torchrun_agents import torchrun
 
 __all__ = ["ProcessError", "RankError", "RankNotImplementedError", "in_fresh_process", "launch", "torchrun"]

@@ -9,9 +9,10 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from labkit._launch import worker
-from labkit._launch.waiting import Wait, explain
-from labkit._launch.worker import Report
+from labkit._launch import rank as ranks_code
+from labkit._launch.deadlock import Wait, explain
+from labkit._launch.rank import Report
+from labkit._ranks.messages import LOST
 
 __all__ = ["Failure", "Hung", "RankError", "RankNotImplementedError", "blame", "died", "reported", "stack"]
 
@@ -59,11 +60,6 @@ class Failure:
     consequence: bool = False
 
 
-# How gloo, NCCL and the rendezvous say that the other side of a connection has gone.
-_LOST = re.compile(
-    r"Connection (closed|reset|refused)|Broken pipe|remote process exited|Socket (Timeout|closed)|NCCL.*(abort|remote)",
-    re.IGNORECASE,
-)
 _HINTS = {
     "SIGKILL": "the system ends the largest process when memory runs out: use fewer ranks or smaller arrays",
     "SIGSEGV": "a crash in compiled code: an index out of range, or a tensor whose memory was freed",
@@ -80,7 +76,7 @@ def reported(rank: int, report: Report) -> Failure:
         return Failure(rank, f"returned a value that cannot be sent: {report.message}", hint, "", report.error)
     # "RuntimeError: ..." or gloo's own types; a ValueError that quotes such a text is the student's.
     lost = (report.error in ("RuntimeError", "ConnectionError") or report.error.startswith("Dist")) and bool(
-        _LOST.search(report.message)
+        LOST.search(report.message)
     )
     return Failure(rank, f"raised {report.message}", "", trace, report.error, lost)
 
@@ -155,7 +151,7 @@ def stack(dump: str) -> str:
     """Return faulthandler's dump as a traceback: the last call last, with source lines, without wrappers' frames."""
     lines = []
     for file, number, name in re.findall(r'^  File "(.+)", line (\d+) in (.+)$', dump, re.MULTILINE):
-        if file == worker.__file__:
+        if file == ranks_code.__file__:
             break
         if file.endswith(("c10d_logger.py", "labkit/_communicator.py")):  # what wraps every collective, and our own
             continue

@@ -19,17 +19,15 @@ from multiprocessing.connection import wait
 from typing import IO, NoReturn, Protocol
 
 from labkit._launch.errors import RankError
-from labkit._launch.worker import EVENT, REQUEST, serve
+from labkit._launch.rank import EVENT, REQUEST, serve
+from labkit._ranks.environment import ONE_THREAD
 
-__all__ = ["LOOPBACK", "ONE_THREAD", "Server", "fork_server", "warm_server"]
+__all__ = ["Server", "fork_server", "warm_server"]
 
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-# Ranks talk within the machine, whether or not it has a network.
-LOOPBACK = {"GLOO_SOCKET_IFNAME": "lo", "NCCL_SOCKET_IFNAME": "lo"} if sys.platform == "linux" else {}
 _START_S = 120.0
 _CODE = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from labkit._launch.worker import serve; serve(int(sys.argv[2]))"
+    "from labkit._launch.rank import serve; serve(int(sys.argv[2]))"
 )
 
 

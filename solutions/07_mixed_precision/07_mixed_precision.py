@@ -217,8 +217,9 @@ with check.case(
 with check.case(
     "entries that were zero are left out", hint="divide by the number of entries that are not 0"
 ):
-    sparse = [torch.tensor([0.0, 0.0, 0.0, 1e-9, 1.0])]
-    check.close(underflow_fraction(sparse, 1.0), 0.5, name="share")
+    for entries, share in (([1e-9, 1.0], 0.5), ([1e-9, 1.0, 2.0, 3.0], 0.25)):
+        sparse = [torch.tensor([0.0, 0.0, 0.0, *entries])]
+        check.close(underflow_fraction(sparse, 1.0), share, name="share")
 with check.case("negative entries count too", hint="compare with != 0, not with > 0"):
     mixed_signs = [torch.tensor([-1e-9, -1.0, 1.0, -2.0])]
     check.close(underflow_fraction(mixed_signs, 1.0), 0.25, name="share")
@@ -226,7 +227,9 @@ with check.case(
     "multiply first, round afterwards",
     hint="(g * scale).half(): what .half() lost cannot come back",
 ):
-    check.close(underflow_fraction([torch.tensor([2e-8, 8e-9])], 16.0), 0.0, name="share")
+    small = [torch.tensor([2e-8, 8e-9])]
+    check.close(underflow_fraction(small, 1.0), 1.0, name="share at 1")
+    check.close(underflow_fraction(small, 16.0), 0.0, name="share at 16")
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "all tensors count together, entry by entry",
@@ -236,7 +239,7 @@ with check.hidden_case(
     unequal = [torch.full((3, 5), 1.0), torch.full((1,), 1e-9)]
     check.close(underflow_fraction(unequal, 1.0), 1 / 16, name="share")
 with check.hidden_case(
-    "nothing to lose: the share is 0", hint="avoid 0 / 0 when all entries are 0"
+    "nothing to lose: the share is 0", hint="avoid 0 / 0 when all entries are 0", guard=True
 ):
     check.close(underflow_fraction([torch.zeros(4), torch.zeros(2, 2)], 8.0), 0.0, name="share")
 # Half of 2**-24 is a tie and goes to the even neighbour, 0; anything above it rounds up.
@@ -410,6 +413,7 @@ with check.hidden_case(
 with check.hidden_case(
     "unscale leaves its input and the scale as they were",
     hint="return new tensors; only update decides",
+    guard=True,
 ):
     scaler, tensors = DynamicLossScaler(scale=2.0), [torch.tensor([3.0, float("inf")])]
     with check.unchanged(gradients=tensors):
@@ -556,6 +560,7 @@ with check.hidden_case(
 with check.hidden_case(
     "the weights handed in stay as they were",
     hint="w.float() of a float32 tensor is the same tensor: clone it, or write w = w - ...",
+    guard=True,
 ):
     given, push = (
         [torch.tensor([1.0, 2.0]), torch.tensor([[3.0]])],
@@ -705,7 +710,9 @@ with check.hidden_case(
     far = torch.tensor([[1000.0, -1000.0, 2000.0, -2000.0]]).half()
     mean, variance = mean_and_variance(far)
     check.close(variance, [[2.5e6]], name="variance")
-with check.hidden_case("x stays as it was", hint="x - mean makes a new tensor, x -= mean does not"):
+with check.hidden_case(
+    "x stays as it was", hint="x - mean makes a new tensor, x -= mean does not", guard=True
+):
     rows = torch.arange(12.0).reshape(3, 4)
     with check.unchanged(x=rows):
         mean_and_variance(rows)
@@ -832,9 +839,9 @@ with check.case(
     "shares lie between 0 and 1, the score between -1 and 1",
     hint="0.25 means a quarter, 25 does not",
 ):
-    for name, value in predictions().items():
-        check.at_least(value, -1.0 if name == "all bfloat16" else 0.0, name=name)
-        check.at_most(value, 1.0, name=name)
+    for name in ("all bfloat16", "gradients lost", "updates lost"):
+        check.at_least(predictions()[name], -1.0 if name == "all bfloat16" else 0.0, name=name)
+        check.at_most(predictions()[name], 1.0, name=name)
 check.score(1)
 
 # %% [markdown]
@@ -1062,6 +1069,7 @@ with check.case(
 with check.case("products are narrow", hint="linear, matmul, bmm, conv2d: return half"):
     for op in ("linear", "matmul", "bmm", "conv2d"):
         check.equal(compute_dtype(op, [f32, f32], f16), f16, name=op)
+    check.equal(compute_dtype("sum", [f32], f16), f32, name="sum, which is not")
 with check.case(
     "sums, functions that leave the range, and losses are wide",
     hint="return torch.float32 for these",
@@ -1078,6 +1086,7 @@ with check.case(
 with check.hidden_case("the 16 bits are those asked for", hint="return half, not torch.float16"):
     check.equal(compute_dtype("matmul", [f32, bf16], bf16), bf16, name="matmul")
     check.equal(compute_dtype("cat", [bf16, bf16], bf16), bf16, name="cat of bfloat16")
+    check.equal(compute_dtype("sum", [bf16], bf16), f32, name="sum")
 with check.hidden_case("every operator of the table", hint="go through the table's rows again"):
     for op in ("cumsum", "log", "pow", "log_softmax"):
         check.equal(compute_dtype(op, [bf16], bf16), f32, name=op)
@@ -1116,7 +1125,7 @@ check.score(2)
 # the model's own parameters *are* the master weights.
 # `GradScaler` is your `DynamicLossScaler`. With `enabled=False` it passes everything through,
 # so that one loop serves float32, bfloat16 and float16.
-# `Reader`, given at the top of the next task's cell, reads digits and notes the dtype of its last output.
+# `Reader`, given at the top of the next task's cell, reads digits.
 
 
 # %% [markdown]
@@ -1136,20 +1145,17 @@ check.score(2)
 # Do not convert the network itself. About 9 lines.
 
 
-# %% nbgrader={"grade_id": "train-step", "solution": true}
+# %% nbgrader={"grade_id": "reader", "locked": true}
 class Reader(nn.Module):
-    """A perceptron 64-128-10 that reads digits; notes the dtype of the logits it last returned."""
+    """A perceptron 64-128-10 that reads digits."""
 
     def __init__(self, seed: int) -> None:
         super().__init__()
         torch.manual_seed(seed)
         self.hidden, self.output = nn.Linear(64, 128), nn.Linear(128, 10)
-        self.logits_dtype = None
 
     def forward(self, images):
-        logits = self.output(nn.functional.relu(self.hidden(images)))
-        self.logits_dtype = logits.dtype
-        return logits
+        return self.output(nn.functional.relu(self.hidden(images)))
 
 
 def new_reader(seed: int, lr: float, momentum: float = 0.9):
@@ -1165,6 +1171,7 @@ def new_scaler(dtype, scale: float = 2.0**16, growth_interval: int = 2000, where
     )
 
 
+# %% nbgrader={"grade_id": "train-step", "solution": true}
 def train_step(net, optimizer, scaler, images, labels, dtype, max_norm: float = 1.0) -> float:
     """Make one training step in mixed precision; return the unscaled loss."""
     ### BEGIN SOLUTION
@@ -1257,23 +1264,46 @@ def distance(now, before):
     return float(sum(((a - b) ** 2).sum() for a, b in zip(now, before, strict=True)) ** 0.5)
 
 
+def loss_in(dtype, start, pixels):
+    """Return the loss if both layers round their operands and results to dtype, and sum wide."""
+    w1, b1, w2, b2 = [p.to(dtype).float() for p in start]
+    hidden = nn.functional.relu((pixels.to(dtype).float() @ w1.T + b1).to(dtype)).float()
+    return nn.functional.cross_entropy((hidden @ w2.T + b2).to(dtype).float(), labels).item()
+
+
+def expect_forward_in(dtype, other, name):
+    """Expect losses of a forward pass in dtype, which those in the other dtype are not."""
+    away, apart, pixels = 0.0, 0.0, 30 * images  # large logits show how they are rounded
+    for seed in range(10, 14):
+        net, optimizer = new_reader(seed, lr=0.1)
+        start, scaler = parameters(net), new_scaler(dtype, scale=1.0)
+        wanted = loss_in(dtype, start, pixels)
+        found = float(train_step(net, optimizer, scaler, pixels, labels, dtype))
+        away += abs(found - wanted)
+        apart += abs(loss_in(other, start, pixels) - wanted)
+        check.equal(net.hidden.weight.dtype, torch.float32, name="dtype of the weights")
+        check.at_least(distance(parameters(net), start), 1e-3, name="length of the step")
+    check.at_most(away / apart, 0.25, name=name)
+
+
+# The order of the sums inside a product moves the losses by a hundredth of what rounding does.
 with check.case(
     "the forward pass runs in 16 bits, the weights stay float32",
     hint="call the network inside torch.autocast; do not convert it",
 ):
-    net, optimizer = new_reader(1, lr=0.1)
-    train_step(net, optimizer, new_scaler(torch.bfloat16), images, labels, torch.bfloat16)
-    check.equal(net.logits_dtype, torch.bfloat16, name="dtype of the logits")
-    check.equal(net.hidden.weight.dtype, torch.float32, name="dtype of the weights")
+    title = "how far the losses are from bfloat16's, where float32's are 1 away"
+    expect_forward_in(torch.bfloat16, torch.float32, title)
 # bfloat16 has two and a half digits; the loss comes out right to about 0.2 %.
 with check.case(
     "the loss is returned unscaled", hint="return loss.item(), of the loss before scaler.scale"
 ):
     for dtype in (torch.bfloat16, torch.float16):
         net, optimizer = new_reader(2, lr=0.1)
-        losses, _ = float32_steps(parameters(net), 0.1)
+        begin = parameters(net)
+        losses, _ = float32_steps(begin, 0.1)
         found = train_step(net, optimizer, new_scaler(dtype), images, labels, dtype)
         check.close(found, losses[0], rtol=0.01, name="loss")
+        check.at_least(distance(parameters(net), begin), 1e-3, name="length of the step")
 with check.case(
     "gradients are clipped after they are unscaled",
     hint="scaler.unscale_(optimizer) first, clip_grad_norm_ second, scaler.step third",
@@ -1314,9 +1344,11 @@ with check.hidden_case(
         away = distance(parameters(net), wanted) / distance(wanted, start)
         check.at_most(away, 0.05, name="distance from float32's end, as a share of the way")
 with check.hidden_case("with float32 autocast is off", hint="enabled=dtype != torch.float32"):
-    net, optimizer = new_reader(7, lr=0.1)
-    train_step(net, optimizer, new_scaler(torch.float32), images, labels, torch.float32)
-    check.equal(net.logits_dtype, torch.float32, name="dtype of the logits")
+    narrow = "how far the losses are from float32's, where bfloat16's are 1 away"
+    expect_forward_in(torch.float32, torch.bfloat16, narrow)
+with check.hidden_case("float16 is float16", hint="autocast to dtype, not to torch.bfloat16"):
+    narrow = "how far the losses are from float16's, where float32's are 1 away"
+    expect_forward_in(torch.float16, torch.float32, narrow)
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -1342,30 +1374,46 @@ check.score(2)
 # the loss's exponentials start from it.
 #
 # Give each layer its `dtype=`; leave Keras's global policy as it is.
-# Import Keras inside the function. About 6 lines. `inspect_keras` is given, for the check.
+# Import Keras inside the function. About 6 lines. `inspect_keras` and `run_keras` are given, for the check.
 
 
-# %% nbgrader={"grade_id": "keras-model", "solution": true}
+# %% nbgrader={"grade_id": "inspect-keras", "locked": true}
+def keras_layers(model) -> list:
+    """Return the hidden layer and the output layer, built."""
+    import keras
+
+    model(keras.ops.ones((3, 64)))  # builds the layers, if that has not been done yet
+    layers = [layer for layer in model.layers if layer.weights]
+    return sorted(layers, key=lambda layer: layer.weights[0].shape[0] != 64)
+
+
 def inspect_keras(model) -> dict:
     """Return what a test or a person wants to know about a Keras model, in plain values."""
     import keras
-    import numpy as np
 
-    logits = model(keras.ops.ones((3, 64)))  # builds the layers, if that has not been done yet
-    layers = [layer for layer in model.layers if layer.weights]
-    values = keras.ops.convert_to_numpy(keras.ops.cast(logits, "float32"))
+    layers = keras_layers(model)
     return {
+        "is a Keras model": isinstance(model, keras.Model),
         "computes in": [layer.compute_dtype for layer in layers],
         "variables": [[str(w.dtype) for w in layer.weights] for layer in layers],
         "shapes": [[tuple(w.shape) for w in layer.weights] for layer in layers],
-        "output": keras.backend.standardize_dtype(logits.dtype),
-        "output shape": tuple(values.shape),
-        "negative logits": bool((values < 0).any()),
-        "sums to one": bool(np.allclose(values.sum(axis=1), 1.0, atol=1e-3)),
+        "output": keras.backend.standardize_dtype(model(keras.ops.ones((3, 64))).dtype),
         "global policy": keras.config.dtype_policy().name,
     }
 
 
+def run_keras(model, weights: list, rows) -> tuple:
+    """Give each layer these weights and biases; return them as the layers hold them, and logits."""
+    import keras
+
+    kept, to_numpy = [], keras.ops.convert_to_numpy
+    for layer, values in zip(keras_layers(model), weights, strict=True):
+        layer.set_weights(values)
+        kept.append([to_numpy(keras.ops.cast(w, "float32")) for w in layer.weights])
+    return kept, to_numpy(keras.ops.cast(model(keras.ops.convert_to_tensor(rows)), "float32"))
+
+
+# %% nbgrader={"grade_id": "keras-model", "solution": true}
 def keras_model(policy: str):
     """Return a Keras model 64-128-10 that computes under policy and returns float32 logits."""
     ### BEGIN SOLUTION
@@ -1430,38 +1478,105 @@ show_keras("tensorflow", {"Adam": 0.001})
 # With tensorflow the float32 output layer learns, on top of a hidden layer that stays as it was drawn.
 
 # %% nbgrader={"grade_id": "keras-model-check", "grade": true, "points": 1}
+import numpy as np
+import torch
+
 from labkit import check
+
+SIZES = [(64, 128), (128,)], [(128, 10), (10,)]
+draw = np.random.default_rng(21)
+ROWS = draw.normal(size=(50, 64)).astype(np.float32)
+WEIGHTS = [[draw.normal(size=size).astype(np.float32) / 8 for size in sizes] for sizes in SIZES]
+# Small whole numbers are exact in every format, and so are the sums of 64 of them.
+SIGNS = draw.integers(-1, 2, (50, 64)).astype(np.float32)
+WHOLE = [[draw.integers(-1, 2, size).astype(np.float32) for size in SIZES[0]], WEIGHTS[1]]
+
+
+def logits_in(policy, weights, rows):
+    """Return the logits if the hidden layer rounds operands and results to the policy's format."""
+    narrow = getattr(torch, policy.removeprefix("mixed_"))
+    (w1, b1), (w2, b2) = [[torch.tensor(values) for values in layer] for layer in weights]
+    x, w1, b1 = [values.to(narrow).float() for values in (torch.tensor(rows), w1, b1)]
+    products = (x @ w1).to(narrow).float()
+    return ((products + b1).to(narrow).float().relu() @ w2 + b2).numpy()
+
+
+def expect_layers(model):
+    """Expect a hidden layer and an output layer of the right shapes; return what was seen."""
+    seen = inspect_keras(model)
+    check.true(seen["is a Keras model"], "a Keras model")
+    shapes = [[tuple(shape) for shape in layer] for layer in list(seen["shapes"])]
+    check.equal(shapes, [*SIZES], name="shapes of weights and biases")
+    return seen
+
+
+def expect_variables(model, policy):
+    """Expect that the layers keep weights to the digits that their variables have."""
+    hidden, output = list(run_keras(model, WEIGHTS, ROWS)[0])
+    dtype = torch.bfloat16 if policy == "bfloat16" else torch.float32
+    rounded = [torch.tensor(values).to(dtype).float().numpy() for values in WEIGHTS[0]]
+    for found, want in zip([*hidden, *output], rounded + WEIGHTS[1], strict=True):
+        check.close(found, want, rtol=1e-6, atol=0, name=f"{policy}: weights set and read")
+
+
+def expect_logits(model):
+    """Expect the logits of weights that are set, where the hidden layer's format rounds nothing."""
+    _, found = run_keras(model, WHOLE, SIGNS)
+    check.close(found, logits_in("float32", WHOLE, SIGNS), rtol=1e-5, atol=1e-4, name="logits")
+
+
+def expect_rounding(model, policy):
+    """Expect logits of weights that are set, off by what rounding in the hidden layer does.
+
+    Other orders of sums and roundings give 0.7 to 1.5 for bfloat16; float16 would be 0.1.
+    """
+    _, found = run_keras(model, WEIGHTS, ROWS)
+    wide, narrow = (logits_in(dtype, WEIGHTS, ROWS) for dtype in ("float32", "bfloat16"))
+    check.close(found, wide, rtol=0.1, atol=0.1, name="logits")
+    away = float(np.abs(np.array(found) - wide).mean() / np.abs(narrow - wide).mean())
+    name = f"{policy}: how far logits are from float32's, where bfloat16's are 1 away"
+    check.at_least(away, 0.0 if policy == "float32" else 0.6, name=name)
+    check.at_most(away, 0.02 if policy == "float32" else 3.0, name=name)
+
 
 with check.case(
     "mixed_bfloat16: computes in bfloat16, keeps its variables in float32",
     hint="dtype=policy for the hidden layer",
 ):
-    seen = inspect_keras(keras_model("mixed_bfloat16"))
+    model = keras_model("mixed_bfloat16")
+    seen = expect_layers(model)
     check.equal(seen["computes in"][0], "bfloat16", name="hidden layer computes in")
     check.equal(seen["variables"][0], ["float32", "float32"], name="variables of the hidden layer")
-    check.equal([tuple(s) for s in seen["shapes"][0]], [(64, 128), (128,)], name="their shapes")
+    expect_variables(model, "mixed_bfloat16")
+    expect_rounding(model, "mixed_bfloat16")
 with check.case(
     "logits are float32", hint='dtype="float32" for the output layer, and no activation'
 ):
-    seen = inspect_keras(keras_model("mixed_bfloat16"))
+    model = keras_model("mixed_bfloat16")
+    seen = expect_layers(model)
     check.equal(seen["output"], "float32", name="output")
     check.equal(seen["computes in"][-1], "float32", name="output layer computes in")
-    check.equal(tuple(seen["output shape"]), (3, 10), name="shape of the output for three rows")
-    check.true(seen["negative logits"] and not seen["sums to one"], "logits, not probabilities")
+    expect_logits(model)
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "the policy is the caller's", hint="pass policy on as it came, for float32 and bfloat16 as well"
 ):
     for policy in ("bfloat16", "float32"):
-        seen = inspect_keras(keras_model(policy))
+        model = keras_model(policy)
+        seen = expect_layers(model)
         check.equal(seen["computes in"][:1], [policy], name=f"{policy}: hidden layer computes in")
         check.equal(seen["variables"], [[policy] * 2, ["float32"] * 2], name=f"{policy}: variables")
         check.equal(seen["output"], "float32", name=f"{policy}: output")
+        expect_variables(model, policy)
+        expect_logits(model)
+        expect_rounding(model, policy)
 with check.hidden_case(
     "the global policy is left alone",
     hint="keras.config.set_dtype_policy changes every later model",
+    guard=True,
 ):
-    check.equal(inspect_keras(keras_model("mixed_bfloat16"))["global policy"], "float32")
+    seen = expect_layers(keras_model("mixed_bfloat16"))
+    check.equal(seen["global policy"], "float32")
 ### END HIDDEN TESTS
 check.score(1)
 

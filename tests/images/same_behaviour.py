@@ -20,11 +20,11 @@ from typing import Any
 
 import nbformat
 
-from autograder.demo import CONFIG, handed_in
+from autograder.commands.demo import CONFIG, handed_in
 from autograder.model import Result
-from autograder.release import build
-from autograder.store import Log
-from autograder.variant import find_variants, put_answers
+from autograder.records.log import Log
+from autograder.release.answers import find_variants, put_answers
+from autograder.release.build import build
 
 # Times and the sandbox; the fingerprint holds every package's version, and an executed notebook the interpreter's.
 MAY_DIFFER = {"seconds", "graded_at", "sandbox", "isolated", "fingerprint", "notebooks"}

@@ -17,10 +17,10 @@ PROFILE = ("--security-opt", f"seccomp={ROOT / 'docker' / 'seccomp.json'}")
 GRADE_RANKS = """
 import shutil
 from pathlib import Path
-from autograder.demo import CONFIG
-from autograder.publish import release_labs
-from autograder.release import build
-from autograder.session import grade_lab
+from autograder.commands.demo import CONFIG
+from autograder.release.publish import release_labs
+from autograder.release.build import build
+from autograder.commands.grade import grade_lab
 lab, course = "11_collectives", Path.home() / "ranks"
 shutil.copytree(Path("solutions") / lab, course / "source" / lab)
 (course / "nbgrader_config.py").write_text(CONFIG)

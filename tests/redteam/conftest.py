@@ -18,8 +18,8 @@ import pytest
 
 from autograder.course import open_course
 from autograder.model import Result
-from autograder.report import write_feedback
-from autograder.store import Log
+from autograder.records.log import Log
+from autograder.reports.feedback import write_feedback
 from tests.redteam.attacks import ATTACKS
 from tests.redteam.graded import RedClass
 from tests.redteam.oddities import ODDITIES

@@ -9,8 +9,8 @@ hours = 1
 points = 18
 
 [limits]
-cell_time_s = 3
-total_time_s = 6
+cell_time_s = 1.5
+total_time_s = 3
 memory_mib = 2048
 output_kib = 64
 """
@@ -65,7 +65,7 @@ from labkit import check
 
 with check.case("two words"):
     check.equal(tally(["a", "b", "a"]), {"a": 2, "b": 1})
-with check.case("no words are an error"):
+with check.case("no words are an error", guard=True):
     check.raises(ValueError, tally, [])
 ### BEGIN HIDDEN TESTS
 # canary-hidden-comment_of_tally

@@ -11,21 +11,21 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
 from autograder import sandbox
-from autograder.model import SourceCellRow
-from autograder.submission import parse, repair
+from autograder.model import CellSpec
+from autograder.submission.repair import parse, repair
 
 __all__ = ["executed", "naive_points", "shown"]
 
 _CELL_TIME_S = 4
 
 
-def executed(text: str, rows: Sequence[SourceCellRow]) -> nbformat.NotebookNode:
+def executed(text: str, rows: Sequence[CellSpec]) -> nbformat.NotebookNode:
     """Return the notebook with the instructor's tests in it, run from top to bottom in one sandboxed kernel."""
     notebook, _ = parse(text.encode(), "naive")
     notebook = repair(notebook, rows).notebook
 
     async def run() -> None:
-        with sandbox.kernel(sandbox.choose(), limits=sandbox.Limits(memory_mib=2048, cpu_s=30)) as manager:
+        with sandbox.kernel(sandbox.choose(), limits=sandbox.ProcessLimits(memory_mib=2048, cpu_s=30)) as manager:
             client = NotebookClient(notebook, km=manager, allow_errors=True, timeout=_CELL_TIME_S, record_timing=False)
             with contextlib.suppress(CellTimeoutError, DeadKernelError, CellExecutionError):
                 await client.async_execute()
@@ -34,7 +34,7 @@ def executed(text: str, rows: Sequence[SourceCellRow]) -> nbformat.NotebookNode:
     return notebook
 
 
-def naive_points(notebook: nbformat.NotebookNode, rows: Sequence[SourceCellRow]) -> float:
+def naive_points(notebook: nbformat.NotebookNode, rows: Sequence[CellSpec]) -> float:
     """Return the points as nbgrader counts them: a number as a cell's last value is what it earns."""
     cells: Mapping[str, nbformat.NotebookNode] = {
         cell.metadata.nbgrader.grade_id: cell for cell in notebook.cells if "nbgrader" in cell.metadata

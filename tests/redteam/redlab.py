@@ -13,7 +13,7 @@ from typing import Any
 import nbformat
 
 from autograder.model import Status
-from autograder.publish import release_labs
+from autograder.release.publish import release_labs
 from tests.redteam.lab import CONFIG, FAKES, SOLVED, SOURCE, TOML
 
 __all__ = ["ALL", "CANARY", "FAKES", "HONEST", "LAB", "SOLVED", "Attack", "Oddity", "hand_in", "notebook", "red_course"]

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from autograder.course import open_course
-from autograder.model import SourceCellRow
+from autograder.model import CellSpec
 from tests.redteam.attacks import ATTACKS
 from tests.redteam.naive import executed, naive_points, shown
 from tests.redteam.oddities import ODDITIES
@@ -22,7 +22,7 @@ _HONEST: dict[str, Attack | Oddity] = {"an honest student": Oddity(says=""), "th
 
 
 @pytest.fixture(scope="session")
-def naive(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, nbformat.NotebookNode], list[SourceCellRow]]:
+def naive(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, nbformat.NotebookNode], list[CellSpec]]:
     """Every such notebook, run by a naive grader, and what the cells are worth."""
     root = red_course(tmp_path_factory.mktemp("naive") / "course")
     rows = open_course(root).notebooks(LAB)[LAB]
@@ -35,7 +35,7 @@ def naive(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, nbformat.
 
 @pytest.mark.parametrize("name", _FORGING)
 def test_a_forging_attack_earns_points_in_a_naive_grader(
-    name: str, naive: tuple[dict[str, nbformat.NotebookNode], list[SourceCellRow]]
+    name: str, naive: tuple[dict[str, nbformat.NotebookNode], list[CellSpec]]
 ) -> None:
     notebooks, rows = naive
     assert naive_points(notebooks[name], rows) > ATTACKS[name].honest
@@ -43,13 +43,13 @@ def test_a_forging_attack_earns_points_in_a_naive_grader(
 
 @pytest.mark.parametrize("name", _SPYING)
 def test_a_spying_attack_sees_hidden_tests_in_a_naive_grader(
-    name: str, naive: tuple[dict[str, nbformat.NotebookNode], list[SourceCellRow]]
+    name: str, naive: tuple[dict[str, nbformat.NotebookNode], list[CellSpec]]
 ) -> None:
     assert CANARY.search(shown(naive[0][name]))
 
 
 def test_the_naive_grader_is_right_about_honest_students(
-    naive: tuple[dict[str, nbformat.NotebookNode], list[SourceCellRow]],
+    naive: tuple[dict[str, nbformat.NotebookNode], list[CellSpec]],
 ) -> None:
     notebooks, rows = naive
     assert [naive_points(notebooks[name], rows) for name in _HONEST] == [ALL, HONEST]

@@ -17,9 +17,9 @@ from click.testing import CliRunner, Result
 
 from autograder.cli import main
 from autograder.course import open_course
-from autograder.execute import Executor
-from autograder.grade import Grading, Outcome
-from autograder.publish import release_labs
+from autograder.execution import Executor
+from autograder.grading.lab_grading import Grading, Outcome
+from autograder.release.publish import release_labs
 from autograder.sandbox import choose
 
 TINY = "01_tiny"
@@ -189,6 +189,6 @@ def process(*arguments: str | Path, cwd: Path, **more: Any) -> subprocess.Comple
 
 
 def copied(template: Path, target: Path) -> Path:
-    """Return a copy of a course: making one anew takes a second."""
+    """Return a copy of a course: making one again takes a second."""
     shutil.copytree(template, target, dirs_exist_ok=True)
     return target

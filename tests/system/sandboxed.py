@@ -17,7 +17,17 @@ import pytest
 from nbclient import NotebookClient
 
 from autograder.errors import SandboxError
-from autograder.sandbox import Job, Limits, Policy, Prewarmed, Process, Sandbox, SandboxedKernelManager, choose, kernel
+from autograder.sandbox import (
+    Job,
+    Policy,
+    Prewarmed,
+    Process,
+    ProcessLimits,
+    Sandbox,
+    SandboxedKernelManager,
+    choose,
+    kernel,
+)
 
 NAMES = ("bubblewrap", "landlock", "limits", "prewarmed")
 ISOLATED = ("bubblewrap", "prewarmed")
@@ -80,7 +90,7 @@ def console(
     sandbox: Sandbox,
     *,
     files: Path | None = None,
-    limits: Limits | None = None,
+    limits: ProcessLimits | None = None,
     policy: Policy | None = None,
     timeout_s: int = 60,
 ) -> Iterator[Console]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import shutil
@@ -16,7 +17,8 @@ from typing import Any
 import nbformat
 import pytest
 
-from autograder.grade import Outcome
+from autograder.course import open_course
+from autograder.grading.lab_grading import Outcome
 from autograder.model import Status
 from tests.system.courses import ADD, DOUBLE, FULL, TINY, answered, autograder, copied, grade, hand_in, process
 
@@ -75,7 +77,7 @@ def test_a_course_without_a_gradebook_is_told_to_release_and_none_is_made(tiny: 
     said = _fails("grade", TINY, "--course", tiny)
     assert "gradebook.db: there is no gradebook yet\nhint: release a lab first: autograder release LAB" in said
     assert not (tiny / "gradebook.db").exists()
-    assert not (tiny / ".autograder").exists()
+    assert not list((tiny / ".autograder").glob("*.jsonl"))
 
 
 def test_an_unknown_lab_is_named_with_those_that_are_there(tiny: Path) -> None:
@@ -219,7 +221,7 @@ def _submissions(text: str) -> dict[str, tuple[bytes, Status, float, str]]:
         "deep": (b"[" * 100_000, unreadable, 0, "not JSON"),
         "no_cells": (b"{}", unreadable, 0, "not a notebook"),
         "cells_no_list": (change(lambda nb: nb.update(cells={})), unreadable, 0, "no list of cells"),
-        "nbformat_3": (json.dumps(old).encode(), tampered, 0, "converted from nbformat 3"),
+        "nbformat_3": (json.dumps(old).encode(), unreadable, 0, "no cell has nbgrader's metadata"),
         "nbformat_5": (change(lambda nb: nb.update(nbformat=5)), unreadable, 0, "not a notebook"),
         "too_large": (change(lambda nb: nb["metadata"].update(x="x" * (25 << 20))), unreadable, 0, "25 MiB, more than"),
         "byte_order_mark": (b"\xef\xbb\xbf" + text.encode(), graded, 5, ""),
@@ -366,6 +368,40 @@ def test_one_student_with_a_dash_in_front_can_be_named(course: Path, outcomes: d
         assert len(result.stdout.splitlines()) == 1
 
 
+# ----------------------------------------------------------------------------------- saved by a program of another kind
+def test_a_notebook_without_metadata_is_shown_and_a_person_asked_to_look(tiny: Path) -> None:
+    notebook = answered(tiny, **FULL)
+    for cell in notebook.cells:
+        cell.metadata = {}
+    hand_in(tiny, "a", notebook)
+    hand_in(tiny, "b", notebook)
+    outcome = grade(tiny)["a"]
+    why = "no cell has nbgrader's metadata: another program may have saved the file"
+    assert outcome.result.status == Status.UNREADABLE
+    assert outcome.result.messages == (f"{TINY}.ipynb: {why}; hand in the file that JupyterLab saves",)
+    assert (outcome.result.score, outcome.to_grade) == (0, 1)
+    assert open_course(tiny).score("a", TINY).pending == {f"{TINY}/why"}
+    autograder("feedback", TINY, "--course", tiny)
+    page = (tiny / "feedback/a" / TINY / f"{TINY}.html").read_text()
+    assert "Your code" not in page
+    assert "NotImplementedError" not in page
+    assert page.count("What was handed in") == 1
+    assert FULL["why"] in page
+    assert "Hidden cases" not in page
+    assert '"alike": []' in autograder("report", TINY, "--course", tiny, "--json").stdout
+
+
+def test_the_stub_that_was_put_back_is_not_shown_as_the_student_s(tiny: Path) -> None:
+    notebook = answered(tiny, **FULL)
+    notebook.cells = [cell for cell in notebook.cells if cell.id != "double"]
+    hand_in(tiny, "a", notebook)
+    hand_in(tiny, "b", b"not a notebook")
+    grade(tiny)
+    autograder("feedback", TINY, "--course", tiny)
+    pages = {s: (tiny / "feedback" / s / TINY / f"{TINY}.html").read_text() for s in "ab"}
+    assert (pages["a"].count("Your code"), pages["b"].count("Your code")) == (1, 0)
+
+
 # ---------------------------------------------------------------------------------------------- files beside a notebook
 def test_files_beside_the_notebook_are_there_when_it_runs_and_links_are_not(tiny: Path) -> None:
     """Read from inside the sandbox: data and helpers come along, a link to the solution does not."""
@@ -399,12 +435,29 @@ def test_files_beside_the_notebook_are_there_when_it_runs_and_links_are_not(tiny
     executed = nbformat.read(tiny / "autograded/a" / TINY / f"{TINY}.ipynb", as_version=4)
     assert outcome.result.score == 5, [cell.get("outputs") for cell in executed.cells]
     assert outcome.result.messages == (
+        "all: left out: a link, not a file",
         "big: left out: the files beside the notebook are too large (max_dir_size)",
+        "link.py: left out: a link, not a file",
+        "pipe: left out: not an ordinary file",
         "\\udcff.txt: left out: its name is not UTF-8",
     )
     kept = {str(p.relative_to(tiny / "autograded/a" / TINY)) for p in (tiny / "autograded").rglob("*") if p.is_file()}
     assert kept == {"01_tiny.ipynb", "data/numbers.txt", "helper.py", "given.txt"}
     assert (tiny / "autograded/a" / TINY / "given.txt").read_text() == "the instructor's"
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"), [("figures", "figures/a.svg"), ("data.csv/x", "data.csv"), ("a/b/c", "a/b"), ("a", "a/b/c")]
+)
+def test_a_name_that_the_instructor_s_files_need_costs_nothing(tiny: Path, theirs: str, ours: str) -> None:
+    notebook = hand_in(tiny, "a", answered(tiny, **FULL))
+    for root, name in ((notebook.parent, theirs), (tiny / "source" / TINY, ours)):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(str(root))
+    result = grade(tiny)["a"].result
+    assert (result.status, result.score) == (Status.GRADED, 5)
+    assert result.messages == (f"{theirs}: left out: the instructor's files need this name",)
+    assert (tiny / "autograded/a" / TINY / ours).read_text() == str(tiny / "source" / TINY)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
@@ -418,6 +471,29 @@ def test_an_unreadable_notebook_costs_only_its_owner(tiny: Path) -> None:
 
 
 # ----------------------------------------------------------------------------------------------------- disks and places
+@pytest.mark.parametrize("table", ["student", "submitted_assignment", "submitted_notebook", "grade"])
+def test_a_full_database_is_said_in_words(table: str, tiny: Path) -> None:
+    """SQLite's own words, raised by a trigger: nbgrader wraps them in errors of its own."""
+    hand_in(tiny, "a", answered(tiny, **FULL))
+    with sqlite3.connect(tiny / "gradebook.db") as database:
+        full = "SELECT RAISE(ABORT, 'database or disk is full');"
+        database.execute(f"CREATE TRIGGER full BEFORE INSERT ON {table} BEGIN {full} END")
+    database.close()
+    result = autograder("grade", TINY, "--course", tiny)
+    said = "disk full; free some space and run the command again: what was stored is not lost"
+    assert said in " ".join(result.stdout.split()), result.output
+    assert "InvalidEntry" not in result.output
+    assert "Error" not in result.stdout
+
+
+def test_the_lock_is_taken_before_a_test_is_tried(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hand_in(tiny, "a", answered(tiny, **FULL))
+    monkeypatch.setattr("autograder.grading.grade_one.find_modes", pytest.fail)
+    with (tiny / ".autograder" / "lock").open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert "another autograder is grading in this course\nhint: wait" in _fails("grade", TINY, "--course", tiny)
+
+
 @pytest.mark.parametrize("name", ["with space", "[a-b]*", "müßig", "it's {here}"])
 def test_a_course_may_stand_in_any_directory(name: str, tiny: Path) -> None:
     course = tiny.rename(tiny.with_name(name))

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from autograder import runner
 from autograder.course import open_course
 from autograder.errors import AutograderError
-from autograder.execute import Executor
-from autograder.grade import Grading, Outcome
+from autograder.execution import Executor
+from autograder.grading import workers
+from autograder.grading.lab_grading import Grading, Outcome
+from autograder.grading.workers import Cluster, run_task
 from autograder.model import Status
-from autograder.runner import Cluster, run_task
 from autograder.sandbox import choose
 from tests.system.courses import ADD, BIN, DOUBLE, FULL, TINY, answered, hand_in
 
@@ -110,7 +110,7 @@ def test_a_worker_that_is_killed_costs_nobody_anything(tiny: Path, scheduler: st
 def test_a_cluster_that_is_not_there_is_said_to_be_missing(
     tiny: Path, scheduler: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runner, "_CONNECT_S", 2)
+    monkeypatch.setattr(workers, "_CONNECT_S", 2)
     grading = grading_of(tiny, 1)
     with grading.executor:
         with pytest.raises(AutograderError, match="no scheduler with a worker answers"):

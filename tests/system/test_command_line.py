@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import fcntl
 import json
 import os
 import pty
 import re
+import shutil
 import struct
 import termios
 from pathlib import Path
 
+import nbformat
 import pytest
 
-from autograder import session
+from autograder.commands import grade as grade_module
 from autograder.sandbox import choose
 from tests.system.courses import ADD, BIN, DOUBLE, FULL, TINY, answered, autograder, copied, grade, hand_in, process
 
@@ -109,7 +112,7 @@ def test_no_color_is_respected(course: Path) -> None:
 def test_without_a_sandbox_one_line_says_so_and_the_results_are_marked(
     course: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session, "choose", lambda: choose("limits"))
+    monkeypatch.setattr(grade_module, "choose", lambda: choose("limits"))
     result = autograder("grade", TINY, "--course", course, "--json", "--student", "ann")
     assert result.exit_code == 0
     assert result.stderr.startswith("no sandbox: limits was asked for by name\n")
@@ -137,11 +140,14 @@ def test_feedback_for_one_goes_on_where_another_one_fails(course: Path) -> None:
 
 
 # --------------------------------------------------------------------------------------------------------------- export
+WAITING = f"{TINY}: written answers of 1 student are still to be graded by hand: ann\n"
+
+
 def test_export_writes_a_file_and_an_earlier_export_is_replaced(course: Path) -> None:
     target = course / "grades.csv"
     for _ in range(2):
         result = autograder("export", "--course", course, "--to", target)
-        assert (result.exit_code, result.stdout, result.stderr) == (0, "", f"3 rows in {target}\n")
+        assert (result.exit_code, result.stdout, result.stderr) == (0, "", f"{WAITING}3 rows in {target}\n")
     rows = {row["student_id"]: row for row in csv.DictReader(target.read_text().splitlines())}
     assert (rows["ann"]["assignment"], rows["ann"]["score"], rows["ann"]["max_score"]) == (TINY, "5", "8")
 
@@ -150,7 +156,7 @@ def test_export_to_a_dash_prints_it(course: Path) -> None:
     result = autograder("export", "--course", course, "--lab", TINY, "--to", "-")
     assert result.exit_code == 0
     assert len(result.stdout.splitlines()) == 4
-    assert result.stderr == "3 rows\n"
+    assert result.stderr == f"{WAITING}3 rows\n"
 
 
 def test_export_replaces_nothing_that_is_not_an_export(course: Path) -> None:
@@ -176,9 +182,9 @@ def test_release_of_what_has_not_changed_says_so_and_check_finds_drift(course: P
     drift = autograder("release", "--course", course, "--check")
     assert drift.exit_code == 1
     assert '-    "# Tinier' in drift.stdout
-    assert "labs/ is not what solutions/ says\nhint: autograder release" in drift.stderr
+    assert "what was released is not what the sources say\nhint: autograder release" in drift.stderr
     assert "# Tinier" in handout.read_text()
-    assert autograder("release", TINY, "--course", course).stdout == f"{TINY}: 1 files written\n"
+    assert autograder("release", TINY, "--course", course).stdout == f"{TINY}: 1 file written\n"
 
 
 def test_release_refuses_a_course_in_which_nbgrader_would_hand_out_solutions(course: Path) -> None:
@@ -200,6 +206,64 @@ def test_release_in_a_foreign_course_runs_nbgraders_own(tmp_path: Path, tiny_tem
     (root / "source/ps1/ps1.ipynb").write_text("{")
     failed = autograder("release", "ps1", "--course", root)
     assert failed.exit_code == 1
-    assert failed.stderr.startswith("error: ps1: nbgrader: ")
+    assert failed.stderr.startswith("error: ps1/ps1.ipynb: nbgrader: ")
     assert "JSON" in failed.stderr
     assert "Traceback" not in failed.stderr
+
+
+def _foreign(root: Path, template: Path) -> Path:
+    """Return the source notebook of a course in nbgrader's own form, released, with one submission of the release."""
+    (root / "source/ps1").mkdir(parents=True)
+    source = root / "source/ps1/ps1.ipynb"
+    source.write_bytes((template / "source" / TINY / f"{TINY}.ipynb").read_bytes())
+    assert autograder("release", "--course", root).exit_code == 0
+    (root / "submitted/ada/ps1").mkdir(parents=True)
+    shutil.copy(root / "release/ps1/ps1.ipynb", root / "submitted/ada/ps1")
+    return source
+
+
+def test_a_source_that_was_changed_after_the_release_is_said(tmp_path: Path, tiny_template: Path) -> None:
+    root = tmp_path / "foreign"
+    source = _foreign(root, tiny_template)
+    check = autograder("release", "--check", "--course", root)
+    assert (check.exit_code, check.output) == (0, "")
+    assert "not as in the source" not in autograder("grade", "ps1", "--course", root, "--dry-run").stderr
+    before = (root / "release/ps1/ps1.ipynb").read_bytes(), (root / "gradebook.db").read_bytes()
+
+    source.write_text(source.read_text().replace("check.score(2)", "check.score(2)  # corrected"))
+    check = autograder("release", "--check", "--course", root)
+    assert check.exit_code == 1
+    assert '+    "check.score(2)  # corrected"' in check.stdout
+    assert "what was released is not what the sources say\nhint: autograder release" in check.stderr
+    graded = autograder("grade", "ps1", "--course", root, "--dry-run").stderr
+    assert "note: ps1: add-check" in graded
+    assert "to grade with the source's: autograder release ps1\n" in graded
+    assert before == ((root / "release/ps1/ps1.ipynb").read_bytes(), (root / "gradebook.db").read_bytes())
+
+    assert autograder("release", "ps1", "--course", root).exit_code == 0
+    assert autograder("release", "--check", "--course", root).exit_code == 0
+    assert "not as in the source" not in autograder("grade", "ps1", "--course", root, "--dry-run").stderr
+
+
+def test_a_changed_test_of_our_own_source_is_said_and_a_broken_source_stops_no_grading(course: Path) -> None:
+    source = course / "source" / TINY / f"{TINY}.py"
+    text = source.read_text()
+    source.write_text(text.replace("check.score(2)", "check.score(2)  # corrected"))
+    assert "not as in the source" in autograder("grade", TINY, "--course", course, "--dry-run").stderr
+    source.write_text("# %% [markdown")
+    assert "not as in the source" not in autograder("grade", TINY, "--course", course, "--dry-run").stderr
+
+
+def test_a_name_that_two_cells_have_is_said_with_the_notebook(tmp_path: Path, tiny_template: Path) -> None:
+    root = tmp_path / "foreign"
+    source = _foreign(root, tiny_template)
+    notebook = nbformat.read(source, as_version=4)
+    nbformat.write(notebook, source.with_name("another.ipynb"))
+    again = copy.deepcopy(next(cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade")))
+    again.id = "again"
+    notebook.cells.append(again)
+    nbformat.write(notebook, source)
+    failed = autograder("release", "ps1", "--course", root)
+    assert failed.exit_code == 1
+    assert failed.stderr.startswith("error: ps1/ps1.ipynb: nbgrader: ")
+    assert "Duplicate grade id" in failed.stderr

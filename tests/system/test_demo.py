@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder.demo import LAB, make_course
+from autograder.commands.demo import LAB, make_course
 from autograder.errors import CourseError
 from autograder.sandbox import choose
-from autograder.sandbox.fenced import unfit
+from autograder.sandbox.landlock_sandbox import unfit
 from tests.system.courses import BIN, process
 
 pytestmark = pytest.mark.slow

@@ -12,8 +12,8 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.course import open_course
-from autograder.grade import Outcome
-from autograder.model import Status, Stored
+from autograder.grading.lab_grading import Outcome
+from autograder.model import GradebookEntry, Status
 from tests.system.courses import autograder, copied, grade, points, process
 
 pytestmark = pytest.mark.slow
@@ -148,7 +148,7 @@ def stock(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def _stored(root: Path, lab: str) -> dict[str, Stored]:
+def _stored(root: Path, lab: str) -> dict[str, GradebookEntry]:
     return {stored.student: stored for stored in open_course(root).scores(lab)}
 
 
@@ -182,7 +182,8 @@ def test_a_notebook_of_two_that_was_not_handed_in_costs_only_its_own_points(outc
 
 def test_changed_tests_are_restored_and_said_to_be(outcomes: dict[str, Outcome]) -> None:
     assert outcomes["bitdiddle"].result.status == Status.TAMPERED
-    assert "locked cell 'correct_squares' was changed: restored" in outcomes["bitdiddle"].result.messages
+    words = "problem1: locked cell 'correct_squares' was changed: restored"
+    assert words in outcomes["bitdiddle"].result.messages
 
 
 def test_feedback_and_export_work_as_they_are(course: Path, outcomes: dict[str, Outcome]) -> None:

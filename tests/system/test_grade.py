@@ -12,7 +12,8 @@ import nbformat
 import pytest
 
 from autograder.course import open_course
-from autograder.grade import Outcome
+from autograder.execution.time_limit import PATIENCE
+from autograder.grading.lab_grading import Outcome
 from autograder.model import Status
 from autograder.sandbox import choose
 from tests.system.courses import ADD, DOUBLE, FULL, answered, cell, copied, edited, grade, hand_in, points
@@ -35,13 +36,9 @@ ENDINGS: dict[str, tuple[str, Status, float, str]] = {
     "kills_all": (f"{DOUBLE}\nimport os\nos.kill(-1, 9)", GRADED, 5, ""),
     "crashes": ("import ctypes\nctypes.string_at(0)", PARTLY, 2, "the Python process died in cell 'double'"),
     "wants_memory": (f"{DOUBLE}\nx = bytearray(1 << 33)", GRADED, 5, ""),
-    "floods": ("while True: print('x' * 1000)", PARTLY, 2, "more than 64 KiB of output: the rest was dropped"),
-    "floods_below": (
-        "import os\nwhile True: os.write(1, b'x' * 65536)",
-        PARTLY,
-        2,
-        "more than 64 KiB of output: the rest was dropped",
-    ),
+    # How much of such a flood arrives before that depends on the machine.
+    "floods": ("while True: print('x' * 1000)", PARTLY, 2, "cell 'double' was stopped after"),
+    "floods_below": ("import os\nwhile True: os.write(1, b'x' * 65536)", PARTLY, 2, "cell 'double' was stopped after"),
     "forgot_a_print": (
         f"{DOUBLE}\nfor i in range(3000): print('x' * 1000)",
         GRADED,
@@ -50,7 +47,7 @@ ENDINGS: dict[str, tuple[str, Status, float, str]] = {
     ),
     "prints_100_mib": (
         f"print('x' * (100 << 20))\n{DOUBLE}",
-        PARTLY,
+        Status.GRADED,
         5,
         "not all that cell 'double' put out has arrived",
     ),
@@ -69,9 +66,9 @@ ENDINGS: dict[str, tuple[str, Status, float, str]] = {
     ),
     "sends_nonsense": (
         f"{KERNEL}kernel.session.send(kernel.iopub_socket, 'execute_result', {{}}, parent=kernel.get_parent())",
-        PARTLY,
-        2,
-        "what the Python process sent in cell 'double' cannot be read",
+        GRADED,
+        5,
+        "",
     ),
     "sends_unsigned": (
         f"{KERNEL}kernel.iopub_socket.send_multipart([b'junk'])",
@@ -112,14 +109,15 @@ def outcomes(course: Path) -> dict[str, Outcome]:
     for student, (code, *_) in ENDINGS.items():
         notebook = answered(course, add=ADD, double=code)
         hand_in(course, student, nbformat.writes(notebook).encode("ascii", "backslashreplace"))
-    hand_in(course, "sleeps", edited(answered(course, **FULL), _sleep_between_the_tasks))
+    hand_in(course, "computes", edited(answered(course, **FULL), _compute_between_the_tasks))
     hand_in(course, "honest", answered(course, **FULL))
     return grade(course)
 
 
-def _sleep_between_the_tasks(cells: list[Any]) -> None:
+def _compute_between_the_tasks(cells: list[Any]) -> None:
     place = next(number for number, cell in enumerate(cells) if cell.id == "double")
-    cells[place:place] = [nbformat.v4.new_code_cell("import time; time.sleep(3.5)") for _ in range(4)]
+    source = "import time\nend = time.process_time() + 3.5\nwhile time.process_time() < end: pass"
+    cells[place:place] = [nbformat.v4.new_code_cell(source) for _ in range(4)]
 
 
 @pytest.mark.parametrize("student", ENDINGS)
@@ -132,17 +130,17 @@ def test_every_ending_has_its_status_its_points_and_its_reason(student: str, out
 
 
 def test_no_time_limit_is_overrun_by_more_than_a_few_seconds(outcomes: dict[str, Outcome]) -> None:
-    total_time_s, slack_s = 10, 8
+    total_time_s, slack_s = PATIENCE * 10, 8
     assert {s: o.result.seconds for s, o in outcomes.items() if o.result.seconds > total_time_s + slack_s} == {}
 
 
 def test_cells_after_the_time_for_all_of_them_are_zero_and_say_so(outcomes: dict[str, Outcome]) -> None:
-    result = outcomes["sleeps"].result
+    result = outcomes["computes"].result
     assert result.status == PARTLY
-    assert points(outcomes["sleeps"])["add-check"] == 2
+    assert points(outcomes["computes"])["add-check"] == 2
     lost = next(cell for cell in result.cells if cell.grade_id == "double-check")
-    assert (lost.points, lost.message) == (0, "NotRun: 10 s in all were over before this cell")
-    assert any(message.startswith("stopped after 10 s in all, before cell") for message in result.messages)
+    assert (lost.points, lost.message) == (0, "NotRun: 10 s of computing in all were over before this cell")
+    assert any(message.startswith("stopped after 10 s of computing in all, before cell") for message in result.messages)
 
 
 def test_the_honest_student_among_them_gets_full_marks(outcomes: dict[str, Outcome]) -> None:

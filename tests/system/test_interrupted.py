@@ -42,8 +42,8 @@ def course(class_template: Path, tmp_path: Path) -> Path:
 class Running:
     """`autograder grade` as a process, two submissions graded and the next two being run."""
 
-    def __init__(self, course: Path) -> None:
-        command = [str(BIN / "autograder"), "grade", TINY, "--workers", "2", "--json"]
+    def __init__(self, course: Path, *more: str) -> None:
+        command = [str(BIN / "autograder"), "grade", TINY, "--workers", "2", "--json", *more]
         self.process = subprocess.Popen(
             command, cwd=course, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
         )
@@ -106,6 +106,13 @@ def test_ctrl_c_ends_within_seconds_and_the_same_command_goes_on(course: Path, r
     assert "Traceback" not in stderr
     assert seconds < 10
     _check_what_is_left(course, running)
+
+
+def test_ctrl_c_under_force_does_not_promise_to_go_on(course: Path) -> None:
+    running = Running(course, "--force")
+    code, stderr, _ = running.end(signal.SIGINT)
+    assert code == 130
+    assert "stopped: what was finished is stored; with --force the same command begins again\n" in stderr
 
 
 def test_kill_9_leaves_nothing_that_runs_and_the_same_command_goes_on(course: Path, running: Running) -> None:

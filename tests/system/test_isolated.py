@@ -5,61 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import nbformat
 import pytest
 
-from autograder.execute import Checks, Execution, Executor, preloads
+from autograder.execution import Executor, preloads
+from autograder.execution.results import Failure
 from autograder.model import Limits
 from autograder.sandbox import choose
-from autograder.score import MIME
-from tests.system.sandboxed import text_of
+from tests.system.executions import LIMITS, cases, run, said
 
 pytestmark = pytest.mark.slow
-
-LIMITS = Limits(cell_time_s=3, total_time_s=20, memory_mib=3072, output_kib=64)
 
 
 @pytest.fixture(scope="module")
 def executor() -> Iterator[Executor]:
     with Executor(choose(), ("numpy", "labkit.check")) as found:
         yield found
-
-
-def notebook(*cells: str) -> nbformat.NotebookNode:
-    """Return a notebook; a cell that begins with `#test NAME` is the test of this name."""
-    found = nbformat.v4.new_notebook()
-    for source in cells:
-        cell = nbformat.v4.new_code_cell(source)
-        if source.startswith("#test "):
-            cell.metadata = nbformat.from_dict({"nbgrader": {"grade_id": source.split()[1], "grade": True}})
-        found.cells.append(cell)
-    return found
-
-
-def run(executor: Executor, *cells: str, **more: Any) -> Execution:
-    names = frozenset(source.split()[1] for source in cells if source.startswith("#test "))
-    checks = Checks(isolated=names, files=more.pop("given", {}))
-    return executor.run(notebook(*cells), limits=more.pop("limits", LIMITS), files=more.pop("files", {}), checks=checks)
-
-
-def said(execution: Execution, name: str) -> str:
-    """Return the outputs of a test as text."""
-    cell = next(c for c in execution.notebook.cells if c.source.startswith(f"#test {name}"))
-    return "".join(map(text_of, cell.outputs))
-
-
-def report(execution: Execution, name: str) -> dict[str, Any]:
-    """Return what a test reported: its cases and points."""
-    cell = next(c for c in execution.notebook.cells if c.source.startswith(f"#test {name}"))
-    found = next(o.data[MIME] for o in cell.outputs if o.output_type == "execute_result" and MIME in o.data)
-    return dict(found)
-
-
-def cases(execution: Execution, name: str) -> dict[str, str]:
-    """Return the error of each case, empty if it passed."""
-    return {case["title"]: case["error"] for case in report(execution, name)["cases"]}
 
 
 RANKS = """
@@ -189,7 +150,7 @@ with check.case("after"): check.equal(f(1), 1)
 check.score(3)"""
     execution = run(executor, "def f(x):\n    while x > 1: pass\n    return x", test, "#test u\nf(1)")
     assert cases(execution, "t") == {"before": "", "loop": "TimeLimit", "after": "TimeLimit"}
-    assert execution.problems == ("cell 't' was stopped after 3 s",)
+    assert execution.problems == ("cell 't' was stopped after 3 s of computing",)
     assert not execution.complete
     assert said(execution, "u") == "1", "the process goes on"
 
@@ -228,8 +189,8 @@ def test_memory_that_a_test_is_made_to_use_is_bounded(executor: Executor) -> Non
 def test_an_error_outside_a_case_is_shown_with_its_line(executor: Executor) -> None:
     execution = run(executor, "def f(): raise ValueError('no')", "#test t\nx = 1\nf()")
     assert said(execution, "t") == "ValueError: no"
-    trace = execution.notebook.cells[1].outputs[-1].traceback
-    assert trace == ["line 3 of the test", "ValueError: no"]
+    failure = execution.reports["t"].failure
+    assert failure == Failure("ValueError", "no", ("line 3 of the test", "ValueError: no"), line=3)
 
 
 def test_a_launch_of_the_student_s_function_happens_where_it_is(executor: Executor) -> None:
@@ -267,3 +228,55 @@ def look(): return os.path.exists({str(node)!r}), resource.getrlimit(resource.RL
     with Executor(choose(), ("numpy",), devices=(node,)) as with_it, Executor(choose(), ("numpy",)) as without:
         assert said(run(with_it, look, test, **patient), "t") == "(True, True, True)"
         assert said(run(without, look, test, **patient), "t") == "(False, False, False)"
+
+
+SHOWN = """#test first
+from labkit import check
+points = [0.0, 1.0]
+print("seen by nobody")
+### BEGIN HIDDEN TESTS
+secret = 7241
+### END HIDDEN TESTS
+with check.case("double"):
+    check.equal(double(points), [0.0, 2.0])
+check.score(1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("seen = double(points)", "2.0"),
+        ("def later(): return points\nseen = double(later())", "2.0"),
+        ("points = [3.0, 4.0]\nseen = double(points)", "8.0"),  # its own
+        ("try: secret\nexcept NameError: seen = [0, 1.0]", "1.0"),
+    ],
+)
+def test_a_student_s_cell_may_use_what_a_visible_test_binds(cell: str, expected: str, executor: Executor) -> None:
+    execution = run(
+        executor,
+        "def double(xs): return [2 * x for x in xs]",
+        SHOWN,
+        cell,
+        "#test second\nfrom labkit import check\n"
+        f"with check.case('s'): check.equal(seen[1], {expected})\ncheck.score(1)",
+    )
+    assert cases(execution, "second") == {"s": ""}, said(execution, "second")
+    assert [found.outputs for found in execution.notebook.cells if found.source == cell] == [[]]
+    assert execution.problems == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [("points = 5", "", "[0.0, 1.0]"), ("points = 5", "points = 6", "6"), ("", "", "[0.0, 1.0]")],
+)
+def test_who_binds_a_name_last_gives_it_its_meaning(before: str, after: str, expected: str, executor: Executor) -> None:
+    execution = run(
+        executor,
+        f"{before}\ndef double(xs): return [2 * x for x in xs]",
+        SHOWN,
+        after,
+        "seen = points",
+        f"#test second\nfrom labkit import check\nwith check.case('s'): check.equal(seen, {expected})\ncheck.score(1)",
+    )
+    assert cases(execution, "second") == {"s": ""}, said(execution, "second")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
+import os
+import re
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,8 +14,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from autograder.collect import install
 from autograder.course import open_course
-from autograder.publish import release_labs
+from autograder.release.publish import release_labs
 from tests.system.courses import (
     ADD,
     DOUBLE,
@@ -78,7 +82,7 @@ def test_from_the_zip_of_canvas_to_grades_in_every_system(tiny: Path, desk: Path
         f"ada      {TINY}.ipynb                new; was {TINY}-1.ipynb",
         f"grace    {TINY}.ipynb                new; late; was {TINY} (1).ipynb",
     ]
-    assert "2 students\nerror: 1 submissions could not be taken\nhint: " in collected.stderr
+    assert "2 students\nerror: 1 submission could not be taken\nhint: " in collected.stderr
 
     assert autograder("grade", TINY, "--workers", "2", "--course", tiny).exit_code == 0
     grade_by_hand(tiny, "ada", "why", 2.5, comment="Well <b>said</b>.")
@@ -161,6 +165,54 @@ def test_what_is_no_archive_is_an_error_with_a_hint(tiny: Path, desk: Path) -> N
     assert autograder("collect", TINY, desk / "none.zip", "--course", tiny).exit_code == 2
 
 
+def test_what_one_student_hands_in_stops_nobody_else_s_collection(tiny: Path, desk: Path) -> None:
+    metadata = "".join(
+        f"submission_{number}:\n  :submitters:\n  - :sid: {own}\n  :created_at: 2026-11-20 13:00:00 Z\n"
+        for number, own in ((1, "ada"), (2, "eve"), (3, "zoe"))
+    )
+    work = answered(tiny, **FULL)
+    archive = zipped(
+        desk / "export.zip",
+        {
+            "submission_metadata.yml": metadata,
+            **{f"submission_{number}/{TINY}.ipynb": work for number in (1, 2, 3)},
+            "submission_2/timestamp.txt/x": "in the way",
+            **{f"submission_2/{number}": "" for number in range(20_001)},
+        },
+    )
+    result = autograder("collect", TINY, archive, "--course", tiny)
+    assert result.exit_code == 0, result.stderr
+    assert re.search(r"^eve +18002 more +left out: more than 2000 files beside the notebook$", result.stdout, re.M)
+    for own in ("ada", "eve", "zoe"):
+        folder = tiny / "submitted" / own / TINY
+        assert nbformat.read(folder / f"{TINY}.ipynb", 4) == work
+        assert (folder / "timestamp.txt").read_text() == "2026-11-20 13:00:00 UTC\n"
+
+
+@pytest.mark.parametrize(
+    ("number", "hint"), [(errno.ENOSPC, "hint: free some space"), (errno.EROFS, "hint: the file system is read-only")]
+)
+def test_a_full_disk_is_said_once_after_what_was_collected(
+    tiny: Path, desk: Path, monkeypatch: pytest.MonkeyPatch, number: int, hint: str
+) -> None:
+    write = install._write_one
+
+    def full(path: Path, data: bytes, when: float) -> None:
+        if "bob" not in path.parts:
+            raise OSError(number, os.strerror(number), str(path))
+        write(path, data, when)
+
+    monkeypatch.setattr(install, "_write_one", full)
+    archive = zipped(desk / "a.zip", {f"{own}/{TINY}.ipynb": answered(tiny) for own in ("ada", "bob", "cyd")})
+    result = autograder("collect", TINY, archive, "--course", tiny)
+    assert result.exit_code == 1
+    assert result.stdout.count(f"left out: it cannot be written: {os.strerror(number)}") == 2
+    assert f"bob      {TINY}.ipynb  new" in result.stdout
+    assert "2 submissions could not be taken; the table above says which" in result.stderr
+    assert result.stderr.count(f"{os.strerror(number)}\n{hint}") == result.stderr.count("hint: ") == 1
+    assert sorted(path.name for path in (tiny / "submitted").glob("*/*")) == [TINY]
+
+
 @pytest.fixture(scope="module")
 def graded(tiny_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     course = copied(tiny_template, tmp_path_factory.mktemp("graded"))
@@ -176,10 +228,11 @@ def test_whoever_is_left_out_of_an_export_is_listed(graded: Path, desk: Path) ->
     )
     assert result.exit_code == 0
     assert result.stderr.splitlines() == [
-        "Hopper, Grace: left out: no such student in the gradebook",
-        "Turing, Alan: left out: no such student in the gradebook",
+        "Hopper, Grace: left out: nothing of theirs in the gradebook",
+        "Turing, Alan: left out: nothing of theirs in the gradebook",
         "eve: left out: not in canvas.csv",
-        "1 rows",
+        f"{TINY}: written answers of 1 student are still to be graded by hand: ada",
+        "1 row",
     ]
 
 

@@ -26,7 +26,7 @@ SKIPPED = {
 }
 _LIMIT_S = 900
 _CONFIG = """
-from autograder.execute.preprocessor import autograde_preprocessors
+from autograder.nbgrader_hooks import autograde_preprocessors
 
 c = get_config()
 c.Autograde.autograde_preprocessors = autograde_preprocessors()

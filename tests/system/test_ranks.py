@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.execute import Checks, Executor, preloads
-from autograder.model import Limits
+from autograder.execution import Checks, Executor, preloads
+from autograder.grading.scoring import score_notebook
+from autograder.model import CellSpec, Limits
 from autograder.sandbox import choose
-from tests.system.test_isolated import notebook, report
+from tests.system.executions import notebook
 
 pytestmark = [pytest.mark.slow, pytest.mark.frameworks]
 
@@ -94,7 +95,9 @@ def messages(request: pytest.FixtureRequest) -> dict[str, str]:
     checks = Checks(isolated=frozenset({"t"}) if request.param else frozenset())
     with Executor(choose(), preloads(cells, ("numpy", "torch"))) as executor:
         execution = executor.run(notebook(*cells), limits=LIMITS, files={}, checks=checks)
-    return {case["title"]: case["message"] for case in report(execution, "t")["cases"]}
+    row = CellSpec("t", "code", TEST, "", True, True, False, False, 10.0)
+    (score,) = score_notebook("ranks", execution, [row])
+    return {case["title"]: case["message"] for case in score.cases}
 
 
 def test_the_guilty_rank_comes_first_with_its_traceback(messages: dict[str, str]) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -12,9 +14,9 @@ import nbformat
 import pytest
 
 from autograder.course import open_course
-from autograder.grade import Outcome
+from autograder.grading.lab_grading import Outcome
 from autograder.model import Status
-from autograder.publish import release_labs
+from autograder.release.publish import release_labs
 from tests.system.courses import (
     ADD,
     DOUBLE,
@@ -66,7 +68,7 @@ def _again(outcomes: dict[str, Outcome]) -> list[str]:
 
 
 def _executed(course: Path, student: str) -> str:
-    """Return something that differs between two runs: the time of a file that grading writes anew."""
+    """Return something that differs between two runs: the time of a file that grading writes again."""
     return str((course / "autograded" / student / TINY / f"{TINY}.ipynb").stat().st_mtime_ns)
 
 
@@ -109,7 +111,7 @@ def test_changed_tests_are_run_on_everybody_and_manual_scores_stay(graded: Path)
     assert _again(outcomes) == ["a", "b"]
     assert points(outcomes["a"]) == {"add-check": 2, "double-check": 2, "why": None}
     assert outcomes["a"].result.score == 2 + 2 + 2.5 + 0.5
-    assert outcomes["a"].result.status == Status.GRADED, "students are not to blame for a test that was mended"
+    assert outcomes["a"].result.status == Status.GRADED, "students are not to blame for a test that was fixed"
     stored = open_course(graded).score("a", TINY)
     assert (stored.grades[f"{TINY}/why"], stored.comments[f"{TINY}/why"]) == (3.0, "Well said.")
     assert stored.pending == frozenset()
@@ -224,6 +226,12 @@ def test_a_submission_taken_back_keeps_its_grade_and_says_so(graded: Path) -> No
     assert result.status == Status.MISSING
     assert result.messages == ("no 01_tiny.ipynb any more; the gradebook keeps 5 of 8 from before",)
     assert {s.student: s.score for s in open_course(graded).scores()} == {"a": 5, "b": 2}
+    line = json.loads(autograder("grade", TINY, "--course", graded, "--json").stdout.splitlines()[0])
+    assert (line["status"], line["score"], line["to_grade"]) == ("missing", 5, 1)
+    page = autograder("feedback", TINY, "--course", graded, "--student", "a")
+    assert (page.exit_code, page.stdout.count("/a/")) == (0, 1), page.stderr
+    assert ",a,,,,5,0,5,8" in autograder("export", "--course", graded, "--to", "-").stdout
+    assert autograder("verify", "--course", graded).exit_code == 0
 
 
 def test_two_runs_at_once_do_not_get_in_each_others_way(graded: Path) -> None:
@@ -238,3 +246,127 @@ def test_two_runs_at_once_do_not_get_in_each_others_way(graded: Path) -> None:
     assert result.exit_code == 1
     assert "another autograder is grading in this course\nhint: wait for it, or stop it" in result.stderr
     assert _again(grade(graded)) == []
+
+
+# ------------------------------------------------------------------------------------------------------- late penalties
+def _due(course: Path, day: int) -> None:
+    with sqlite3.connect(course / "gradebook.db") as database:
+        database.execute("UPDATE assignment SET duedate = ?", (f"2030-01-0{day} 00:00:00.000000",))
+    database.close()
+
+
+def _policy(course: Path, method: str) -> None:
+    config = course / "nbgrader_config.py"
+    config.write_text(f'{config.read_text()}c.LateSubmissionPlugin.penalty_method = "{method}"\n')
+
+
+@pytest.fixture
+def timed(graded: Path) -> Path:
+    """A course in which a and b have handed in on the second, the work is due on the third, and late work earns 0."""
+    for student in "ab":
+        hand_in(graded, student, b"2030-01-02 00:00:00 UTC", "timestamp.txt")
+    _due(graded, 3)
+    _policy(graded, "zero")
+    assert {student: o.result.score for student, o in grade(graded).items()} == {"a": 5, "b": 2}
+    return graded
+
+
+@pytest.mark.parametrize("change", ["due date", "policy"])
+def test_a_penalty_for_being_late_is_applied_anew_without_a_run(timed: Path, change: str) -> None:
+    if change == "policy":
+        _policy(timed, "none")
+        _due(timed, 1)
+        assert {o.was for o in grade(timed).values()} == {None}
+        _policy(timed, "zero")
+    else:
+        _due(timed, 1)
+    before = _executed(timed, "a")
+    planned = autograder("grade", TINY, "--course", timed, "--dry-run").stdout.splitlines()
+    assert planned[0] == "a\tunchanged, not run again; the penalty for being late would be applied again"
+    result = autograder("grade", TINY, "--course", timed)
+    assert result.stdout.splitlines()[1].startswith("a           0/8  graded  was 5")
+    assert "2 unchanged, not run again\n2 scores changed\n" in result.stderr
+    assert _executed(timed, "a") == before
+    verified = autograder("verify", "--course", timed)
+    assert (verified.exit_code, verified.stdout) == (0, "")
+    assert {o.was for o in grade(timed).values()} == {None}, "once is enough"
+    _due(timed, 3)
+    assert {s: (o.was, o.result.score) for s, o in grade(timed).items()} == {"a": (0, 5), "b": (0, 2)}
+
+
+def test_a_time_of_handing_in_that_was_edited_is_not_taken_over(timed: Path) -> None:
+    with sqlite3.connect(timed / "gradebook.db") as database:
+        database.execute("UPDATE submitted_assignment SET timestamp = '2030-01-04 00:00:00.000000'")
+    database.close()
+    assert {o.was for o in grade(timed).values()} == {None}
+    assert autograder("verify", "--course", timed).exit_code == 1
+
+
+@pytest.fixture
+def half(timed: Path) -> Path:
+    """The same course after the due date, where late work loses half, and one written answer was graded since."""
+    (timed / "halves.py").write_text(
+        "from nbgrader.plugins import BasePlugin\n\n\nclass Halves(BasePlugin):\n"
+        "    def late_submission_penalty(self, student_id, score, total_seconds_late):\n        return score / 2\n"
+    )
+    config = timed / "nbgrader_config.py"
+    config.write_text(f'{config.read_text()}c.AssignLatePenalties.plugin_class = "halves.Halves"\n')
+    _due(timed, 1)
+    assert {student: o.result.score for student, o in grade(timed).items()} == {"a": 2.5, "b": 1}
+    grade_by_hand(timed, "a", "why", 3.0)
+    return timed
+
+
+_AGAIN = f"{TINY}: the penalty for being late was applied again: a (2.5, now 4)\n"
+
+
+def test_points_by_hand_change_a_penalty_and_verify_says_so(half: Path) -> None:
+    verified = autograder("verify", "--course", half)
+    said = "a: penalty for being late: the log says 2.5, but there is 4 to be taken off by today's points and policy"
+    assert (verified.exit_code, verified.stdout.splitlines()[0]) == (1, f"{TINY}: {said}")
+    assert "hint: autograder grade LAB applies penalties" in verified.stderr
+    assert {s: (o.was, o.result.score) for s, o in grade(half).items()} == {"a": (5.5, 4), "b": (None, 1)}
+    assert autograder("verify", "--course", half).exit_code == 0
+
+
+@pytest.mark.parametrize("command", [("export", "--to", "-"), ("feedback", TINY), ("report", TINY)])
+def test_whoever_reads_grades_applies_penalties_first(half: Path, command: tuple[str, ...]) -> None:
+    before = _executed(half, "a")
+    read = autograder(*command, "--course", half)
+    assert (read.exit_code, _AGAIN in read.stderr) == (0, True), read.stderr
+    assert [stored.score for stored in open_course(half).scores()] == [4, 1]
+    assert autograder("verify", "--course", half).exit_code == 0
+    assert _AGAIN not in autograder(*command[:2], *command[2:], "--course", half).stderr
+    assert {o.was for o in grade(half).values()} == {None}
+    assert _executed(half, "a") == before
+
+
+def test_a_penalty_that_cannot_be_applied_is_said_with_the_command(half: Path) -> None:
+    with sqlite3.connect(half / "gradebook.db") as database:
+        database.execute("UPDATE submitted_assignment SET timestamp = '2030-01-04 00:00:00.000000'")
+    database.close()
+    read = autograder("export", "--to", "-", "--course", half)
+    assert read.exit_code == 0
+    assert f"grades are out of date, the penalty for being late is another one today: a; autograder grade {TINY}" in (
+        read.stderr
+    )
+
+
+def test_what_waits_for_a_person_and_what_is_too_much_is_said(graded: Path) -> None:
+    read = autograder("export", "--to", "-", "--course", graded)
+    assert f"{TINY}: written answers of 1 student are still to be graded by hand: a\n" in read.stderr
+    grade_by_hand(graded, "a", "why", 3.0, extra=1.0)
+    read = autograder("export", "--to", "-", "--course", graded)
+    assert read.stderr == f"{TINY}: more than 100 %: a (9 of 8)\n2 rows\n"
+
+
+def test_an_extension_is_granted_with_the_lines_of_the_documentation(half: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "instructors.md").read_text()
+    lines = re.search(r"```python\n(from nbgrader.api import Gradebook\n.*?)```", text, re.S)
+    assert lines is not None
+    program = lines[1].replace("01_numpy_mlp", TINY).replace('"ann"', '"a"')
+    subprocess.run([sys.executable, "-c", program], cwd=half, check=True)
+    verified = autograder("verify", "--course", half)
+    assert f"{TINY}: a: extension: the log says 0 hours, but there is 48 hours\n" in verified.stdout
+    assert "hint: autograder grade LAB applies penalties" in verified.stderr
+    assert {s: (o.was, o.result.score) for s, o in grade(half).items()} == {"a": (5.5, 8), "b": (None, 1)}

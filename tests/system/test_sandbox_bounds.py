@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from autograder.errors import SandboxError
-from autograder.sandbox import Job, Limits, Sandbox, choose
-from autograder.sandbox.room import PREFIX
+from autograder.sandbox import Job, ProcessLimits, Sandbox, choose
+from autograder.sandbox.scratch_dir import PREFIX
 from tests.system.sandboxed import ISOLATED, NAMES, program, sandbox_or_skip
 
 pytestmark = pytest.mark.slow
@@ -57,7 +57,7 @@ def test_more_processes_than_allowed_cannot_be_started(sandbox: Sandbox, tmp_pat
         pass
     os.write(test, str(started).encode())
     """
-    with program(sandbox, tmp_path, source, limits=Limits(processes=5)) as running:
+    with program(sandbox, tmp_path, source, limits=ProcessLimits(processes=5)) as running:
         assert 1 <= int(running.line()) <= 4
 
 
@@ -86,7 +86,7 @@ def test_a_fork_bomb_is_bounded_and_can_be_killed(sandbox: Sandbox, tmp_path: Pa
         except BlockingIOError:
             pass
     """
-    with program(sandbox, tmp_path, source, limits=Limits(processes=30)) as running:
+    with program(sandbox, tmp_path, source, limits=ProcessLimits(processes=30)) as running:
         assert running.line() == "lit"
         time.sleep(1)
         assert 10 <= len(_family(running.process.pid)) <= 40
@@ -105,8 +105,28 @@ def test_a_file_grows_no_further_than_allowed(sandbox: Sandbox, tmp_path: Path) 
         except OSError as error:
             os.write(test, f"{error.strerror} at {os.stat('large').st_size >> 20} MiB".encode())
     """
-    with program(sandbox, tmp_path, source, limits=Limits(file_size_mib=2)) as running:
+    with program(sandbox, tmp_path, source, limits=ProcessLimits(file_size_mib=2)) as running:
         assert running.line() == "File too large at 2 MiB"
+
+
+@pytest.mark.parametrize("name", ISOLATED)
+@pytest.mark.parametrize("place", [".", "/tmp", "~", "/dev/shm"])
+def test_no_more_files_than_allowed_can_be_made(name: str, place: str, tmp_path: Path) -> None:
+    source = f"""
+    made = 0
+    try:
+        while made < 1000:
+            open(os.path.expanduser(f"{place}/{{made}}"), "w").close()
+            made += 1
+        os.write(test, b"without a bound")
+    except OSError as error:
+        os.write(test, f"{{error.strerror}}, {{made // 100}}".encode())
+    """
+    with (
+        sandbox_or_skip(name) as sandbox,
+        program(sandbox, tmp_path, source, limits=ProcessLimits(files=400)) as running,
+    ):
+        assert running.line() == "No space left on device, 3"
 
 
 def test_no_more_files_than_allowed_can_be_open(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -118,7 +138,7 @@ def test_no_more_files_than_allowed_can_be_open(sandbox: Sandbox, tmp_path: Path
     except OSError as error:
         os.write(test, error.strerror.encode())
     """
-    with program(sandbox, tmp_path, source, limits=Limits(open_files=64)) as running:
+    with program(sandbox, tmp_path, source, limits=ProcessLimits(open_files=64)) as running:
         assert running.line() == "Too many open files"
 
 
@@ -129,7 +149,7 @@ def test_address_space_is_limited(sandbox: Sandbox, tmp_path: Path) -> None:
     except MemoryError:
         os.write(test, b"MemoryError")
     """
-    with program(sandbox, tmp_path, source, limits=Limits(memory_mib=512)) as running:
+    with program(sandbox, tmp_path, source, limits=ProcessLimits(memory_mib=512)) as running:
         assert running.line() == "MemoryError"
 
 
@@ -138,7 +158,7 @@ def test_processor_time_is_limited(sandbox: Sandbox, tmp_path: Path) -> None:
     end = time.monotonic() + {SELF_LIMIT_S} * 4
     while time.monotonic() < end: pass
     """
-    with program(sandbox, tmp_path, source, limits=Limits(cpu_s=1)) as running:
+    with program(sandbox, tmp_path, source, limits=ProcessLimits(cpu_s=1)) as running:
         code = running.process.wait(SELF_LIMIT_S * 3)
     assert code in (128 + signal.SIGKILL, 128 + signal.SIGXCPU)
 
@@ -209,7 +229,7 @@ def test_whenever_a_grader_is_killed_while_a_sandbox_begins_the_next_grader_leav
     import os, signal, subprocess, sys, time
     from pathlib import Path
     from autograder.sandbox import Job, choose
-    from autograder.sandbox.room import Room
+    from autograder.sandbox.scratch_dir import ScratchDir
     pipe, program, sandbox, delay_s = int(sys.argv[1]), Path(sys.argv[2]), choose(sys.argv[3]), float(sys.argv[4])
     class Fatal(subprocess.Popen):
         def __init__(self, *arguments, **options):
@@ -217,7 +237,7 @@ def test_whenever_a_grader_is_killed_while_a_sandbox_begins_the_next_grader_leav
             time.sleep(delay_s)
             os.kill(os.getpid(), signal.SIGKILL)
     subprocess.Popen = Fatal
-    sandbox.start(Job(program=program, directory=Room().path, descriptors=(pipe,)))
+    sandbox.start(Job(program=program, directory=ScratchDir().path, descriptors=(pipe,)))
     """.replace("\n    ", "\n")
     with sandbox_or_skip(name), tempfile.TemporaryDirectory(prefix="t-") as folder:  # a room's path is short
         program = Path(folder, "program.py")
@@ -231,7 +251,7 @@ def test_whenever_a_grader_is_killed_while_a_sandbox_begins_the_next_grader_leav
         os.close(writer)
         assert len(list(Path(folder).glob(f"{PREFIX}*"))) >= 7
         with os.fdopen(reader, "rb", buffering=0) as pipe:
-            next_one = "from autograder.sandbox.room import Room; Room().leave()"
+            next_one = "from autograder.sandbox.scratch_dir import ScratchDir; ScratchDir().leave()"
             began = time.monotonic()
             while rooms := list(Path(folder).glob(f"{PREFIX}*")):
                 assert time.monotonic() - began < SELF_LIMIT_S
@@ -271,7 +291,7 @@ def test_files_that_do_not_fit_are_an_error_before_anything_runs(name: str, tmp_
     files = tmp_path / "files"
     files.mkdir()
     (files / "large").write_bytes(bytes(3 << 20))
-    limits = Limits(scratch_mib=1)
+    limits = ProcessLimits(scratch_mib=1)
     with (
         sandbox_or_skip(name) as sandbox,
         pytest.raises(SandboxError, match="No space left on device"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import signal
 import tempfile
 import threading
 import time
@@ -15,7 +16,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 from nbclient.util import run_sync
 
-from autograder.sandbox import Limits, Policy, Sandbox, kernel
+from autograder.sandbox import Job, Policy, ProcessLimits, Sandbox, kernel
 from tests.system.sandboxed import NAMES, console, sandbox_or_skip
 
 pytestmark = pytest.mark.slow
@@ -92,7 +93,7 @@ def test_a_dead_kernel_is_noticed_at_once(sandbox: Sandbox, source: str) -> None
 
 @pytest.mark.usefixtures("nothing_left_behind")
 def test_too_much_memory_is_a_memory_error_or_the_kernels_death(sandbox: Sandbox) -> None:
-    with console(sandbox, limits=Limits(memory_mib=1024)) as prompt:
+    with console(sandbox, limits=ProcessLimits(memory_mib=1024)) as prompt:
         assert prompt.run("hoard = bytearray(2 << 30)").startswith("MemoryError")
         assert prompt.run("import numpy; numpy.ones(1 << 28)").startswith(("MemoryError", "_ArrayMemoryError"))
         try:
@@ -224,3 +225,14 @@ def test_four_ranks_talk_over_the_loopback_interface(sandbox: Sandbox, tmp_path:
             """
         )
     assert said == "{b'6.0\\n'}"
+
+
+def test_a_program_outlives_the_thread_that_started_it(sandbox: Sandbox, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text("import time; time.sleep(20)")
+    started = []
+    job = Job(program=tmp_path / "program.py", directory=tmp_path)
+    thread = threading.Thread(target=lambda: started.append(sandbox.start(job)))
+    thread.start()
+    thread.join()
+    assert started[0].wait(0.3) is None
+    assert started[0].close() == 128 + signal.SIGKILL

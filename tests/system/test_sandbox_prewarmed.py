@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from autograder.errors import SandboxError
-from autograder.sandbox import Job, Limits, Policy, Prewarmed, Sandbox, choose, zygote
+from autograder.sandbox import Job, Policy, Prewarmed, ProcessLimits, Sandbox, choose, zygote
 from tests.system.sandboxed import Console, console, program, sandbox_or_skip
 
 pytestmark = pytest.mark.slow
@@ -51,8 +51,8 @@ def answer(sandbox: Sandbox, directory: Path, source: str, **job: Any) -> Any:
 
 
 def pids(sandbox: Prewarmed) -> list[int]:
-    """Return the outermost process of each pre-warmed one that has not ended, on the host."""
-    return [each._process.pid for each in sandbox._zygotes if each._process.poll() is None]
+    """Return the outermost process of each of the students' pre-warmed ones that has not ended, on the host."""
+    return [each._process.pid for each in sandbox._lineages[False]._zygotes if each._process.poll() is None]
 
 
 def pre_warmed_itself(sandbox: Prewarmed) -> int:
@@ -100,7 +100,7 @@ def test_a_program_finds_what_it_would_find_when_started_cold(outer: Sandbox, fr
     (files / "data").write_text("1")
     (files / "data").chmod(0o640)
     (files / "link").symlink_to("data")
-    limits = Limits(memory_mib=1000, open_files=99, scratch_mib=16)
+    limits = ProcessLimits(memory_mib=1000, open_files=99, scratch_mib=16)
     policy = Policy(environment={"COURSE": "dl"})
     job = {"files": files, "stdin": b"input", "limits": limits, "policy": policy}
     cold, warm = (
@@ -266,6 +266,25 @@ def test_an_earlier_fork_has_left_no_trace_in_memory(sandbox: Sandbox, tmp_path:
     assert answer(sandbox, tmp_path / "second", SEARCH) == 0
 
 
+LAYOUT = """
+import ctypes, numpy
+places = [line.split("-")[0] for line in open("/proc/self/maps") if line.rstrip().endswith(("[heap]", "[stack]"))]
+libc = ctypes.cast(ctypes.CDLL(None).malloc, ctypes.c_void_p).value
+tell([*places, hex(libc), hex(id(numpy)), hex(id(numpy.zeros)), hex(id(object))])
+"""
+
+
+def test_no_address_of_a_students_program_is_one_of_a_trusted_program(sandbox: Sandbox, tmp_path: Path) -> None:
+    if Path("/proc/sys/kernel/randomize_va_space").read_text().strip() == "0":
+        pytest.skip("this machine lays out all processes alike (sysctl kernel.randomize_va_space=2)")
+    students = [answer(sandbox, tmp_path / f"student{number}", LAYOUT) for number in range(2)]
+    trusted = [answer(sandbox, tmp_path / f"trusted{number}", LAYOUT, trusted=True) for number in range(2)]
+    assert len(students[0]) == 6
+    for student in students:
+        for other in trusted:
+            assert set(student).isdisjoint(other)
+
+
 def test_programs_run_side_by_side_from_several_threads(sandbox: Sandbox, tmp_path: Path) -> None:
     def one(number: int) -> tuple[int, float, float]:
         source = f"began = time.monotonic(); time.sleep(0.5); tell(({number}, began, time.monotonic()))"
@@ -276,17 +295,6 @@ def test_programs_run_side_by_side_from_several_threads(sandbox: Sandbox, tmp_pa
         told = list(pool.map(one, range(16)))
     assert [number for number, _, _ in told] == list(range(16))
     assert max(sum(began <= moment < ended for _, began, ended in told) for _, moment, _ in told) >= 4
-
-
-def test_a_program_outlives_the_thread_that_started_it(sandbox: Sandbox, tmp_path: Path) -> None:
-    (tmp_path / "program.py").write_text("import time; time.sleep(20)")
-    started = []
-    job = Job(program=tmp_path / "program.py", directory=tmp_path)
-    thread = threading.Thread(target=lambda: started.append(sandbox.start(job)))
-    thread.start()
-    thread.join()
-    assert started[0].wait(0.3) is None
-    assert started[0].close() == 128 + signal.SIGKILL
 
 
 # ------------------------------------------------------------------------------------------- the pre-warmed process
@@ -325,6 +333,38 @@ def test_a_pre_warmed_process_that_does_not_answer_is_replaced(
     monkeypatch.setattr(zygote, "_ANSWER_TIMEOUT_S", 2)
     os.kill(pre_warmed_itself(fresh), signal.SIGSTOP)
     assert answer(fresh, tmp_path, "tell(1)") == 1
+
+
+def test_a_trusted_program_has_a_pre_warmed_process_of_its_own_which_is_replaced_too(
+    outer: Sandbox, tmp_path: Path
+) -> None:
+    def begun(sandbox: Prewarmed) -> list[int]:
+        return [zygote.forks for zygote in sandbox._lineages[True]._zygotes if not zygote.closed]
+
+    with Prewarmed(outer, (), recycle_after=2, trusted=False) as sandbox:
+        assert answer(sandbox, tmp_path / "student", "tell(1)") == 1
+        assert begun(sandbox) == []
+        for number, forks in enumerate(([1], [2], [1])):
+            assert answer(sandbox, tmp_path / f"{number}", f"tell({number})", trusted=True) == number
+            assert begun(sandbox) == forks
+        (zygote,) = sandbox._lineages[True]._zygotes
+        os.kill(zygote._process.pid, signal.SIGKILL)
+        assert answer(sandbox, tmp_path / "next", "tell(2)", trusted=True) == 2
+        assert len(pids(sandbox)) == 1
+    assert begun(sandbox) == []
+
+
+def test_one_that_is_closed_before_its_second_process_is_warm_leaves_none(outer: Sandbox, tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text("import time; time.sleep(1)")
+    policy = Policy(read_only=(tmp_path,), environment={"PYTHONPATH": str(tmp_path)})
+    before = threading.enumerate(), _children()
+    with Prewarmed(outer, ("slow",), policy=policy):
+        pass
+    assert (threading.enumerate(), _children()) == before
+
+
+def _children() -> list[str]:
+    return sorted(pid for task in Path("/proc/self/task").glob("*/children") for pid in task.read_text().split())
 
 
 def test_a_closed_one_ends_all_that_runs(outer: Sandbox, tmp_path: Path) -> None:

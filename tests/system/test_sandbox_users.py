@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.sandbox.view import python_paths
+from autograder.sandbox.host_paths import python_paths
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.sandbox import Limits, Policy
+from autograder.sandbox import Policy, ProcessLimits
 from autograder.sandbox.seccomp import filter_program
 from tests.system.sandboxed import ISOLATED, Console, console, meet_abstract_socket, sandbox_or_skip
 
@@ -37,7 +37,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module", params=ISOLATED)
 def prompt(request: pytest.FixtureRequest, host: Path) -> Iterator[Console]:
     policy = Policy(read_only=(host / "let_in",), environment={"COURSE": "dl"})
-    limits = Limits(scratch_mib=32, shared_memory_mib=16)
+    limits = ProcessLimits(scratch_mib=32, shared_memory_mib=16)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(SECRET, "1")
         with (

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from autograder.publish import release_labs
+from autograder.release.publish import release_labs
 from tests.system.courses import (
     ADD,
     DOUBLE,
@@ -57,6 +57,21 @@ def edit(course: Path, statement: str, *values: Any) -> int:
     return changed
 
 
+def select(course: Path, statement: str) -> list[Any]:
+    """Return the first column of what a query finds."""
+    with sqlite3.connect(course / "gradebook.db") as database:
+        found = [row[0] for row in database.execute(statement)]
+    database.close()
+    return found
+
+
+_WEAK = """from labkit import check
+
+with check.case("any"):
+    check.equal(1, 1)
+check.score(3)"""
+
+
 def grade_of(student: str, grade_id: str) -> str:
     """Return what selects the row of one grade."""
     return f"""id IN (SELECT grade.id FROM grade
@@ -85,7 +100,7 @@ def test_a_score_that_was_edited_is_found(course: Path) -> None:
     result = verify(course)
     assert result.exit_code == 1
     assert result.stdout == f"{TINY}: bob: double-check: the log says 0, but there is 3\n"
-    assert "error: 1 differences\nhint: " in result.stderr
+    assert "error: 1 difference\nhint: " in result.stderr
 
 
 def test_a_maximum_that_was_edited_is_found_for_everybody(course: Path) -> None:
@@ -126,7 +141,7 @@ def test_what_formgrader_does_is_listed_as_done_by_hand(course: Path) -> None:
         f"{TINY}: by hand: ada: why: 2.5 points by hand, no points yet by the grader",
         f"{TINY}: by hand: ada: why: 0.5 points of extra credit by hand",
         f"{TINY}: by hand: ada: why: a comment by hand",
-        f"{TINY}: by hand: bob: double-check: 1 points by hand, 0 by the grader",
+        f"{TINY}: by hand: bob: double-check: 1 point by hand, 0 by the grader",
     ]
 
 
@@ -183,14 +198,182 @@ def test_grading_again_makes_the_gradebook_agree_again(course: Path) -> None:
     assert verify(course).exit_code == 0
 
 
-def test_a_test_that_was_changed_and_not_run_yet_is_no_difference_but_other_points_are(course: Path) -> None:
+def test_a_test_that_was_changed_is_found_until_everybody_is_graded_with_it(course: Path) -> None:
     source = course / "source" / TINY / f"{TINY}.py"
     source.write_text(source.read_text().replace("check.equal(double(3), 6)", "check.equal(double(3), 7)"))
     list(release_labs(course, (TINY,)))
-    assert verify(course).exit_code == 0
+    (line,) = verify(course).stdout.splitlines()
+    assert line.startswith(f"{TINY}: ada, bob, cy: double-check: the log says it was graded with the cell ")
     grade(course)
     assert verify(course).exit_code == 0
     assert len(log_of(course).read_text().splitlines()) == 6
+
+
+def test_a_test_that_was_weakened_while_somebody_was_graded_is_found(course: Path) -> None:
+    where = "name = 'double-check'"
+    (strong,) = select(course, f"SELECT source FROM source_cell WHERE {where}")
+    assert edit(course, f"UPDATE source_cell SET source = ? WHERE {where}", _WEAK) == 1
+    assert grade(course, ["bob"])["bob"].result.score == 5
+    assert edit(course, f"UPDATE source_cell SET source = ? WHERE {where}", strong) == 1
+    result = verify(course)
+    assert result.exit_code == 1
+    (line,) = result.stdout.splitlines()
+    assert line.startswith(f"{TINY}: bob: double-check: the log says it was graded with the cell ")
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        (
+            "UPDATE submitted_assignment SET timestamp = '2020-01-01 00:00:00.000000' WHERE student_id = 'ada'",
+            "ada: handed in: the log says at no known time, but there is 2020-01-01 00:00:00",
+        ),
+        (
+            "UPDATE submitted_assignment SET extension = '1970-01-02 00:00:00.000000' WHERE student_id = 'ada'",
+            "ada: extension: the log says 0 hours, but there is 24 hours",
+        ),
+        (
+            "UPDATE assignment SET duedate = '2020-01-01 00:00:00.000000'",
+            "ada, bob, cy: due: the log says at no known time, but there is 2020-01-01 00:00:00",
+        ),
+    ],
+)
+def test_what_decides_a_penalty_cannot_be_edited_unseen(course: Path, statement: str, said: str) -> None:
+    assert edit(course, statement) == 1
+    assert verify(course).stdout == f"{TINY}: {said}\n"
+
+
+def test_a_student_whose_id_was_changed_is_a_finding(course: Path) -> None:
+    assert edit(course, "UPDATE student SET id = 'mallory' WHERE id = 'ada'") == 1
+    result = verify(course)
+    assert result.exit_code == 1
+    assert result.stdout == (
+        f"{TINY}: ada: the student: the log says there was one, but there is nobody of this id any more\n"
+    )
+    assert autograder("export", "--to", "-", "--course", course).stdout.count("ada") == 1
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("DELETE FROM source_cell", "add-check: the log says it was graded with the cell "),
+        (
+            "UPDATE notebook SET kernelspec = 'x'",
+            "the lab: the log says they were graded, but there is 01_tiny: the grade",
+        ),
+        (
+            "UPDATE notebook SET kernelspec = '[1]'",
+            "the gradebook's kernelspec is none: '[1]'; somebody has changed it",
+        ),
+        (
+            "UPDATE grade_cells SET cell_type = 'markdown'",
+            "ada, bob, cy: add-check: the log says a code cell, but there",
+        ),
+        (
+            f"UPDATE grade SET needs_manual_grade = 0 WHERE {grade_of('ada', 'why')}",
+            "ada: why: the log says a grade for a person to give, but there is a grade that no person has to give",
+        ),
+        (
+            f"UPDATE grade SET needs_manual_grade = 1 WHERE {grade_of('ada', 'add-check')}",
+            "ada: add-check: the log says a grade that no person has to give, but there is a grade for a person",
+        ),
+        ("DELETE FROM base_cell WHERE name = 'add-check'", "ada: add-check: the log says 2, but there is nothing"),
+        ("UPDATE base_cell SET name = 'other' WHERE name = 'add-check'", "ada: add-check: the log says 2, but there"),
+        ("UPDATE notebook SET name = 'other'", "ada: add-check: the log says nothing, but there is 2"),
+        ("DELETE FROM notebook", "the log says nothing, but there is 2"),
+        ("DELETE FROM assignment", "ada: the submission: the log says it was graded, but there is nothing"),
+        (f"UPDATE grade SET auto_score = 'much' WHERE {grade_of('ada', 'add-check')}", "but there is nan"),
+        ("UPDATE grade_cells SET max_score = 'much'", "the log says 2 at most, but there is nan at most"),
+    ],
+)
+def test_rows_that_were_renamed_deleted_or_filled_with_nonsense_are_findings(
+    course: Path, statement: str, said: str
+) -> None:
+    assert edit(course, statement) >= 1
+    result = verify(course)
+    assert result.exit_code == 1
+    assert said in result.stdout, result.output
+
+
+@pytest.mark.parametrize(
+    ("statement", "what"),
+    [
+        ("CREATE TRIGGER more AFTER UPDATE ON grade BEGIN UPDATE grade SET extra_credit = 1; END", "a trigger 'more'"),
+        ("CREATE VIEW grades AS SELECT * FROM grade", "a view 'grades'"),
+    ],
+)
+def test_a_program_in_the_gradebook_is_found(course: Path, statement: str, what: str) -> None:
+    edit(course, statement)
+    result = verify(course)
+    assert result.exit_code == 1
+    assert result.stdout == f"{TINY}: the gradebook holds {what}, which nbgrader does not make\n"
+
+
+_INDEX = "CREATE INDEX ix_grade_score ON grade (manual_score, auto_score, extra_credit, notebook_id)"
+
+
+def in_master(course: Path, statement: str, *values: Any) -> None:
+    """Change what SQLite itself knows of the gradebook, which opens it anew after that."""
+    database = sqlite3.connect(course / "gradebook.db", isolation_level=None)
+    database.execute("PRAGMA writable_schema = 1")
+    database.execute(statement, values)
+    (version,) = database.execute("PRAGMA schema_version").fetchone()
+    database.execute(f"PRAGMA schema_version = {version + 1}")
+    database.close()
+
+
+def stale(course: Path, index: str) -> None:
+    """Give everybody one point, make an index of that, and put the true points back behind its back."""
+    with sqlite3.connect(course / "gradebook.db") as database:
+        points = database.execute("SELECT auto_score, id FROM grade").fetchall()
+        database.execute("UPDATE grade SET auto_score = 1")
+        database.execute(index)
+        row = database.execute("SELECT * FROM sqlite_master WHERE sql = ?", (index,)).fetchone()
+    database.close()
+    in_master(course, "DELETE FROM sqlite_master WHERE sql = ?", index)
+    for auto_score, own in points:
+        edit(course, "UPDATE grade SET auto_score = ? WHERE id = ?", auto_score, own)
+    in_master(course, "INSERT INTO sqlite_master VALUES (?, ?, ?, ?, ?)", *row)
+
+
+def test_an_index_that_answers_sums_with_other_points_than_the_rows_is_found(course: Path) -> None:
+    before = select(course, "SELECT auto_score FROM grade ORDER BY id")
+    stale(course, _INDEX)
+    assert select(course, "SELECT auto_score FROM grade NOT INDEXED ORDER BY id") == before
+    result = verify(course)
+    assert result.exit_code == 1
+    problems = result.stdout.splitlines()
+    assert problems[0].startswith(f"{TINY}: the gradebook fails SQLite's own integrity check: ")
+    assert problems[1] == f"{TINY}: the gradebook holds an index 'ix_grade_score', which nbgrader does not make"
+    assert f"{TINY}: the gradebook gives ada 3 in all, but its rows add up to 5" in problems
+
+
+def test_an_index_that_agrees_with_its_table_is_none_of_nbgrader_s_either(course: Path) -> None:
+    edit(course, _INDEX)
+    said = f"{TINY}: the gradebook holds an index 'ix_grade_score', which nbgrader does not make\n"
+    assert verify(course).stdout == said
+
+
+def test_what_keeps_a_gradebook_small_and_fast_is_no_finding(course: Path) -> None:
+    edit(course, "ANALYZE")
+    edit(course, "VACUUM")
+    assert verify(course).exit_code == 0
+
+
+def test_a_kind_of_cell_that_is_none_is_an_error_with_a_hint(course: Path) -> None:
+    assert edit(course, "UPDATE grade_cells SET cell_type = 'x'") >= 1
+    result = verify(course)
+    assert result.exit_code == 1
+    assert "cannot be read: " in result.stdout + result.stderr
+    assert "changed it by hand" in result.stdout + result.stderr
+
+
+def test_a_time_that_is_none_is_an_error_with_a_hint(course: Path) -> None:
+    assert edit(course, "UPDATE submitted_assignment SET timestamp = 'soon' WHERE student_id = 'ada'") == 1
+    result = verify(course)
+    assert result.exit_code == 1
+    assert f"what it holds of {TINY} cannot be read: " in result.stderr
+    assert "hint: somebody has changed it by hand" in result.stderr
 
 
 def test_a_head_belongs_to_one_lab_and_an_unknown_lab_is_an_error(course: Path) -> None:

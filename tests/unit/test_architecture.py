@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import json
 import re
 import subprocess
@@ -13,27 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from autograder.score import MIME as READ
-from labkit._report import MIME as WRITTEN
+from autograder.protocol import MIME as READ
+from labkit._check_report import MIME as WRITTEN
 
 ROOT = Path(__file__).parents[2]
-LAYERS = (
-    ("boundary", "closing", "errors", "files"),
-    ("model", "outputs", "sandbox", "stub"),
-    ("course", "source", "store", "variant"),
-    ("lint", "lms", "report", "score", "submission", "verify"),
-    ("alike", "class_report", "collect", "command", "execute", "handin", "release"),
-    ("modes", "publish"),
-    ("attempt",),
-    ("runner",),
-    ("grade",),
-    ("table",),
-    ("records", "session"),
-    ("demo", "records_cli"),
-    ("cli",),
-)
-"""Each module or package of autograder imports only what stands above it."""
-
+_LINT_IMPORTS = Path(sys.executable).with_name("lint-imports")
 FRAMEWORKS = {"IPython", "keras", "matplotlib", "sklearn", "tensorflow", "torch"}
 OURS = {"autograder", "benchmarks", "datasets", "docker", "labkit", "labs", "solutions", "tests"}
 MODULES = sorted(
@@ -73,19 +58,38 @@ def tops(names: Iterator[str]) -> set[str]:
 
 
 # ----------------------------------------------------------------------------------------------------- who imports whom
-def test_every_module_of_autograder_has_its_layer() -> None:
-    there = {Path(name).parts[1].removesuffix(".py") for name in MODULES if name.startswith("autograder/")}
-    assert there - {"__init__"} == {name for layer in LAYERS for name in layer}
+def test_rooms_import_only_what_stands_below_them() -> None:
+    done = subprocess.run(
+        [_LINT_IMPORTS, "--no-logo", "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("layer", range(len(LAYERS)), ids=lambda number: "-".join(LAYERS[number]))
-def test_arrows_inside_autograder_run_one_way(layer: int) -> None:
-    below = {name for names in LAYERS[:layer] for name in names}
-    for own in LAYERS[layer]:
-        for name in MODULES:
-            if Path(name).parts[:2] in {("autograder", own), ("autograder", f"{own}.py")}:
-                used = {found.split(".")[1] for found in imported(tree(name)) if found.startswith("autograder.")}
-                assert used - {own} <= below, f"{name} imports {sorted(used - {own} - below)}"
+def test_what_runs_inside_the_walls_imports_the_standard_library_and_what_stands_beside_it() -> None:
+    guests = sorted((ROOT / "autograder/sandbox/guest").glob("*.py"))
+    known = sys.stdlib_module_names | {path.stem for path in guests} | {"IPython", "ipykernel", "zmq"}
+    for path in guests:
+        used = tops(imported(ast.parse(path.read_text(encoding="utf-8"))))
+        assert used <= known, f"{path}: {used - known}"
+
+
+_RANKS = {
+    "network": {f"labkit._launch.deadlock.{name}" for name in ("EXCHANGE", "RECEIVE", "SEND", "Wait")},
+    "ranks": {
+        *(f"labkit._collective.{name}" for name in ("Job", "by_job", "play")),
+        *(f"labkit._launch.errors.{name}" for name in ("Hung", "blame", "reported")),
+        "labkit._launch.rank.Report",
+    },
+    "student_ranks": {"labkit.launch"},
+}
+"""`labkit.count.collective`, whose ranks the grader plays itself: what a rank does, and how a launch fails."""
+_PROTOCOL = {
+    "autograder/boundary/cells.py": {"labkit.check"},
+    **{f"autograder/boundary/{name}.py": found for name, found in _RANKS.items()},
+    "autograder/proof/prepared_main.py": {"labkit.check"},
+    "autograder/grading/scoring.py": {"labkit._check_report.Case", "labkit._check_report.Score"},
+}
+"""What both packages share is the check protocol: one process runs tests, another shows their cases; and ranks."""
 
 
 @pytest.mark.parametrize("package", ["autograder", "labkit"])
@@ -93,9 +97,7 @@ def test_neither_package_imports_anything_else_of_ours(package: str) -> None:
     for name in MODULES:
         if name.startswith(f"{package}/"):
             others = {found for found in imported(tree(name)) if found.split(".")[0] in OURS - {package}}
-            # The trusted process runs test cells: the check protocol is the one thing that both packages share.
-            allowed = {"labkit.check"} if name == "autograder/boundary/cells.py" else set()
-            assert others <= allowed, name
+            assert others <= _PROTOCOL.get(name, set()), name
 
 
 def test_only_the_course_package_imports_nbgrader() -> None:
@@ -205,3 +207,18 @@ def test_the_command_line_starts_at_once() -> None:
         assert set(loaded) & (FRAMEWORKS | {"jupytext", "nbclient", "nbformat", "nbgrader", "numpy"}) == set()
         seconds.append(taken)
     assert min(seconds) < 0.3
+
+
+def test_the_page_about_the_rooms_is_what_they_say() -> None:
+    spec = importlib.util.spec_from_file_location("make_architecture", ROOT / "docs/make_architecture.py")
+    assert spec is not None and spec.loader is not None
+    maker = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(maker)
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    assert maker.render(page) == page, "make docs"
+
+
+def test_every_path_that_the_page_about_the_rooms_names_is_there() -> None:
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8").partition("## Rooms")[0]
+    for name in re.findall(r"`((?:autograder|labkit|tests|benchmarks|docker|solutions)/[\w/.]+)`", page):
+        assert name.startswith("solutions/LAB") or (ROOT / name).exists(), name

@@ -1,4 +1,4 @@
-"""Fails activate-check, mlp-check: computes in float32, too coarse for a gradient check."""
+"""Fails activate-check: computes in float32, too coarse for a gradient check."""
 
 
 def activate(name, x):

@@ -1,4 +1,4 @@
-"""Fails regularisers-check, mlp-check: the penalty lacks the factor 1/2 that its gradient assumes."""
+"""Fails regularisers-check: the penalty lacks the factor 1/2 that its gradient assumes."""
 
 
 def l2_penalty(weights, strength):

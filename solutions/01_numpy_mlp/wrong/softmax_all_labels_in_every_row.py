@@ -1,4 +1,4 @@
-"""Fails softmax-cross-entropy-check, mlp-check, fit-check: p[:, labels] picks a block, not one entry a row."""
+"""Fails softmax-cross-entropy-check, fit-check: p[:, labels] picks a block, not one entry a row."""
 
 
 def softmax_cross_entropy(logits, labels):

@@ -1,4 +1,4 @@
-"""Fails softmax-cross-entropy-check, mlp-check, fit-check: normalises over the batch axis and not over the classes."""
+"""Fails softmax-cross-entropy-check, fit-check: normalises over the batch axis and not over the classes."""
 
 
 def softmax_cross_entropy(logits, labels):

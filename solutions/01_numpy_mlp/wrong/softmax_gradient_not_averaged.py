@@ -1,4 +1,4 @@
-"""Fails softmax-cross-entropy-check, mlp-check: the loss is a mean, its gradient is not divided by n."""
+"""Fails softmax-cross-entropy-check: the loss is a mean, its gradient is not divided by n."""
 
 
 def softmax_cross_entropy(logits, labels):

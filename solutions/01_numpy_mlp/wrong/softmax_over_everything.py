@@ -1,4 +1,4 @@
-"""Fails softmax-cross-entropy-check, mlp-check, fit-check: one softmax over the whole batch, without an axis."""
+"""Fails softmax-cross-entropy-check, fit-check: one softmax over the whole batch, without an axis."""
 
 
 def softmax_cross_entropy(logits, labels):

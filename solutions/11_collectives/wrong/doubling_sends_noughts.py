@@ -1,8 +1,14 @@
 """Fails recursive-doubling-check: has the sum from messages that nobody counts, and sends noughts in the right number."""
 
 
+def uncounted(size):
+    comm = Communicator()
+    comm.size = size
+    return comm
+
+
 def recursive_doubling(comm, x):
-    total, nothing = central_server(Recorder(comm.size), x), np.zeros_like(x)
+    total, nothing = central_server(uncounted(comm.size), x), np.zeros_like(x)
     doubling = 1 << (comm.size.bit_length() - 1)
     surplus = comm.rank + doubling
     if comm.rank >= doubling:

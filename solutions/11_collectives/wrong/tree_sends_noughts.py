@@ -1,8 +1,14 @@
 """Fails tree-broadcast-check: the root sends to everyone in messages that nobody counts; the tree carries noughts."""
 
 
+def uncounted(size):
+    comm = Communicator()
+    comm.size = size
+    return comm
+
+
 def tree_broadcast(comm, x, root):
-    other = Recorder(comm.size)
+    other = uncounted(comm.size)
     if comm.rank == root:
         for rank in range(comm.size):
             if rank != root:

@@ -1,4 +1,4 @@
-"""Fails buckets-check: reads the limit as a number of parameters."""
+"""Fails buckets-check, ddp-check: reads the limit as a number of parameters."""
 
 
 def buckets(sizes, limit):

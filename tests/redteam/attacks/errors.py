@@ -99,8 +99,8 @@ ATTACKS = {
     "own_mismatch": Attack(
         says="Raises labkit's own exceptions, with a hint that is no text, a score and a full report inside.",
         code="""
-            from labkit._compare import Mismatch
-            from labkit._report import Case, CheckFailed, Score
+            from labkit._assertions import Mismatch
+            from labkit._check_report import Case, CheckFailed, Score
             def own(): return Mismatch(["x"] * 10**5, hint=5)
             def empty():
                 error = Mismatch("")

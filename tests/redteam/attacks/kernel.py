@@ -3,7 +3,7 @@
 from tests.redteam.redlab import FAKES, Attack
 
 _FORGED = """
-from labkit._report import Case, Score
+from labkit._check_report import Case, Score
 forged = Score(3, (Case("forged", True),))
 ip = get_ipython()
 """
@@ -43,7 +43,7 @@ ip.run_ast_nodes = run_ast_nodes
         code="""
 def cheat(lines):
     if any("check.score" in line for line in lines):
-        return ["from labkit._report import Case, Score\\n", "Score(3, (Case('x', True),))\\n"]
+        return ["from labkit._check_report import Case, Score\\n", "Score(3, (Case('x', True),))\\n"]
     return lines
 get_ipython().input_transformers_cleanup.append(cheat)
 """,
@@ -79,7 +79,7 @@ ip = get_ipython()
 parse = ip.compile.ast_parse
 def cheat(source, *a, **k):
     if "check.score" in source:
-        source = "from labkit._report import Case, Score\\nScore(3, (Case('x', True),))"
+        source = "from labkit._check_report import Case, Score\\nScore(3, (Case('x', True),))"
     return parse(source, *a, **k)
 ip.compile.ast_parse = cheat
 """,
@@ -119,9 +119,9 @@ ip.events.register("post_run_cell", cheat)
         says="The score's mimebundle is replaced by one that reports passed cases.",
         code=_BUNDLE
         + """
-import labkit._report
-labkit._report.Score._repr_mimebundle_ = lambda *a, **k: bundle
-labkit._report.Score.__repr__ = lambda self: "3.0"
+import labkit._check_report
+labkit._check_report.Score._repr_mimebundle_ = lambda *a, **k: bundle
+labkit._check_report.Score.__repr__ = lambda self: "3.0"
 """,
         forges=True,
     ),

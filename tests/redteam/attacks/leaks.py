@@ -260,7 +260,7 @@ ATTACKS = {
         code="""
             import gc, importlib, pkgutil, sys
             print([name for name in sys.modules if name.startswith(("autograder", "nbgrader"))])
-            for name in ("autograder", "autograder.boundary", "autograder.score", "autograder.course"):
+            for name in ("autograder", "autograder.boundary", "autograder.grading.scoring", "autograder.course"):
                 try:
                     module = importlib.import_module(name)
                     inside = pkgutil.iter_modules(getattr(module, "__path__", []))

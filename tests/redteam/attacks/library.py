@@ -46,15 +46,16 @@ ATTACKS = {
         code=_NO_CHECKS
         + """
     import labkit.check as check
+    from labkit._check_report import Case
     @contextlib.contextmanager
-    def forged(title, hint, weight, hidden):
+    def forged(title, **more):
         try:
             yield
         except BaseException:
             pass
         check._ledger.start()
-        check._ledger.cases.append(check.Case(title, True))
-    check._case = forged
+        check._ledger.cases.append(Case(title, True))
+    check._ledger.case = forged
 """,
         forges=True,
     ),
@@ -62,7 +63,7 @@ ATTACKS = {
         says="The ledger of cases hands out passed cases, whatever was recorded.",
         code="""
             import labkit.check as check
-            from labkit._report import Case
+            from labkit._check_report import Case
             check._ledger.take = lambda: [Case("x", True)]
         """,
         forges=True,
@@ -70,16 +71,16 @@ ATTACKS = {
     "case_record": Attack(
         says="A case is recorded as passed because its class is replaced.",
         code="""
-            import labkit.check as check
-            Case = check.Case
-            check.Case = lambda title, *a, **k: Case(title, True)
+            import labkit._check_report as report
+            Case = report.Case
+            report.Case = lambda title, *a, **k: Case(title, True)
         """,
         forges=True,
     ),
     "score_class": Attack(
         says="The score is full because its class says so.",
         code="""
-            from labkit._report import Score
+            from labkit._check_report import Score
             Score.full = True
             Score.to_dict = lambda self: {"cases": [dict(title="x", passed=True, message="", hint="",
                                                          hidden=False, weight=1.0, error="")]}
@@ -102,7 +103,7 @@ ATTACKS = {
     "code_swapped": Attack(
         says="The functions stay, but their __code__ is swapped for one that does nothing.",
         code="""
-            import labkit._compare as compare, labkit.check as check
+            import labkit._assertions as compare, labkit.check as check
             def nothing(*a, **k): pass
             for function in (compare.compare, compare.same, check.true, check.at_least, check.at_most):
                 function.__kwdefaults__ = None
@@ -143,9 +144,9 @@ ATTACKS = {
         code="""
             import sys
             from unittest.mock import MagicMock
-            import labkit._compare, labkit._values, labkit.check
+            import labkit._assertions, labkit._values, labkit.check
             fake = MagicMock()
-            sys.modules["numpy"] = labkit._compare.np = labkit._values.np = labkit.check.np = fake
+            sys.modules["numpy"] = labkit._assertions.np = labkit._values.np = labkit.check.np = fake
         """,
         answers=FAKES,
     ),
@@ -175,7 +176,7 @@ ATTACKS = {
                 module = real(name, *a, **k)
                 if name == "labkit" and a and a[0].get("__name__") == "__main__":
                     from types import SimpleNamespace
-                    import labkit._report as report
+                    import labkit._check_report as report
                     forged = report.Score(3, (report.Case("x", True),))
                     class Check:
                         def __getattr__(self, name):
@@ -246,7 +247,7 @@ sys.path.insert(0, os.getcwd())
     "asdict": Attack(
         says="The function that makes a report from cases reports them as passed.",
         code="""
-            import labkit._report as report
+            import labkit._check_report as report
             asdict = report.asdict
             report.asdict = lambda case: asdict(case) | {"passed": True}
             report.Score.__repr__ = lambda self: "3.0"
@@ -257,11 +258,11 @@ sys.path.insert(0, os.getcwd())
         says="A case that is made is turned into a passed one at once.",
         code="""
             import labkit.check
-            init = labkit.check.Case.__init__
+            init = labkit._check_report.Case.__init__
             def passed(self, *a, **k):
                 init(self, *a, **k)
                 object.__setattr__(self, "passed", True)
-            labkit.check.Case.__init__ = passed
+            labkit._check_report.Case.__init__ = passed
         """,
         answers=FAKES,
         forges=True,

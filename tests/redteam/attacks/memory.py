@@ -7,7 +7,7 @@ ATTACKS = {
         says="Finds labkit's ledger among the collector's objects and empties it of failures after every cell.",
         code="""
             import gc
-            from labkit._report import Case
+            from labkit._check_report import Case
             for thing in gc.get_objects():
                 if type(thing).__name__.endswith("Ledger"):
                     thing.take = lambda: [Case("x", True)]

@@ -49,7 +49,7 @@ def _solution_is_test(notebook: Notebook) -> None:
     """Give the student's own cell the grade_id of a test, with a source that earns all of it."""
     notebook["cells"] = [cell for cell in notebook["cells"] if cell["id"] != "softmax-check"]
     cell = next(cell for cell in notebook["cells"] if cell["id"] == "softmax")
-    cell["source"] = "from labkit._report import Case, Score\nScore(3, (Case('x', True),))"
+    cell["source"] = "from labkit._check_report import Case, Score\nScore(3, (Case('x', True),))"
     cell["metadata"]["nbgrader"].update(grade_id="softmax-check", grade=True, solution=True, points=3)
 
 

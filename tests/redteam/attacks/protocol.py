@@ -5,7 +5,7 @@ from tests.redteam.redlab import FAKES, Attack
 # What an attack needs to speak on the line: where there is none, it has nothing to attack.
 LINE = """
 import json, os, struct, threading, time
-from autograder.boundary import agent
+from autograder.boundary import student as agent
 from autograder.boundary.proxy import _Handle
 def line():
     return agent._agents[0][1]
@@ -173,7 +173,7 @@ agent._Agent.perform = endless
     ),
     "agent_gone": Attack(
         says="Replaces the agent's module, so that no test is answered at all.",
-        code=LINE + "import sys\nsys.modules['autograder.boundary.agent'] = None\nagent.serve = lambda *a: None",
+        code=LINE + "import sys\nsys.modules['autograder.boundary.student'] = None\nagent.serve = lambda *a: None",
     ),
     "line_closed": Attack(
         says="Closes the line, or puts a socket of its own in its place.",

@@ -59,7 +59,7 @@ ATTACKS = {
         ),
     ),
     "number_bombs": Attack(
-        says="Sends numbers, texts, ranges, slices and tables that are none, or take for ever to make.",
+        says="Sends numbers, texts, ranges, slices and tables that are none, or take forever to make.",
         code=LINE,
         answers=_sends(
             '{"t": "int", "v": "0x' + "f" * 16_000 + '"}',
@@ -100,7 +100,7 @@ ATTACKS = {
 errors = [
     {"origin": 1}, {"origin": True}, {"type": "", "bases": [""], "text": 5},
     {"type": "exit", "bases": ["exit", "eval"]},
-    {"type": "KeyboardInterrupt", "bases": ["KeyboardInterrupt"]}, {"type": "Mismatch", "module": "labkit._compare"},
+    {"type": "KeyboardInterrupt", "bases": ["KeyboardInterrupt"]}, {"type": "Mismatch", "module": "labkit._assertions"},
     {"type": "StopIteration", "module": "builtins", "bases": ["StopIteration"], "args": [[[1, 2], [2, 3]]]},
     {"type": "UnicodeDecodeError", "module": "builtins", "bases": ["UnicodeDecodeError"], "args": [1]},
     {"type": "x" * 10**6, "bases": ["y"] * 10**5, "line": "z" * 10**6, "name": [1]}, {"bases": {"a": 1}}, [], None,

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from labkit import check, launch
+from labkit._values import remotes
+from tests.unit.autograder.boundary.talk import Talk
 
 TOML = 'title = "Small"\nquestion = "Does it work?"\nhours = 1\npoints = {points}\n'
 SOURCE = '''\
@@ -76,3 +80,23 @@ def lab(tmp_path: Path) -> Callable[..., Path]:
 def small() -> str:
     """The source of a lab in which nothing is wrong."""
     return SOURCE
+
+
+@pytest.fixture
+def talk() -> Iterator[Talk]:
+    found = Talk()
+    check.adopt(found.tests)
+    yield found
+    remotes.clear()
+    for end in found.sockets:
+        end.close()
+
+
+@pytest.fixture(scope="session")
+def ranks() -> None:
+    """Ranks start at once from now on: PyTorch is imported."""
+    launch(_nothing, 1, timeout_s=120, backend="none")
+
+
+def _nothing(rank: int, world_size: int) -> None:
+    pass

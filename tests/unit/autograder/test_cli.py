@@ -12,8 +12,8 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from autograder import session
 from autograder.cli import main
+from autograder.commands import grade as grade_module
 from autograder.errors import CourseError
 
 ROOT = Path(__file__).parents[3]
@@ -54,7 +54,7 @@ def test_the_page_about_the_commands_is_what_they_say() -> None:
 @pytest.mark.parametrize(
     ("error", "message"),
     [
-        (CourseError("x: broken", hint="mend it"), "error: x: broken\nhint: mend it\n"),
+        (CourseError("x: broken", hint="fix it"), "error: x: broken\nhint: fix it\n"),
         (
             OSError(errno.ENOSPC, "No space left on device", "f"),
             "error: f: No space left on device\nhint: free some sp",
@@ -70,7 +70,7 @@ def test_an_expected_error_is_a_message_with_a_hint_and_exit_code_one(
     def fail(*_: Any, **__: Any) -> None:
         raise error
 
-    monkeypatch.setattr(session, "grade_lab", fail)
+    monkeypatch.setattr(grade_module, "grade_lab", fail)
     result = _run("grade", "lab")
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.startswith(message)
@@ -80,7 +80,7 @@ def test_ctrl_c_says_that_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> No
     def stop(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(session, "grade_lab", stop)
+    monkeypatch.setattr(grade_module, "grade_lab", stop)
     result = _run("grade", "lab")
     assert result.exit_code == 130
     assert result.stderr == "stopped: what was finished is stored; the same command goes on from there\n"
@@ -90,7 +90,7 @@ def test_an_error_that_nobody_expected_is_not_hidden(monkeypatch: pytest.MonkeyP
     def fail(*_: Any, **__: Any) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(session, "grade_lab", fail)
+    monkeypatch.setattr(grade_module, "grade_lab", fail)
     assert isinstance(_run("grade", "lab").exception, ZeroDivisionError)
 
 
@@ -101,6 +101,6 @@ def test_a_lab_may_be_named_as_the_shell_completes_it(monkeypatch: pytest.Monkey
         asked.append(arguments)
         return []
 
-    monkeypatch.setattr(session, "grade_lab", note)
+    monkeypatch.setattr(grade_module, "grade_lab", note)
     assert _run("grade", "01_tiny/", "--student", "-x", "--student", "b").exit_code == 0
     assert asked == [(Path(), "01_tiny", ("-x", "b"))]

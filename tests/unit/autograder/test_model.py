@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.errors import SourceError
-from autograder.model import CellScore, Lab, Limits, Result, SourceCellRow, Status
+from autograder.model import CellScore, CellSpec, Lab, Limits, Result, Status
 
 GOOD = 'title = "T"\nquestion = "Q?"\nhours = 1.5\npoints = 20\n'
 
@@ -63,7 +63,7 @@ def test_a_lab_says_what_it_needs(tmp_path: Path) -> None:
         ),
         (
             GOOD + "[limits]\nmemory_mib = 1.5",
-            "lab.toml: memory_mib = 1.5\nhint: memory_mib is a positive whole number",
+            "lab.toml: memory_mib = 1.5\nhint: memory_mib is a positive integer",
         ),
         (GOOD + "[limits]\ncell_time_s = 0", "lab.toml: cell_time_s = 0"),
         ("title = ", "lab.toml: Invalid value"),
@@ -124,12 +124,12 @@ def test_what_is_no_result_is_refused_with_an_ordinary_error(data: Any) -> None:
         Result.from_dict(data)
 
 
-def row(**options: Any) -> SourceCellRow:
+def row(**options: Any) -> CellSpec:
     usual: dict[str, Any] = {
         "grade_id": "a", "cell_type": "code", "source": "x", "checksum": "c",
         "locked": True, "grade": True, "solution": False, "task": False, "points": 2.0,
     }  # fmt: skip
-    return SourceCellRow(**(usual | options))
+    return CellSpec(**(usual | options))
 
 
 @pytest.mark.parametrize(
@@ -145,3 +145,29 @@ def test_metadata_is_nbgrader_s_with_points_where_there_are_some() -> None:
     assert (graded["points"], graded["schema_version"], graded["checksum"]) == (2.0, 3, "c")
     assert "points" not in row(grade=False).metadata()["nbgrader"]
     assert "points" in row(grade=False, task=True).metadata()["nbgrader"]
+
+
+def case(error: str, title: str = "a case") -> dict[str, Any]:
+    return {"title": title, "passed": not error, "error": error, "message": "", "hint": "", "hidden": False}
+
+
+@pytest.mark.parametrize(
+    ("errors", "message", "not_begun"),
+    [
+        (["NotImplementedError"], "", True),
+        (["Guard", "NotImplementedError"], "", True),
+        (["NotImplementedError", "Mismatch"], "", False),
+        (["NotImplementedError", ""], "", True),
+        (["Guard", "Mismatch"], "", False),
+        ([""], "", False),
+        ([], "NotImplementedError: Task 1", True),
+        ([], "", False),
+    ],
+)
+def test_a_task_is_not_begun_while_only_its_stub_fails(errors: list[str], message: str, not_begun: bool) -> None:
+    assert CellScore("lab", "task", 0.0, 2.0, tuple(map(case, errors)), message).not_begun is not_begun
+
+
+def test_guards_stand_last_among_what_failed() -> None:
+    cell = CellScore("lab", "task", 0.0, 2.0, (case("Guard", "a"), case("", "b"), case("Mismatch", "c")))
+    assert [failed["title"] for failed in cell.failed] == ["c", "a"]

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labkit import check
-from labkit._report import CheckFailed, Score
+from labkit._check_report import CheckFailed, Score
 
 
 @pytest.fixture(autouse=True)
@@ -392,3 +392,26 @@ def test_an_error_inside_unchanged_is_the_error_that_is_reported() -> None:
 def test_outside_a_case_an_expectation_raises_an_assertion_error() -> None:
     with pytest.raises(AssertionError, match="expected 2, got 1"):
         check.close(1, 2)
+
+
+# -------------------------------------------------------------------------------------------------------------- guards
+@pytest.mark.parametrize(("others", "points"), [([True], 2), ([False], 0), ([], 0), ([True, False], 1.33)])
+def test_a_guard_counts_only_beside_a_case_that_passes(others: list[bool], points: float) -> None:
+    check.begin()
+    with check.case("nothing is changed", guard=True):
+        pass
+    for number, passes in enumerate(others):
+        with check.case(f"case {number}"):
+            check.true(passes, "it")
+    result = check.score(2)
+    assert result.points == points
+    said = result.cases[0]
+    assert said.passed == bool(points)
+    assert said.message == ("" if points else "counts once another case passes")
+
+
+def test_a_guard_that_fails_says_why() -> None:
+    check.begin()
+    with check.hidden_case("nothing is changed", guard=True):
+        check.equal(1, 2)
+    assert check.score(1).cases[0].message == "expected 2, got 1"

@@ -18,9 +18,9 @@ from click.testing import CliRunner
 from labkit._cluster import probe, ssh
 from labkit._cluster.addresses import address_of, interface_of
 from labkit._cluster.blame import Ending, blame
+from labkit._cluster.job import Job, pack, ranks_of, requests
 from labkit._cluster.nodes import ClusterError, Node, named, read_hosts
 from labkit._cluster.probe import Facts, expect_alike
-from labkit._cluster.run import Job, pack, ranks_of, requests
 from labkit.cli import main
 
 HEAD, ONE, TWO = Node("localhost", name="localhost"), Node("w1", 2222, name="w1"), Node("w2", 2222, name="w2")

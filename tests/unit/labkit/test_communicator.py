@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from labkit import Communicator, RankError, launch
-from labkit._launch.waiting import EXCHANGE, RECEIVE, SEND, Wait, Waits, explain, read_waits, stuck
+from labkit._launch.deadlock import EXCHANGE, RECEIVE, SEND, Wait, Waits, explain, read_waits, stuck
 
 pytestmark = pytest.mark.frameworks
 

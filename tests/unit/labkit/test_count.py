@@ -206,3 +206,49 @@ def test_an_unfinished_task_says_so() -> None:
 
     with pytest.raises(NotImplementedError, match="Task 7"):
         count.read_ahead(blank, items=3, depth=2)
+
+
+def test_counts_and_numbers_are_of_the_same_run() -> None:
+    def train(model: torch.nn.Module, images: torch.Tensor, device: str) -> dict[str, object]:
+        rate, order = torch.tensor([0.5], device=device), torch.tensor([1, 0]).to(device)
+        images, losses = images.to(device)[order], []
+        for _ in range(3):
+            model.zero_grad()
+            loss = model(images).tanh().square().mean()
+            loss.backward()
+            with torch.no_grad():
+                for parameter in model.parameters():
+                    assert parameter.grad is not None
+                    parameter.sub_(rate * parameter.grad)
+            losses.append(loss.item())
+        return {"losses": losses, "last": loss.detach(), "column": next(model.parameters()).detach()[:, 1].cpu()}
+
+    def network(device: str) -> torch.nn.Sequential:
+        torch.manual_seed(0)
+        return torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.BatchNorm1d(4), torch.nn.ReLU()).to(device)
+
+    images, here = torch.rand(2, 3), network("cpu")
+    want = train(here, images, "cpu")
+    found = count.computed(train, network(META), images, META, start=network("cpu"))
+    assert found["returned"]["losses"] == pytest.approx(want["losses"])
+    torch.testing.assert_close(found["returned"]["last"], want["last"])
+    torch.testing.assert_close(found["returned"]["column"], want["column"])
+    for own, right in zip(found["parameters"], here.parameters(), strict=True):
+        torch.testing.assert_close(own, right.detach())
+    assert found["counts"] == count.operations(train, network(META), images, META)
+
+
+def test_numbers_that_are_asked_for_are_computed() -> None:
+    def ask(model: torch.nn.Module, x: torch.Tensor) -> tuple[object, ...]:
+        there = x.to(META)
+        target = torch.zeros(3)
+        target.copy_(there * 2)
+        return bool(there.max() > 2), there.tolist(), torch.equal(there, there + 0), target, (there + 1).cpu()
+
+    found = count.computed(ask, torch.nn.ReLU(), torch.tensor([1.0, 2.0, 3.0]), start=torch.nn.ReLU())["returned"]
+    assert found[:3] == (True, [1.0, 2.0, 3.0], True)
+    assert [each.tolist() for each in found[3:]] == [[2.0, 4.0, 6.0], [2.0, 3.0, 4.0]]
+
+
+def test_a_source_without_items_says_in_which_thread_it_was_asked() -> None:
+    assert not count.read_ahead(lambda source, depth: iter(source), items=0, depth=2)["own thread"]

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import re
 import shutil
 import signal
+import socket
+import stat
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
 
 from labkit._launch import ProcessError, RankError, RankNotImplementedError, in_fresh_process, launch
 from labkit._launch.errors import blame, died, ranks, reported
+from labkit._launch.rank import Report
 from labkit._launch.server import warm_server
-from labkit._launch.worker import Report
 
 pytestmark = pytest.mark.frameworks
 
@@ -280,11 +283,83 @@ def test_an_unfinished_task_in_a_fresh_process_is_a_not_implemented_error() -> N
         (lambda: in_fresh_process(3), "expected a function first, got 3"),  # type: ignore[arg-type]
         (lambda: in_fresh_process(int, timeout_s=0), "expected a positive time"),
         (lambda: in_fresh_process(lambda a: a), "does not take these arguments"),
+        (lambda: in_fresh_process(int, only_write_in="no/such"), "there is no folder .*no/such to write in"),
+        (lambda: in_fresh_process(int, only_compute=True, only_write_in="."), "exclude each other"),
     ],
 )
 def test_a_wrong_call_of_a_fresh_process_is_refused(call: Callable[[], Any], words: str) -> None:
     with pytest.raises((TypeError, ValueError), match=words):
         call()
+
+
+TELLING: dict[str, Callable[[str], Any]] = {
+    "write a file": lambda folder: Path(folder, "told").write_text("x"),
+    "append to a file": lambda folder: os.write(os.open(Path(folder, "here"), os.O_APPEND | os.O_WRONLY), b"x"),
+    "move a file": lambda folder: Path(folder, "here").rename(Path(folder, "there")),
+    "remove a file": lambda folder: Path(folder, "here").unlink(),
+    "make a folder": lambda folder: Path(folder, "told").mkdir(),
+    "make a link": lambda folder: Path(folder, "told").symlink_to("x"),
+    "name an attribute": lambda folder: os.setxattr(Path(folder, "here"), "user.told", b"x"),
+    "open a socket": lambda folder: socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM),
+    "a pair of sockets that is inherited": lambda folder: _inherited_sockets(),
+    "start a process": lambda folder: os.fork() or os._exit(0),
+    "share memory": lambda folder: ctypes.CDLL(None, use_errno=True).shmget(1, 4096, 0o1600) >= 0 or _refused(),
+}
+
+
+def _refused() -> NoReturn:
+    raise PermissionError(ctypes.get_errno(), "refused")
+
+
+def _inherited_sockets() -> None:
+    """Raise PermissionError if there is no socket but the one for the value."""
+    found = []
+    for descriptor in range(3, 64):
+        with contextlib.suppress(OSError):
+            found += [descriptor] if stat.S_ISSOCK(os.fstat(descriptor).st_mode) else []
+    if len(found) <= 1:
+        raise PermissionError
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux sees to it")
+@pytest.mark.parametrize("way", TELLING)
+def test_what_may_only_compute_or_write_in_its_folder_tells_nobody_else(way: str, tmp_path: Path) -> None:
+    outside, inside = tmp_path / "outside", tmp_path / "inside"
+    for folder in (outside, inside):
+        folder.mkdir()
+        (folder / "here").write_text("")
+
+    def tell(telling: Callable[[str], Any], folder: str) -> str:
+        try:
+            telling(folder)
+        except OSError as error:
+            return type(error).__name__
+        return "told"
+
+    told = TELLING[way], str(outside)
+    assert in_fresh_process(tell, *told, only_compute=True) in {"PermissionError", "BlockingIOError", "OSError"}
+    if way != "start a process" or os.geteuid():  # the limit is not root's
+        assert in_fresh_process(tell, *told, only_write_in=inside) in {"PermissionError", "BlockingIOError", "OSError"}
+    assert [path.name for path in outside.iterdir()] == ["here"]
+    assert not (outside / "here").read_text()
+
+
+def test_what_may_only_write_in_its_folder_writes_there(tmp_path: Path) -> None:
+    def write(folder: Path) -> str:
+        (folder / "first").write_text("x")
+        (folder / "first").rename(folder / "second")
+        return (folder / "second").read_text() + Path(os.__file__).read_text()[:0]
+
+    assert in_fresh_process(write, tmp_path, only_write_in=tmp_path) == "x"
+
+
+def test_what_may_only_compute_computes() -> None:
+    def compute() -> float:
+        a = np.arange(250_000.0).reshape(500, 500)
+        print(time.monotonic() > 0, np.random.default_rng().random() >= 0)
+        return float(np.linalg.norm(a @ a.T)) + float(np.frombuffer(os.urandom(8), np.uint8).sum() * 0)
+
+    assert in_fresh_process(compute, only_compute=True) > 0
 
 
 def test_a_launch_after_a_failed_one_works() -> None:

@@ -21,7 +21,7 @@ class Clock:
         monkeypatch.setattr(_timing, "perf_counter", lambda: self.now)
 
     def takes(self, *seconds: float) -> Callable[[], int]:
-        """Return a function whose calls take these seconds, the last one for ever; it counts its calls."""
+        """Return a function whose calls take these seconds, the last one forever; it counts its calls."""
         calls = 0
 
         def fn() -> int:

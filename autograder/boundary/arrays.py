@@ -1,0 +1,80 @@
+"""NumPy arrays on their way: what comes in, dtypes, shapes and bytes, an opponent has sent."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autograder.boundary.frames import MAX_BLOCK, WireError
+
+__all__ = [
+    "MAX_VALUES",
+    "PLAIN_DTYPES",
+    "is_plain",
+    "read_array",
+    "read_dtype",
+    "read_elements",
+    "read_scalar",
+    "read_shape",
+    "write_array",
+]
+
+MAX_VALUES = 1_000_000
+PLAIN_DTYPES = "biufcSUMm"
+_MAX_DIMENSIONS = 32
+
+
+def read_dtype(text: Any) -> np.dtype[Any]:
+    """Return the dtype of this name; WireError if its numbers are not plain."""
+    dtype = np.dtype(text) if isinstance(text, str) and len(text) < 40 else None
+    if dtype is None or dtype.kind not in PLAIN_DTYPES or dtype.hasobject or dtype.names or dtype.subdtype:
+        raise WireError("a dtype that is not plain")
+    return dtype
+
+
+def read_elements(data: bytes, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    """Return an array of these bytes; WireError if there are not as many as its shape needs."""
+    if len(data) != dtype.itemsize * math.prod(shape):
+        raise WireError("an array whose size does not fit its shape")
+    if not data:  # no elements, or texts of length 0, for which there is a limit too
+        return np.zeros(shape if math.prod(shape) <= MAX_VALUES else (0,), dtype)
+    return np.frombuffer(data, dtype).reshape(shape)
+
+
+def read_shape(sizes: Any) -> tuple[int, ...]:
+    """Return a shape; WireError if it is not one."""
+    if not isinstance(sizes, list) or len(sizes) > _MAX_DIMENSIONS:
+        raise WireError("invalid shape")
+    if any(type(size) is not int or not 0 <= size <= MAX_BLOCK * 8 for size in sizes):
+        raise WireError("invalid shape")
+    return tuple(sizes)
+
+
+def is_plain(value: Any) -> bool:
+    """Whether the elements of an array or scalar travel as bytes."""
+    return value.dtype.kind in PLAIN_DTYPES and not value.dtype.hasobject
+
+
+def write_array(value: Any, put: Callable[[bytes], list[int]]) -> dict[str, Any]:
+    """Return the JSON for an array of plain elements, which `put` appends to the block; its order in memory is kept."""
+    turned = value.flags.f_contiguous and not value.flags.c_contiguous
+    data = put((value.T if turned else value).tobytes())
+    return {"t": "array", "d": value.dtype.str, "s": list(value.shape), "b": data, "f": turned}
+
+
+def read_array(value: dict[str, Any], get: Callable[[Any], bytes], *, writable: bool) -> np.ndarray[Any, Any]:
+    """Return the array of such JSON, whose elements `get` takes from the block; writable: a copy of them."""
+    dtype, shape = read_dtype(value["d"]), read_shape(value["s"])
+    turned = value["f"] is True
+    array = read_elements(get(value["b"]), dtype, shape[::-1] if turned else shape)
+    array = array.T if turned else array
+    return array.copy(order="K") if writable else array
+
+
+def read_scalar(value: dict[str, Any], get: Callable[[Any], bytes]) -> Any:
+    """Return the scalar of {"d": dtype, "b": place}."""
+    dtype = read_dtype(value["d"])
+    return read_elements(get(value["b"])[: dtype.itemsize], dtype, ())[()]

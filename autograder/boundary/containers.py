@@ -1,0 +1,121 @@
+"""Containers of the standard library beside the built-in ones, which travel as what they are: a Counter is a dict to C.
+
+A stand-in would say that it is a dictionary, and json, a match statement or `issubclass` would see that it is none.
+A named tuple, whose class only the student's process has, is one here too; on its way back it is made by its own class.
+"""
+
+from __future__ import annotations
+
+import collections
+import types
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from autograder.boundary import exact
+
+__all__ = ["KINDS", "NamedValue", "read_named", "write_named"]
+
+_MAX_FIELDS, _MAX_NAME = 255, 100
+
+_Parts = Callable[[Any], list[Any]]
+_Make = Callable[[list[Any]], Any]
+
+
+def _factory(name: Any) -> Any:
+    return None if name is None else exact.read_type(name)
+
+
+def _dict(value: Any) -> dict[Any, Any]:
+    """Return the dictionary; TypeError for anything else, which would have to be asked for what it holds."""
+    if type(value) is not dict:
+        raise TypeError("a part that is no dictionary")
+    return value
+
+
+def _list(value: Any) -> list[Any]:
+    if type(value) is not list:
+        raise TypeError("a part that is no list")
+    return value
+
+
+KINDS: dict[type, tuple[str, _Parts, _Make]] = {
+    collections.Counter: ("counter", lambda x: [dict(x)], lambda parts: collections.Counter(_dict(parts[0]))),
+    collections.OrderedDict: (
+        "ordered",
+        lambda x: [dict(x)],
+        lambda parts: collections.OrderedDict(_dict(parts[0])),
+    ),
+    collections.deque: (
+        "deque",
+        lambda x: [list(x), x.maxlen],
+        lambda parts: collections.deque(_list(parts[0]), parts[1]),
+    ),
+    collections.defaultdict: (
+        "default",
+        lambda x: [None if x.default_factory is None else exact.TYPES[x.default_factory], dict(x)],
+        lambda parts: collections.defaultdict(_factory(parts[0]), _dict(parts[1])),
+    ),
+    types.MappingProxyType: (
+        "mapping",
+        lambda x: [dict(x)],
+        lambda parts: types.MappingProxyType(_dict(parts[0])),
+    ),
+    type({}.keys()): ("keys", lambda x: [list(x)], lambda parts: dict.fromkeys(_list(parts[0])).keys()),
+    type({}.values()): (
+        "values",
+        lambda x: [list(x)],
+        lambda parts: dict(enumerate(_list(parts[0]))).values(),
+    ),
+    type({}.items()): ("items", lambda x: [dict(x)], lambda parts: _dict(parts[0]).items()),
+}
+"""By exact type: the kind's name, its parts, and how it is made of them; KeyError for what code of its own fills in."""
+
+
+class NamedValue:
+    """Marks the classes made here for named tuples of the student's."""
+
+    __slots__ = ()
+    _boundary_class_handle: int
+
+
+def write_named(value: Any, references: Any, encode: Callable[[Any], Any]) -> dict[str, Any] | None:
+    """Return how a named tuple goes, but for its items; None if it goes as other objects do. See wire.References."""
+    kind = type(value)
+    if issubclass(kind, NamedValue):
+        return {"t": "again", "k": {"t": "yours", "h": kind._boundary_class_handle}}
+    fields = _fields(kind) if references.graphs_stay else None  # the student's end, where the class is
+    if fields is None:
+        return None
+    return {"t": "named", "k": references.refer(kind, encode), "n": kind.__name__, "f": fields}
+
+
+def read_named(value: dict[str, Any]) -> type:
+    """Return a class of named tuples for what the student's process says of its own; ValueError if it is not one."""
+    name, fields, handle = value["n"], value["f"], value["k"]["h"]
+    texts = [name, *fields] if isinstance(fields, list) else []
+    if not 0 < len(texts) <= _MAX_FIELDS or not all(type(text) is str and len(text) <= _MAX_NAME for text in texts):
+        raise ValueError("no class of named tuples")
+    if type(handle) is not int:
+        raise ValueError("invalid handle")
+    return _named_class(name, tuple(fields), handle)
+
+
+def _fields(kind: type) -> list[str] | None:
+    """Return the fields of a class of named tuples that adds nothing to what `namedtuple` gives it; else None."""
+    names = kind.__dict__.get("_fields")
+    if kind.__bases__ != (tuple,) or type(names) is not tuple or not all(type(name) is str for name in names):
+        return None
+    known = {*vars(_plain(len(names))), *names, "__annotations__", "__orig_bases__"}
+    return list(names) if set(vars(kind)) <= known else None
+
+
+@lru_cache(maxsize=32)
+def _plain(count: int) -> type:
+    return collections.namedtuple("Plain", [f"field{number}" for number in range(count)])
+
+
+@lru_cache(maxsize=1000)
+def _named_class(name: str, fields: tuple[str, ...], handle: int) -> type:
+    base: Any = collections.namedtuple(name, fields)  # type: ignore[misc]  # checks that these are identifiers
+    return type(name, (base, NamedValue), {"_boundary_class_handle": handle, "__slots__": ()})

@@ -1,0 +1,109 @@
+"""What a test calls that must reach the student's process as well, or run there: seeds and launchers."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import functools
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from autograder.boundary.peer import Peer
+from autograder.boundary.trusted import Trusted
+
+__all__ = ["everywhere"]
+
+_SEEDS = (
+    ("labkit._device", "seed_everything"),
+    ("random", "seed"),
+    ("numpy.random", "seed"),
+    ("torch", "manual_seed"),
+    ("keras.utils", "set_random_seed"),
+    ("tensorflow.random", "set_seed"),
+)
+"""Called by a test, these seed the student's process too."""
+_LAUNCHERS = (
+    ("labkit._launch", "in_fresh_process"),
+    ("labkit._launch", "launch"),
+    ("labkit._timing", "bench"),
+    ("labkit._timing", "compare"),
+    ("labkit.count", "computed"),
+    ("labkit.count", "operations"),
+    ("labkit.count", "read_ahead"),
+)
+"""Called with one of the student's functions, these run where the function is."""
+
+
+@contextlib.contextmanager
+def everywhere(peer: Peer, tests: Trusted, source: str) -> Iterator[None]:
+    """While the cell runs, let seeds reach both processes, and launchers go where the function is."""
+    for root in _imported(source):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(root)
+    replaced: list[tuple[Any, str, Any]] = []
+
+    def replace(places: tuple[tuple[str, str], ...], make: Callable[[str, str, Any], Any]) -> None:
+        for module, name in places:
+            home = importlib.import_module(module) if module.partition(".")[0] in sys.modules else None
+            if home is not None and hasattr(home, name):
+                replaced.append((home, name, getattr(home, name)))
+                setattr(home, name, make(module, name, getattr(home, name)))
+
+    replace(_SEEDS, functools.partial(_both, peer))
+    replace(_LAUNCHERS, functools.partial(_where_it_is, peer, tests))
+    replace((("labkit.count", "collective"),), lambda _module, _name, own: _between_ranks(peer, tests, own))
+    try:
+        yield
+    finally:
+        for home, name, own in reversed(replaced):
+            setattr(home, name, own)
+
+
+def _both(peer: Peer, module: str, name: str, own: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that is called in the student's process, too."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        peer.ask("import", None, [module, name, *args], kwargs)
+        return own(*args, **kwargs)
+
+    return call
+
+
+def _where_it_is(peer: Peer, tests: Trusted, module: str, name: str, own: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that is called in the student's process if it is handed something from there."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not any(tests.is_remote(value) for value in args):
+            return own(*args, **kwargs)
+        found = peer.ask("import", None, [module, name, *args], kwargs)
+        if name == "launch" and not (type(found) is list and len(found) == args[1]):
+            raise TypeError("launch: expected a list with one value a rank")  # else loops over ranks compare nothing
+        return found
+
+    return call
+
+
+def _between_ranks(peer: Peer, tests: Trusted, own: Callable[..., Any]) -> Callable[..., Any]:
+    """Return labkit.count.collective as tests have it: between ranks of the student's the messages are seen here."""
+
+    def call(fn: Any, *args: Any, **kwargs: Any) -> Any:
+        if not tests.is_remote(fn):
+            return own(fn, *args, **kwargs)
+        from autograder.boundary.ranks import collective
+
+        return collective(peer, fn, *args, **kwargs)
+
+    return call
+
+
+def _imported(source: str) -> set[str]:
+    """Return the modules that the cell imports anywhere."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return names

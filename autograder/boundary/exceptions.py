@@ -1,0 +1,124 @@
+"""Exceptions on their way between the two processes: type name, message, and the line of the notebook that raised."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import linecache
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from autograder.boundary.frames import WireError
+
+__all__ = ["CANNOT_GO", "rebuild", "report"]
+
+CANNOT_GO = "what was returned cannot go to the test"
+
+_MAX_TEXT = 2000
+_PLAIN = (str, int, float, bool, type(None))
+
+
+def report(
+    error: BaseException, encode: Callable[[Any], Any], keep: Callable[[Any], int], *, discreet: bool = False
+) -> dict[str, Any]:
+    """Return the JSON for an exception; nothing that its class defines can make this fail.
+
+    discreet: it was raised by a test. Where, and what it says, is not for the code that is tested.
+    """
+    if isinstance(error, WireError):
+        error = ValueError(f"{CANNOT_GO}: {error}")
+    kind = type(error)
+    origin = getattr(error, "_boundary_origin", None)
+    found: dict[str, Any] = {
+        "h": keep(error),
+        "type": kind.__name__[:200],
+        "module": str(kind.__module__)[:200],
+        "bases": [base.__name__ for base in kind.__mro__ if base.__module__ == "builtins"],
+        "text": "" if discreet else _text(error),
+        "line": "" if discreet else _line(error),
+        "origin": origin if type(origin) is int else None,
+    }
+    arguments = error.args
+    if not discreet and type(arguments) is tuple and all(type(item) in _PLAIN for item in arguments):
+        with contextlib.suppress(WireError):
+            found["args"] = [encode(item) for item in arguments]
+    if isinstance(error, NameError | AttributeError) and type(error.name) is str:
+        found["name"] = error.name[:200]
+    if isinstance(error, OSError) and not discreet and type(error.filename) is str:
+        found["file"] = error.filename[:_MAX_TEXT]  # which stands in no argument
+    return found
+
+
+def _text(error: BaseException) -> str:
+    try:
+        text = str(error)
+    except BaseException as other:  # a __str__ that raises
+        return f"<its message raises {type(other).__name__}>"
+    return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}..."
+
+
+def _line(error: BaseException) -> str:
+    """Return where in the notebook it was raised, "in softmax, line 3: return z / total"; empty if it was not there."""
+    place = ""
+    for frame, number in traceback.walk_tb(error.__traceback__):
+        if frame.f_globals.get("__name__") == "__main__":
+            source = linecache.getline(frame.f_code.co_filename, number).strip()
+            place = f"in {frame.f_code.co_name}, line {number}: {source}" if source else ""
+    return place[:_MAX_TEXT]
+
+
+def rebuild(payload: Any, decode: Callable[[Any], Any], kept: Callable[[int], Any]) -> Exception:
+    """Return an exception of the matching built-in type, or of one derived from it under the name that was reported.
+
+    An exception that this end raised itself, and that went through the other end, is the same object again.
+    """
+    if not isinstance(payload, dict):
+        raise WireError("invalid exception")
+    origin = payload.get("origin")
+    if type(origin) is int and isinstance(own := kept(origin), Exception):
+        return own
+    name, text, line = (str(payload.get(key, ""))[:_MAX_TEXT] for key in ("type", "text", "line"))
+    bases = _builtins(payload.get("bases"))
+    arguments = payload.get("args")
+    error = None
+    values = [decode(item) for item in arguments] if isinstance(arguments, list) else []
+    if bases[0].__name__ == name and payload.get("module") == "builtins" and isinstance(arguments, list):
+        file = payload.get("file")
+        error = _made(bases[0], [*values, file] if issubclass(bases[0], OSError) and type(file) is str else values)
+    if error is None:
+        error = _derived(bases, name, str(payload.get("module", "")), text, values)
+    error._boundary_origin = payload.get("h")  # type: ignore[attr-defined]
+    error.notebook_line = line  # type: ignore[attr-defined]
+    if isinstance(error, NameError | AttributeError):
+        error.name = payload.get("name") if isinstance(payload.get("name"), str) else None
+    return error
+
+
+def _builtins(bases: Any) -> tuple[type[Exception], ...]:
+    """Return the most derived built-in classes among these: NumPy's AxisError is a ValueError and an IndexError."""
+    named = [getattr(builtins, name, None) for name in bases if type(name) is str] if isinstance(bases, list) else []
+    kinds = [kind for kind in named if isinstance(kind, type) and issubclass(kind, Exception)]
+    kinds = [kind for kind in dict.fromkeys(kinds) if not issubclass(kind, ExceptionGroup)]
+    most = [kind for kind in kinds if not any(other is not kind and issubclass(other, kind) for other in kinds)]
+    return tuple(most) or (Exception,)
+
+
+def _made(kind: type[Exception], arguments: list[Any]) -> Exception | None:
+    try:
+        return kind(*arguments)
+    except Exception:  # a constructor that wants others, such as UnicodeDecodeError's
+        return None
+
+
+def _derived(bases: tuple[type[Exception], ...], name: str, module: str, text: str, arguments: list[Any]) -> Exception:
+    """Return an exception that shows itself as the reported one does."""
+    namespace = {"__str__": lambda self: text, "__init__": lambda self, *args: None, "__module__": module}
+    name = name if name.isidentifier() else "Exception"
+    try:
+        kind: Any = type(name, bases, namespace)
+    except TypeError:  # no class can be of both
+        kind = type(name, bases[:1], namespace)
+    error: Exception = kind.__new__(kind)
+    error.args = tuple(arguments)
+    return error

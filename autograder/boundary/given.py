@@ -1,0 +1,225 @@
+"""What the locked cells of a notebook give to its tests, told apart by what it depends on.
+
+A locked cell imports NumPy, loads data, defines a helper. In a notebook these names lie where the student's code can
+rebind them: `np.allclose = lambda *_: True`. So what no code of the student's can have a say in is made again on the
+trusted side, for each test that uses it; functions that need the student's names are defined again, from the locked
+text, where they must run.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import importlib
+import re
+import symtable
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+__all__ = [
+    "DATA",
+    "FUNCTIONS",
+    "IMPORTS",
+    "NOTHING",
+    "brought_along",
+    "definitions",
+    "global_names",
+    "imports",
+    "names_given",
+    "names_in",
+    "statements",
+    "trusted_names",
+]
+
+NOTHING, IMPORTS, DATA, FUNCTIONS = range(4)
+"""How much of the locked cells is the grader's: nothing; imports; data as well; functions as well."""
+
+_IMPORTS = ast.Import | ast.ImportFrom
+_STAR = "*"
+_MAX_SOURCE = 200_000
+_BUILT_IN = frozenset(dir(builtins))
+_MAGIC = re.compile(r"(\s*)([%!?]|[\w.]+\?{1,2}\s*$|[\w., ]+=\s*[%!])")
+"""A line that IPython reads, and Python cannot."""
+
+
+@dataclass(frozen=True)
+class _Statement:
+    """One statement at the top of a locked cell: what it gives a meaning to, and which names it needs for that."""
+
+    node: ast.stmt
+    binds: frozenset[str]
+    uses: frozenset[str]
+
+
+def trusted_names(cells: Sequence[str], theirs: Collection[str], level: int, test: str) -> Mapping[str, Any]:
+    """Return the names of locked cells that a test uses and that are the grader's, with their values, made now.
+
+    cells: the locked cells above the test, and what others import. theirs: names that the student's cells bind in the
+    instructor's notebook.
+    A statement is the grader's if all that it needs is; classes never are, because their instances go to the student's
+    code, which knows its own. Raises what the statements raise.
+    """
+    ours = _ours(tuple(cells), frozenset(theirs), level, expand=True)
+    wanted = global_names(test) & {name for statement in ours for name in statement.binds}
+    if not wanted:
+        return {}
+    space: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins}
+    for statement in _needed(ours, wanted):
+        exec(compile(ast.Module([statement.node], []), "<given>", "exec"), space)
+    return {name: space[name] for name in wanted if name in space}
+
+
+def brought_along(cells: Sequence[str], theirs: Collection[str], test: str) -> str:
+    """Return the text of what a test brings along of the locked cells above it, if it can; nothing is imported."""
+    ours = _ours(tuple(cells), frozenset(theirs), FUNCTIONS, expand=False)
+    wanted = global_names(test) & {name for statement in ours for name in statement.binds}
+    stars = [statement for statement in ours if _STAR in statement.binds]
+    return "\n".join(ast.unparse(statement.node) for statement in [*stars, *_needed(ours, wanted)])
+
+
+def definitions(cells: Sequence[str], theirs: Collection[str]) -> list[list[str]]:
+    """Return the imports and functions of each locked cell, as text, in their order: what can be defined twice."""
+    kinds = _IMPORTS | ast.FunctionDef
+    kept = [[s for s in _all((cell,)) if isinstance(s.node, kinds) and not s.binds & set(theirs)] for cell in cells]
+    return [[ast.unparse(statement.node) for statement in some] for some in kept if some]
+
+
+def names_given(cells: Sequence[str], *, imported: bool = True) -> frozenset[str]:
+    """Return all names that these cells bind at their top; of `from x import *` the star.
+
+    imported: count what they import as well.
+    """
+    kept = [s for s in _all(tuple(cells)) if imported or not _imports(s.node)]
+    return frozenset(name for statement in kept for name in statement.binds)
+
+
+def imports(cells: Sequence[str]) -> str:
+    """Return the import statements at the top of these cells, as the text of one cell."""
+    return "\n".join(ast.unparse(s.node) for s in _all(tuple(cells)) if _imports(s.node))
+
+
+def _imports(node: ast.stmt) -> bool:
+    """Whether a statement imports and does nothing else, if need be after having tried another import."""
+    if not isinstance(node, ast.Try):
+        return isinstance(node, _IMPORTS)
+    within = [*node.body, *node.orelse, *node.finalbody, *(part for handler in node.handlers for part in handler.body)]
+    return all(isinstance(part, _IMPORTS | ast.Pass | ast.Raise) for part in within)
+
+
+def statements(source: str) -> list[ast.stmt]:
+    """Return the statements at the top of a cell; none if it is no Python. Lines of IPython count as `pass`."""
+    lines = source.split("\n")
+    if lines[0].startswith("%%"):
+        lines = ["pass"] if not lines[0].startswith(("%%time", "%%capture")) else ["pass", *lines[1:]]
+    try:
+        return ast.parse("\n".join(_masked(lines))).body
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+
+
+def _masked(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the lines with those of IPython as `pass`, and what a backslash at their end adds to them as nothing."""
+    going_on = False
+    for line in lines:
+        magic = None if going_on else _MAGIC.match(line)
+        yield "" if going_on else f"{magic[1]}pass" if magic else line
+        going_on = bool(magic or going_on) and line.endswith("\\")
+
+
+def global_names(source: str) -> frozenset[str]:
+    """Return the names that a cell looks up among its globals, in functions too; also what it binds itself."""
+    try:
+        return frozenset(_looked_up(symtable.symtable(source, "<cell>", "exec")))
+    except (SyntaxError, ValueError, RecursionError):
+        return frozenset(re.findall(r"[^\W\d]\w*", source))
+
+
+def names_in(source: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the names that a student's cell looks up among its globals, in functions too, and those that it binds.
+
+    Nothing where it cannot be said: no text makes this fail.
+    """
+    if len(source) > _MAX_SOURCE:
+        return frozenset(), frozenset()
+    try:
+        table = symtable.symtable("\n".join(_masked(source.split("\n"))), "<cell>", "exec")
+        bound = frozenset(s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported())
+        return frozenset(_looked_up(table)), bound
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return frozenset(), frozenset()
+
+
+# ------------------------------------------------------------------------------------------------------------ analysis
+def _looked_up(table: symtable.SymbolTable) -> Iterator[str]:
+    module = table.get_type() == "module"
+    for symbol in table.get_symbols():
+        if symbol.is_referenced() and (module or symbol.is_global()):
+            yield symbol.get_name()
+    for child in table.get_children():
+        yield from _looked_up(child)
+
+
+def _star_names(node: ast.ImportFrom) -> frozenset[str]:
+    """Return what `from x import *` binds; where x cannot be imported, nothing."""
+    try:
+        module = importlib.import_module(node.module or "")
+    except Exception:  # a module of the student's, or one that is not installed
+        return frozenset()
+    public = getattr(module, "__all__", None)
+    return frozenset(public if public is not None else (name for name in vars(module) if not name.startswith("_")))
+
+
+def _statement(node: ast.stmt, *, expand: bool) -> _Statement:
+    if isinstance(node, ast.ImportFrom) and node.names[0].name == _STAR:
+        return _Statement(node, _star_names(node) if expand else frozenset([_STAR]), frozenset())
+    source = ast.unparse(node)
+    table = symtable.symtable(source, "<cell>", "exec")
+    bound = {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()}
+    changed = {n.value.id for n in ast.walk(node) if isinstance(n, ast.Attribute | ast.Subscript)
+               and isinstance(n.ctx, ast.Store) and isinstance(n.value, ast.Name)}  # fmt: skip
+    return _Statement(node, frozenset(bound | changed), frozenset(_looked_up(table)) | frozenset(changed))
+
+
+@lru_cache(maxsize=64)
+def _all(cells: tuple[str, ...], expand: bool = False) -> tuple[_Statement, ...]:
+    """expand: import the modules of star imports, to know what they bind; only the trusted process does."""
+    return tuple(_statement(node, expand=expand) for source in cells for node in statements(source))
+
+
+def _may_be_ours(node: ast.stmt, level: int) -> bool:
+    if level == NOTHING or isinstance(node, ast.ClassDef):
+        return False
+    if level == IMPORTS:
+        return _imports(node)
+    return level == FUNCTIONS or not isinstance(node, ast.FunctionDef)
+
+
+@lru_cache(maxsize=64)
+def _ours(cells: tuple[str, ...], theirs: frozenset[str], level: int, expand: bool) -> tuple[_Statement, ...]:
+    """Return the statements that need nothing but each other and built-in names."""
+    left = [s for s in _all(cells, expand) if _may_be_ours(s.node, level)]
+    foreign = set(theirs) | {name for s in _all(cells, expand) if s not in left for name in s.binds}
+    while True:
+        bound = {name for s in left for name in s.binds} - foreign
+        kept = [s for s in left if not s.binds & foreign and s.uses <= bound | _BUILT_IN]
+        if len(kept) == len(left):
+            return tuple(kept)
+        foreign |= {name for s in left if s not in kept for name in s.binds}
+        left = kept
+
+
+def _needed(ours: Sequence[_Statement], wanted: frozenset[str]) -> list[_Statement]:
+    """Return, in order, what gives these names their meaning, and what acts on it: a seed, a shuffle."""
+    known: set[str] = set()
+    more: set[str] = set(wanted)
+    chosen: set[int] = set()
+    while more - known:
+        known |= more
+        for place, statement in enumerate(ours):
+            acts = not statement.binds and bool(statement.uses) and statement.uses <= known | _BUILT_IN
+            if statement.binds & known or acts:
+                chosen.add(place)
+                more |= statement.uses - _BUILT_IN
+    return [ours[place] for place in sorted(chosen)]

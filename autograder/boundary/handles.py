@@ -1,0 +1,136 @@
+"""A stand-in for an object of the other process, as the rest of the boundary sees it: its handle, and its value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from autograder.boundary.peer import Peer
+
+__all__ = [
+    "INSTEAD",
+    "Bare",
+    "Method",
+    "StandIn",
+    "ask",
+    "class_name",
+    "handle_of",
+    "is_made",
+    "is_remote_tensor",
+    "is_stand_in",
+    "module_name",
+    "peer_of",
+    "plain",
+    "plain_all",
+    "refusal",
+]
+
+INSTEAD = ": read a value from it by name"
+"""How a refusal ends."""
+
+
+class StandIn:
+    """Base class of what stands for an object of the other process: where that lies, and what was said about it."""
+
+    __slots__ = (
+        "__weakref__",
+        "_boundary_class",
+        "_boundary_handle",
+        "_boundary_hashes",
+        "_boundary_made",
+        "_boundary_module",
+        "_boundary_name",
+        "_boundary_overrides",
+        "_boundary_peer",
+        "_boundary_value",
+    )
+
+
+class Bare:
+    """An object of the other end of which only the handle is known."""
+
+    def __init__(self, handle: int) -> None:
+        self.handle = handle
+
+
+class Method:
+    """A method of an object of the student's, which compares; see proxy.Predicate."""
+
+    method: Any
+
+
+def handle_of(value: Any) -> int | None:
+    """Return the handle of a stand-in; None for everything else."""
+    kind = type(value)
+    if issubclass(kind, StandIn):
+        return cast("int", object.__getattribute__(value, "_boundary_handle"))
+    if kind is Bare:
+        return cast("int", value.handle)
+    if issubclass(kind, Method):
+        return handle_of(value.method)
+    return cast("int", value.handle()) if is_remote_tensor(kind) else None
+
+
+def is_stand_in(value: Any) -> bool:
+    """Whether this stands for an object of the other end."""
+    return issubclass(type(value), StandIn | Method) or is_remote_tensor(type(value))
+
+
+def peer_of(value: StandIn) -> Peer:
+    """Return the end that this proxy asks."""
+    return cast("Peer", object.__getattribute__(value, "_boundary_peer"))
+
+
+def class_name(value: Any) -> str:
+    """Return the name of the object's class."""
+    if issubclass(type(value), StandIn):
+        return cast("str", object.__getattribute__(value, "_boundary_name"))
+    return "method" if issubclass(type(value), Method) else "Tensor"
+
+
+def module_name(value: Any) -> str:
+    """Return the name of the module that this stands for; empty for everything else."""
+    return cast("str", object.__getattribute__(value, "_boundary_module")) if issubclass(type(value), StandIn) else ""
+
+
+def plain(value: Any) -> Any:
+    """Return the plain value that an object of the student's holds; the object if it holds none, and all else as is."""
+    kind = type(value)
+    if issubclass(kind, Method):
+        return value.method
+    if issubclass(kind, StandIn):
+        return value if is_made(value) else peer_of(value).ask("value", value)
+    return value.held() if is_remote_tensor(kind) else value
+
+
+def plain_all(value: Any) -> Any:
+    """Return arguments with the values of the student's objects in their places; TypeError for one that holds none."""
+    if type(value) in {list, tuple}:
+        return type(value)(plain_all(item) for item in value)
+    if type(value) is dict:
+        return {key: plain_all(item) for key, item in value.items()}
+    found = plain(value)
+    if issubclass(type(found), StandIn):
+        raise refusal(found, f"{class_name(found)} holds no value to compute with{INSTEAD}")
+    return found
+
+
+def refusal(proxy: StandIn, text: str, kind: type[Exception] = TypeError) -> Exception:
+    """Return the error of what a stand-in does not do, and note it: the test may wait for such an error."""
+    peer_of(proxy).refused = True
+    return kind(text)
+
+
+def is_remote_tensor(kind: type) -> bool:
+    """Whether this is the class of tensors whose graph lies in the student's process: see graph."""
+    return kind.__name__ == "RemoteTensor" and kind.__module__ == "autograder.boundary.graph"
+
+
+def is_made(proxy: StandIn) -> bool:
+    """Whether an operator of the student's made the object out of a value of the test's."""
+    return cast("bool", object.__getattribute__(proxy, "_boundary_made"))
+
+
+def ask(proxy: StandIn, operation: str, *arguments: Any) -> Any:
+    """Ask the other end to do something with the object."""
+    return peer_of(proxy).ask(operation, proxy, arguments)

@@ -1,0 +1,185 @@
+"""Operators of a stand-in: done on the trusted side with values, or by the student's object, or refused.
+
+See operations for when. The functions here are methods of proxy.Proxy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+
+from autograder.boundary.handles import (
+    INSTEAD,
+    StandIn,
+    ask,
+    class_name,
+    is_made,
+    is_remote_tensor,
+    peer_of,
+    plain,
+    plain_all,
+    refusal,
+)
+from autograder.boundary.operations import BINARY, COMPARISONS, OPERATIONS, UNARY
+
+__all__ = ["METHODS", "array_ufunc"]
+
+
+def array_ufunc(self: StandIn, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    """NumPy computes on the trusted side, with values that were read before: __array_ufunc__ of a stand-in."""
+    if not peer_of(self).trusted:
+        return NotImplemented
+    if method == "__call__" and len(inputs) == 2 and not kwargs and (name := _UFUNCS.get(ufunc)):
+        own = [plain(value) for value in inputs]
+        if any(_is_object(value) for value in own):  # an operator of the student's
+            left, right = inputs
+            return OPERATIONS[name](left, right) if _is_object(left) else METHODS[f"__r{name}__"](right, left)
+    return getattr(ufunc, method)(*plain_all(inputs), **plain_all(kwargs))
+
+
+def _is_object(value: Any) -> bool:
+    """Whether this is a stand-in; of what `plain` returns, one that holds no value."""
+    return issubclass(type(value), StandIn)
+
+
+def _operator(operation: str) -> Callable[..., Any]:
+    """Values are computed with here; what the student's operator makes of a value of the test's is read by name."""
+
+    def method(self: StandIn, other: Any, *more: Any) -> Any:
+        peer = peer_of(self)
+        if not peer.trusted:
+            return ask(self, operation, other, *more)
+        if is_remote_tensor(type(other)):
+            return NotImplemented
+        mine, yours = plain(self), plain(other)
+        if not _is_object(mine) and not _is_object(yours):
+            return OPERATIONS[operation](mine, yours, *more)
+        theirs = _is_object(other)
+        if not (theirs or peer.operators):
+            raise refusal(self, f"{class_name(self)} {operation} a value of the test: {_ASK_FOR_IT}")
+        result = ask(self, operation, other, *more)
+        return result if theirs and not (is_made(self) or is_made(other)) else _by_name_only(self, operation, result)
+
+    return method
+
+
+_ASK_FOR_IT = "if the operator is what is tested, say so by `with check.operators():`"
+
+
+def _by_name_only(proxy: StandIn, operation: str, result: Any) -> StandIn:
+    if not _is_object(result):
+        raise refusal(
+            proxy, f"{class_name(proxy)} {operation} gives a plain value, made of the test's: use a check instead"
+        )
+    object.__setattr__(result, "_boundary_made", True)
+    return cast("StandIn", result)
+
+
+def _comparison(operation: str) -> Callable[..., Any]:
+    """Values are compared here; an object that holds none is equal to itself, and compared with nothing else."""
+
+    def method(self: StandIn, other: Any) -> Any:
+        peer = peer_of(self)
+        if not peer.trusted:
+            return ask(self, operation, other)
+        mine, yours = plain(self), plain(other)
+        if not _is_object(mine) and not _is_object(yours):
+            return OPERATIONS[operation](mine, yours)
+        if operation in {"eq", "ne"} and (self is other or other is None):
+            return (self is other) == (operation == "eq")
+        if peer.operators and _is_object(other) and not (is_made(self) or is_made(other)):
+            return _exact(ask(self, operation, other), bool, operation)
+        raise refusal(self, f"{class_name(self)} holds no value that could be compared{INSTEAD}")
+
+    return method
+
+
+_ITERATORS = {"enumerate", "filter", "generator", "map", "zip", "list_iterator", "tuple_iterator", "set_iterator",
+              "dict_keyiterator", "reversed", "list_reverseiterator", "range_iterator"}  # fmt: skip
+"""Built-in classes without a `__contains__` of their own: `in` goes through the items."""
+
+
+def _contains(self: StandIn, item: Any) -> bool:
+    peer = peer_of(self)
+    if peer.trusted:
+        mine, yours = plain(self), plain(item)
+        if not _is_object(mine) and not _is_object(yours):
+            return yours in mine
+        if not _is_object(yours) and class_name(self) in _ITERATORS:
+            return any(plain(found) is yours or plain(found) == yours for found in ask(self, "iter"))
+        if not _is_object(item) and not peer.operators:
+            raise refusal(self, f"`in` {class_name(self)} would be told what is expected: {_ASK_FOR_IT}")
+    return cast("bool", _exact(ask(self, "contains", item), bool, "contains"))
+
+
+_EXACT = {"bool": bool, "int": int, "float": float, "complex": complex, "index": int, "str": str, "repr": str}
+"""What Python itself demands of these methods; a stand-in must not be able to raise an error of the interpreter."""
+
+
+def _exact(value: Any, kind: type, operation: str) -> Any:
+    if type(value) is not kind:
+        raise TypeError(f"__{operation}__ returned no {kind.__name__}")
+    return value
+
+
+def _overridden(self: StandIn) -> frozenset[str]:
+    """Return the operators of one operand that a class derived from a built-in one overrides: `abs` of a vector.
+
+    They are told nothing of the test's; with two operands, they would be.
+    """
+    return cast("frozenset[str]", object.__getattribute__(self, "_boundary_overrides"))
+
+
+def _unary(operation: str) -> Callable[..., Any]:
+    def method(self: StandIn, *arguments: Any) -> Any:
+        if not peer_of(self).trusted:
+            value = ask(self, operation, *arguments)
+        elif operation not in _overridden(self) and not _is_object(own := plain(self)):
+            return OPERATIONS[operation](own, *arguments)
+        else:
+            value = ask(self, operation, *arguments)
+            value = _by_name_only(self, operation, value) if is_made(self) else value
+        return _exact(value, _EXACT[operation], operation) if operation in _EXACT else value
+
+    return method
+
+
+def _method(operation: str) -> Callable[..., Any]:
+    def method(self: StandIn, *arguments: Any) -> Any:
+        if is_made(self) and operation not in {"getitem", "setitem", "delitem"}:
+            raise refusal(self, f"{class_name(self)} was made of the test's value{INSTEAD}")
+        value = ask(self, operation, *arguments)
+        return _exact(value, int, operation) if operation == "len" else value
+
+    return method
+
+
+def _methods() -> dict[str, Callable[..., Any]]:
+    found = {f"__{name}__": _operator(name) for name in BINARY}
+    found |= {f"__r{name}__": _operator(f"r{name}") for name in BINARY}
+    found |= {f"__{name}__": _comparison(name) for name in COMPARISONS}
+    found |= {f"__{name}__": _unary(name) for name in UNARY}
+    found |= {f"__{name}__": _method(name) for name in ("len", "iter", "next", "reversed")}
+    found |= {f"__{name}__": _method(name) for name in ("getitem", "setitem", "delitem")}
+    return found | {"__contains__": _contains}
+
+
+METHODS = _methods()
+"""All special methods of a stand-in that are operators, by name."""
+
+_UFUNCS: dict[Any, str] = {
+    np.add: "add",
+    np.subtract: "sub",
+    np.multiply: "mul",
+    np.matmul: "matmul",
+    np.true_divide: "truediv",
+    np.floor_divide: "floordiv",
+    np.remainder: "mod",
+    np.power: "pow",
+    np.bitwise_and: "and",
+    np.bitwise_or: "or",
+    np.bitwise_xor: "xor",
+}
+"""What NumPy calls an operator between one of its arrays and a stand-in."""

@@ -1,0 +1,207 @@
+"""Collectives between ranks, the trusted end: the links between the student's ranks are the test's own.
+
+Each rank is a thread here that plays `labkit.count.collective`, and a process of the student's that answers it.
+Messages go from rank to rank through this process: what was sent, and to whom, was seen here.
+"""
+
+from __future__ import annotations
+
+import functools
+import queue
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from autograder.boundary.frames import ProcessDied, TimeLimit, Unanswered, WireError
+from autograder.boundary.handles import plain_all
+from autograder.boundary.network import LinkDown, Network
+from autograder.boundary.peer import Peer
+from autograder.boundary.trusted import Trusted
+from labkit._collective import Job, by_job, play
+from labkit._launch.errors import Hung, blame, reported
+from labkit._launch.rank import Report
+
+__all__ = ["MOST_RANKS", "collective"]
+
+MOST_RANKS = 64
+_MOST_WAITING = 4
+"""A rank's process asks, and waits for the answer: more than one message waits only if it breaks the rules."""
+_OTHERS_S = 0.25
+"""How long after one rank has failed others may fail in the same way."""
+_JOIN_S = 5.0
+
+
+def collective(
+    peer: Peer, fn: Any, jobs: Sequence[Job], *, gains: Sequence[float] = (1,), timeout_s: float = 20.0
+) -> list[list[dict[str, Any]]]:
+    """Do what labkit.count.collective does, with fn of the student's. Raises what it raises, and what Peer.ask does."""
+    jobs = [plain_all(job) for job in jobs]
+    if not jobs or not gains or not 1 <= (size := max(size for size, *_ in jobs)) <= MOST_RANKS:
+        raise ValueError(f"collective: expected at least one job and one gain, and 1 to {MOST_RANKS} ranks")
+    network = Network(size)
+    ranks = [_Rank(rank, peer, network, jobs, gains) for rank in range(size)]
+    with _running(ranks, network, timeout_s) as failed:
+        try:
+            peer.ask("ranks", fn, [size, timeout_s])
+        except Exception:  # a process that ended by itself: the launch knows how
+            if not failed:
+                raise
+    if failed:
+        raise failed[0]
+    if any(not rank.ended_well for rank in ranks):
+        raise WireError("the ranks ended before the test was done with them")
+    return by_job([rank.found for rank in ranks], jobs, gains)
+
+
+@contextmanager
+def _running(ranks: Sequence[_Rank], network: Network, timeout_s: float) -> Iterator[list[Exception]]:
+    """Let the ranks run while the body does; into the list that it is given comes how they failed, if they do."""
+    failed: list[Exception] = []
+    peer = ranks[0].main
+
+    def supervise() -> None:
+        if not network.ended(timeout_s) and not network.down:
+            failed.append(_error(ranks, network, timeout_s))
+        network.shut()
+        for rank in ranks:
+            rank.end()
+
+    threads = [*ranks, threading.Thread(target=supervise, daemon=True)]
+    peer.aside = functools.partial(_sort, ranks)
+    for thread in threads:
+        thread.start()
+    try:
+        yield failed
+    finally:
+        peer.aside = None
+        network.shut()
+        for rank in ranks:
+            rank.hang_up()
+        for thread in threads:
+            thread.join(_JOIN_S)
+        peer.refused = peer.refused or any(rank.peer.refused for rank in ranks)
+
+
+def _sort(ranks: Sequence[_Rank], message: dict[str, Any], block: bytes) -> None:
+    """Hand what came to the rank that it is said to come from."""
+    number, frame = message.get("rank"), message.get("frame")
+    if type(number) is not int or not 0 <= number < len(ranks) or not isinstance(frame, dict):
+        raise WireError("a message of no rank")
+    ranks[number].take(frame, block)
+
+
+class _Link:
+    """A rank's Connection: its messages go with those of the main one."""
+
+    def __init__(self, rank: int, main: Peer) -> None:
+        self._rank, self._main = rank, main
+        self._came: queue.Queue[tuple[dict[str, Any], bytes] | None] = queue.Queue(_MOST_WAITING)
+
+    def send(self, message: dict[str, Any], block: bytes = b"", deadline: float | None = None) -> None:
+        self._main.send_aside(self._rank, message, block)
+
+    def receive(self, deadline: float | None = None) -> tuple[dict[str, Any], bytes]:
+        try:
+            came = self._came.get(timeout=None if deadline is None else max(0.0, deadline - time.monotonic()))
+        except queue.Empty:
+            raise TimeLimit("the time for this check is over") from None
+        if came is None:
+            raise LinkDown
+        return came
+
+    def ready(self) -> bool:
+        return not self._came.empty()
+
+    def put(self, came: tuple[dict[str, Any], bytes] | None) -> None:
+        try:
+            self._came.put_nowait(came)
+        except queue.Full:
+            if came is not None:
+                raise WireError("a rank that does not wait for answers") from None
+
+
+class _Rank(threading.Thread):
+    """One rank: what it found, or the error that ended it."""
+
+    def __init__(self, rank: int, main: Peer, network: Network, jobs: Sequence[Job], gains: Sequence[float]) -> None:
+        super().__init__(daemon=True)
+        self.main = main
+        self._rank, self._network, self._jobs, self._gains = rank, network, jobs, gains
+        self._link = _Link(rank, main)
+        self._tests = Trusted()
+        self.peer = Peer(self._link, self._tests, writable=False, only_when_asked=False)
+        self.peer.deadline = main.deadline
+        self.found: list[dict[str, Any] | None] = []
+        self.error: BaseException | None = None
+        self.ended_well = False
+
+    def run(self) -> None:
+        self.peer.begin(1)
+        self._tests.begin(self.peer)
+        try:
+            self.peer.next()
+            self._network.begin(self._rank)
+            fn = self.peer.ask("name", None, ["fn"])
+            carry = functools.partial(self._network.carry, self._rank)
+            found = play(self._rank, carry, fn, self._jobs, self._gains, self._watched)
+            self.found = [result and result | {"value": _whole(result["value"])} for result in found]
+            self.ended_well = True
+        except LinkDown:
+            pass
+        except BaseException as error:
+            self.error = error
+        finally:
+            self._network.end(self._rank, failed=self.error is not None)
+
+    def take(self, frame: dict[str, Any], block: bytes) -> None:
+        """Take a message of its process."""
+        self._link.put((frame, block))
+
+    def end(self) -> None:
+        """Tell its process that it has ended."""
+        with suppress(ProcessDied):
+            self._link.send({"k": "end"})
+
+    def hang_up(self) -> None:
+        """Let it not wait for its process."""
+        self._link.put(None)
+
+    def _watched(self, x: Any) -> Callable[[], bool]:
+        self._tests.forget_changes(x)
+        return lambda: not self._tests.was_changed(x)
+
+
+class _NoValueError(TypeError):
+    """A rank returned what cannot be sent."""
+
+
+def _whole(value: Any) -> Any:
+    try:
+        return plain_all(value)
+    except TypeError as error:
+        raise _NoValueError(str(error)) from error
+
+
+def _error(ranks: Sequence[_Rank], network: Network, timeout_s: float) -> Exception:
+    """Return what `launch` raises where ranks fail, or do not end."""
+    stuck, waits, done = network.stuck, network.waits(), network.done()
+    if any(rank.error for rank in ranks):
+        time.sleep(_OTHERS_S)
+        failed = [(number, rank.error) for number, rank in enumerate(ranks) if rank.error is not None]
+        return blame([reported(number, _report(error)) for number, error in failed], len(ranks))
+    running = {number: "" for number in range(len(ranks)) if number not in done}
+    return Hung(running, waits, done, None if stuck else timeout_s).error(len(ranks))
+
+
+def _report(error: BaseException) -> Report:
+    """Return what a rank says of an exception by which it ends."""
+    name = type(error).__name__
+    if isinstance(error, _NoValueError):
+        return Report(error="PicklingError", message=str(error))
+    if isinstance(error, Unanswered):
+        return Report(error=name, message=f"{name}: {error}")
+    line = getattr(error, "notebook_line", "")
+    return Report(error=name, message="".join(traceback.format_exception_only(error)).strip(), traceback=line)

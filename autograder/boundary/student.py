@@ -1,0 +1,177 @@
+"""The student's end: answers what the test cells ask of the student's objects, in the process of the student's kernel.
+
+Everything in this process is in the student's hands, this module too. It is written to serve honest code well; nothing
+that it sends is believed by the other end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import socket
+import sys
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from autograder.boundary import DESCRIPTOR
+from autograder.boundary.exact import TYPES
+from autograder.boundary.frames import Connection, ProcessDied, WireError
+from autograder.boundary.given_again import made_again
+from autograder.boundary.handles import handle_of
+from autograder.boundary.operations import OPERATIONS, UNARY
+from autograder.boundary.peer import Peer
+from autograder.boundary.proxy import make
+from autograder.boundary.student_ranks import Ranks, answer_until_end
+from autograder.boundary.student_values import RANDOM_SOURCES, changed, reduced, snapshot
+from autograder.boundary.tensors import travels
+
+__all__ = ["serve"]
+
+
+class _Agent:
+    """See owner.Owner; here the other end may name, look at and call everything."""
+
+    graphs_stay = True
+    fatal: tuple[type[BaseException], ...] = (KeyboardInterrupt, ProcessDied)
+
+    def __init__(self) -> None:
+        self.namespace: dict[str, Any] = {}
+        self._given: Mapping[str, Any] = {}
+        self.peer: Peer | None = None
+        """Who speaks for it, where it may have ranks."""
+        self._random: dict[int, Any] = {}
+        self._watched: dict[int, tuple[Any, Any]] = {}
+
+    def begin(self, namespace: dict[str, Any], given: Mapping[str, Any] | None = None) -> None:
+        """Forget what belongs to an earlier cell. given: names that mean something else than in the namespace."""
+        self.namespace = namespace
+        self._given = given or {}
+        self._random = {}
+        self._watched = {}
+
+    def name(self, value: Any, encode: Callable[[Any], Any]) -> dict[str, Any] | None:
+        return None
+
+    def find(self, reference: Mapping[str, Any], decode: Callable[[Any], Any]) -> Any:
+        kind = reference.get("t")
+        if kind == "name":
+            return _resolved(str(reference["m"]), str(reference["q"]))
+        if kind == "random":
+            number = int(reference["n"])
+            if reference["s"] is not None:  # else it goes on from where it is
+                self._random[number] = RANDOM_SOURCES[reference["c"]][2](decode(reference["s"]))
+            return self._random[number]
+        raise WireError(f"a value of kind {kind!r}")
+
+    def stand_in(
+        self, peer: Peer, handle: int, description: Mapping[str, Any], decode: Callable[[Any], Any], known: Any
+    ) -> Any:
+        return make(peer, handle, description) if known is None else known
+
+    def handle_of(self, value: Any) -> int | None:
+        return handle_of(value)
+
+    def describe(self, value: Any, encode: Callable[[Any], Any]) -> dict[str, Any]:
+        """The classes of an object, the name of a module, the numbers of a tensor whose graph stays here."""
+        kind = type(value)
+        found: dict[str, Any] = {"c": [f"{base.__module__}.{base.__qualname__}" for base in kind.__mro__[:20]]}
+        if overrides := _overrides(kind):
+            found["o"] = overrides
+        if isinstance(value, types.ModuleType):
+            found["m"] = value.__name__
+        torch = sys.modules.get("torch")
+        if torch is not None and isinstance(value, torch.Tensor):
+            with torch._C.DisableTorchFunctionSubclass():  # a subclass may change what these mean
+                numbers, leaf, graph = value.detach().as_subclass(torch.Tensor), value.is_leaf, value.requires_grad
+            if travels(numbers):
+                with contextlib.suppress(WireError):  # too large: then it is an object like others
+                    found |= {"x": encode(numbers), "leaf": leaf, "graph": graph}
+        return found
+
+    def perform(self, operation: str, target: Any, arguments: list[Any], options: dict[str, Any]) -> Any:
+        if operation == "name":
+            return self._named(*arguments)
+        if operation == "value":
+            return reduced(target)
+        if operation == "changed":
+            return [number for number, (value, old) in self._watched.items() if changed(value, old)]
+        if operation == "import":
+            return _resolved(*arguments[:2])(*arguments[2:], **options)
+        if operation == "call":
+            return target(*arguments, **options)
+        if operation == "ranks" and self.peer is not None:
+            return Ranks(self.peer, _Agent, target, *arguments).run()
+        return OPERATIONS[operation](target, *arguments)
+
+    def snapshot(self, mutable: list[Any]) -> list[Any]:
+        """Return what tells later whether these values were changed."""
+        return [snapshot(value) for value in mutable]
+
+    def changes(self, peer: Peer, mutable: list[Any], before: list[Any]) -> dict[str, Any]:
+        """Return which of them were, by their place, with what they are now; and the gradients that are new."""
+        places = [place for place, (value, old) in enumerate(zip(mutable, before, strict=True)) if changed(value, old)]
+        found: dict[str, Any] = {"values": {place: mutable[place] for place in places}} if places else {}
+        gradients = peer.leaves.gradients()
+        return found | ({"gradients": gradients} if gradients else {})
+
+    def take_changes(self, peer: Peer, sent: list[Any], changes: Any) -> None:
+        """The test's own functions report none."""
+
+    def watched(self, peer: Peer, mutable: list[Any]) -> list[list[int]]:
+        return []
+
+    def watch(self, mutable: list[Any], places: Any) -> None:
+        """Remember arguments as they came: an object may keep one, and change it in a later call."""
+        for place, number in places or ():
+            self._watched[number] = mutable[place], snapshot(mutable[place])
+
+    def came(self, mutable: list[Any]) -> None:
+        """What the test's functions return is the student's to change."""
+
+    def _named(self, name: str) -> Any:
+        if name in self._given:
+            return self._given[name]
+        if name not in self.namespace:
+            raise NameError(f"name {name!r} is not defined", name=name)
+        return self.namespace[name]
+
+
+def _overrides(kind: type) -> list[str]:
+    """Return the operators of one operand that a class derived from one of plain values overrides."""
+    base = next((place for place, each in enumerate(kind.__mro__) if each in TYPES), 0)
+    return [name for name in UNARY if any(f"__{name}__" in vars(each) for each in kind.__mro__[:base])]
+
+
+def _resolved(module: str, name: str) -> Any:
+    found = importlib.import_module(module)
+    for part in name.split(".") if name else ():
+        found = getattr(found, part)
+    return found
+
+
+_agents: list[tuple[_Agent, Peer]] = []
+
+
+def serve(
+    namespace: dict[str, Any], cell: int, imports: Sequence[str] = (), given: Sequence[Sequence[str]] = ()
+) -> None:
+    """Answer what the test cell of this number asks, with the names of this namespace, until it has ended.
+
+    imports: what the part of the cell that students see imports, as it would in a notebook. given: imports and
+    functions of each locked cell, which the test means by their names whatever has become of these since.
+    """
+    for statement in imports:
+        with contextlib.suppress(Exception):
+            exec(statement, namespace)
+    if not _agents:
+        agent = _Agent()
+        connection = Connection(socket.socket(fileno=int(os.environ[DESCRIPTOR])))
+        agent.peer = Peer(connection, agent, writable=True, only_when_asked=True)
+        _agents.append((agent, agent.peer))
+    agent, peer = _agents[0]
+    agent.begin(namespace, made_again(namespace, given))
+    peer.begin(cell)
+    answer_until_end(peer)
+    peer.begin(0)

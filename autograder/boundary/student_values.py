@@ -1,0 +1,153 @@
+"""What the student's end looks up about values: what they hold, and whether a call has changed them."""
+
+from __future__ import annotations
+
+import collections
+import importlib
+import random
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+__all__ = ["RANDOM_SOURCES", "changed", "changed_copy", "reduced", "snapshot", "without_graph"]
+
+_SCALARS: tuple[tuple[type, Callable[[Any], Any]], ...] = (
+    (bool, bool.__bool__),
+    (int, int.__int__),
+    (float, float.__float__),
+    (complex, complex.__complex__),
+    (str, str.__str__),
+)
+_CONTAINERS: tuple[tuple[type, Callable[[Any], Any]], ...] = (
+    (list, lambda value: list(list.__iter__(value))),
+    (tuple, lambda value: tuple(tuple.__iter__(value))),
+    (dict, lambda value: dict(dict.items(value))),
+    (set, lambda value: set(set.__iter__(value))),
+    (frozenset, lambda value: frozenset(frozenset.__iter__(value))),
+)
+
+
+def reduced(value: Any) -> Any:
+    """Return a subclass of a built-in type, an array or a tensor as the plain value that it holds; else the value."""
+    own = type(value)  # a class may claim to be another
+    for kind, read in (*_SCALARS, *_CONTAINERS):
+        if issubclass(own, kind):
+            return read(value)
+    if issubclass(own, np.ndarray):
+        return np.asarray(value)
+    torch = sys.modules.get("torch")
+    if torch is not None and issubclass(own, torch.Tensor):
+        with torch._C.DisableTorchFunctionSubclass():  # a subclass may change what this means
+            return value.detach().as_subclass(torch.Tensor)
+    if hasattr(value, "numpy") and own.__module__.partition(".")[0] in {"keras", "tensorflow"}:
+        return np.asarray(value.numpy())
+    return value
+
+
+def without_graph(module: str, name: str, *args: Any, **kwargs: Any) -> Any:
+    """Call a function of torch as within `torch.no_grad()`."""
+    import torch
+
+    with torch.no_grad():
+        return _named(module, name)(*args, **kwargs)
+
+
+def changed_copy(module: str, name: str, tensor: Any, *args: Any, **kwargs: Any) -> Any:
+    """Return what a function of torch that changes a tensor in place makes of a copy, which belongs to the graph."""
+    copied = tensor.clone()
+    _named(module, name)(copied, *args, **kwargs)
+    return copied
+
+
+def _named(module: str, name: str) -> Any:
+    found: Any = importlib.import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def snapshot(value: Any) -> Any:
+    """Return what `changed` compares a list, dictionary, set, array or tensor with."""
+    if isinstance(value, list | collections.deque):
+        return list(value)
+    if isinstance(value, dict):
+        return list(value.items())
+    if isinstance(value, set):
+        return set(value)
+    return _bytes(value)
+
+
+def changed(value: Any, before: Any) -> bool:
+    """Whether the value itself, not what it contains, is another than when the snapshot was taken."""
+    if isinstance(value, list | collections.deque):
+        return len(value) != len(before) or any(now is not old for now, old in zip(value, before, strict=True))
+    if isinstance(value, dict):
+        now = list(value.items())
+        return len(now) != len(before) or any(
+            a is not c or b is not d for (a, b), (c, d) in zip(now, before, strict=True)
+        )
+    if isinstance(value, set):
+        return len(value) != len(before) or any(item not in before for item in value)
+    return bool(_bytes(value) != before)
+
+
+def _bytes(value: Any) -> Any:
+    if type(value) is np.ndarray:
+        return value.shape, value.dtype, value.tobytes()
+    if hasattr(value, "_version"):  # torch counts the changes itself
+        return value._version
+    return None
+
+
+def _torch_generator(state: Any) -> Any:
+    import torch
+
+    generator = torch.Generator()
+    generator.set_state(state)
+    return generator
+
+
+def _numpy_bits(state: dict[str, Any]) -> Any:
+    bits = getattr(np.random, state["bit_generator"])()
+    bits.state = state
+    return bits
+
+
+def _python_random(state: Any) -> random.Random:
+    source = random.Random()
+    source.setstate(state)
+    return source
+
+
+def _copied(state: Any) -> Any:
+    """Return a bit generator's state with its numbers in plain types."""
+    if isinstance(state, dict):
+        return {key: _copied(value) for key, value in state.items()}
+    return state.copy() if isinstance(state, np.ndarray) else state
+
+
+RANDOM_SOURCES: dict[str, tuple[Callable[[Any], bool], Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "numpy.random.Generator": (
+        lambda value: type(value) is np.random.Generator,
+        lambda source: _copied(source.bit_generator.state),
+        lambda state: np.random.Generator(_numpy_bits(state)),
+    ),
+    "numpy.random.RandomState": (
+        lambda value: type(value) is np.random.RandomState,
+        lambda source: _copied(source.get_state(legacy=False)),
+        lambda state: np.random.RandomState(_numpy_bits(state)),
+    ),
+    "random.Random": (
+        lambda value: type(value) is random.Random,
+        lambda source: source.getstate(),
+        _python_random,
+    ),
+    "torch.Generator": (
+        lambda value: "torch" in sys.modules and type(value) is sys.modules["torch"].Generator,
+        lambda source: source.get_state(),
+        _torch_generator,
+    ),
+}
+"""Sources of random numbers, which go by name and state: how to know one, read its state, and make it from one."""

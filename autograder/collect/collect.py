@@ -1,0 +1,183 @@
+"""Collects one lab: reads the archive, finds each file's student, chooses, and puts it in its place."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from autograder.collect.archive import UNREAD, Archive, Member, open_archive
+from autograder.collect.gradescope_metadata import read_metadata
+from autograder.collect.install import Submission, place
+from autograder.collect.lms_names import Owner, Piece, check_system, in_a_submission, pieces
+from autograder.collect.names import TIMESTAMP
+from autograder.collect.plan import Handover, plan, students_of
+from autograder.collect.times import said_of
+from autograder.course import Course
+from autograder.errors import CourseError, SubmissionError, in_one_line
+from autograder.lms import Roster, read_roster
+from autograder.submission.repair import MAX_BYTES
+
+__all__ = ["Row", "collect_lab"]
+
+_MAX_ROWS = 100
+_MAX_NAMED = 5
+_MAX_METADATA = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Row:
+    """What happened to one file, or to one submission."""
+
+    student: str
+    file: str
+    what: str
+    lost: bool = False
+    """Whether a submission could not be put anywhere."""
+    error: OSError | None = field(default=None, compare=False)
+    """What the file system said, where a submission could not be written."""
+
+
+def collect_lab(
+    course: Course, lab: str, source: Path, *, system: str = "auto", roster: Path | None = None, force: bool = False,
+    dry_run: bool = False,
+) -> Iterator[Row]:  # fmt: skip
+    """Yield what happened to each submission in a zip file or folder, and to each file that was not taken."""
+    names = list(course.notebooks(lab))
+    people = read_roster(roster, course.students())
+    with open_archive(source) as archive:
+        system = check_system(system, archive.members, lab, people.knows)
+        found, nobodys = _sorted_out(archive, system, lab, people)
+        by_student: defaultdict[str, list[Piece]] = defaultdict(list)
+        yield from _summed_up(_without_place(archive, found, nobodys, people, by_student))
+        for student, own in sorted(by_student.items()):
+            made = plan(own, student, names, keep_timestamp=system == "folders", room=course.max_files_bytes)
+            rows = _hand_over(course, lab, archive, made, force=force, dry_run=dry_run)
+            yield from _summed_up(rows)
+
+
+def _without_place(
+    archive: Archive,
+    found: Sequence[Piece],
+    nobodys: Sequence[Member],
+    people: Roster,
+    by_student: defaultdict[str, list[Piece]],
+) -> Iterator[Row]:
+    """Sort the files by student; yield those that are nobody's."""
+    for path, why in archive.left_out:
+        yield Row("", path, f"left out: {why}", lost=_counts(path) or why.startswith(UNREAD))
+    yield from (Row("", m.path, "left out: cannot tell which student this is", lost=_counts(m.name)) for m in nobodys)
+    owners = _by_owner(found)
+    for owner, (student, note) in students_of(list(owners), people).items():
+        own = owners[owner]
+        if not student:
+            file = next((p.path for p in own if _counts(p.path)), own[0].path)
+            yield Row("", f"{owner}: {file}", f"left out: {note}", lost=any(_counts(p.path) for p in own))
+        else:
+            by_student[student] += own
+            if note:
+                yield Row(student, "", note)
+
+
+def _summed_up(rows: Iterable[Row]) -> Iterator[Row]:
+    """Yield rows; of what is left out for one student, or from one folder, the first ones, and how many more."""
+    seen: Counter[tuple[str, str]] = Counter()
+    more: dict[tuple[str, str], Row] = {}
+    for row in rows:
+        whose = (row.student, "" if row.student else row.file.partition("/")[0])
+        seen[whose] += row.what.startswith("left out")
+        if seen[whose] <= _MAX_ROWS or not row.what.startswith("left out"):
+            yield row
+        else:
+            lost = row.lost or (whose in more and more[whose].lost)
+            more[whose] = replace(row, lost=lost)
+    for whose, row in more.items():
+        where = f"{whose[1]}/: " if whose[1] else ""
+        yield replace(row, file=f"{where}{seen[whose] - _MAX_ROWS} more", what="left out: as those above")
+
+
+def _sorted_out(archive: Archive, system: str, lab: str, people: Roster) -> tuple[list[Piece], list[Member]]:
+    metadata: dict[str, list[tuple[Owner, str]]] = {}
+    for member in archive.members:
+        if system == "gradescope" and member.name == "submission_metadata.yml" and not in_a_submission(member):
+            metadata = read_metadata(archive.read(member, _MAX_METADATA))
+    return pieces(system, archive.members, lab, metadata, people.knows)
+
+
+def _by_owner(found: Sequence[Piece]) -> dict[Owner, list[Piece]]:
+    owners: defaultdict[Owner, list[Piece]] = defaultdict(list)
+    for piece in found:
+        owners[piece.owner].append(piece)
+    return owners
+
+
+def _hand_over(
+    course: Course, lab: str, archive: Archive, made: Handover, *, force: bool, dry_run: bool
+) -> Iterator[Row]:
+    """Read what one student handed in and put it in its place; whatever goes wrong there is this student's alone."""
+    needed: dict[str, bytes] = {}
+    when = 0.0
+    for name, piece in made.notebooks.items():
+        try:
+            needed[f"{name}.ipynb"] = archive.read(piece.member, MAX_BYTES)
+            when = max(when, _time(made.time) or piece.member.when)
+        except SubmissionError as error:
+            yield Row(made.student, piece.path, f"left out: {error}", lost=True)
+    if not needed:
+        if not made.notebooks:
+            yield Row(made.student, _some(made.left_out), "left out: no notebook in it", lost=True)
+        return
+    beside, unread = _read_beside(course, archive, made)
+    yield from (Row(made.student, name, f"left out: {why}") for name, why in unread)
+    files, notes = ", ".join(sorted(needed)), list(made.notes)
+    if made.time:
+        needed[TIMESTAMP] = f"{made.time}\n".encode()
+    elif TIMESTAMP in beside:
+        needed[TIMESTAMP] = beside.pop(TIMESTAMP)
+        notes.append(said_of(needed[TIMESTAMP], [piece.member.when for piece in made.notebooks.values()]))
+    try:
+        said, left_out = place(
+            course, lab, Submission(made.student, needed, beside, when), force=force, dry_run=dry_run
+        )
+    except OSError as error:
+        yield Row(made.student, files, f"left out: it cannot be written: {error.strerror}", lost=True, error=error)
+        return
+    except (CourseError, OverflowError) as error:
+        yield Row(made.student, files, f"left out: {in_one_line(error)}", lost=True)
+        return
+    yield Row(made.student, files, "; ".join([said, *notes]))
+    yield from (Row(made.student, name, f"left out: {why}") for name, why in [*made.left_out, *left_out.items()])
+
+
+def _read_beside(course: Course, archive: Archive, made: Handover) -> tuple[dict[str, bytes], list[tuple[str, str]]]:
+    """Return the files beside the notebooks, as many bytes as one student has room for, and those that cannot be read.
+
+    What is read of one student is no other's: nothing is summed up over the class.
+    """
+    found: dict[str, bytes] = {}
+    unread: list[tuple[str, str]] = []
+    room = course.max_files_bytes
+    for name, piece in made.files.items():
+        try:
+            found[name] = archive.read(piece.member, room)
+        except SubmissionError as error:
+            unread.append((piece.path, str(error)))
+        else:
+            room -= len(found[name])
+    return found, unread
+
+
+def _some(files: Sequence[tuple[str, str]]) -> str:
+    more = len(files) - _MAX_NAMED
+    return ", ".join([name for name, _ in files[:_MAX_NAMED]] + ([f"{more} more"] if more > 0 else []))
+
+
+def _time(text: str) -> float:
+    return datetime.strptime(text, "%Y-%m-%d %H:%M:%S UTC").replace(tzinfo=UTC).timestamp() if text else 0.0
+
+
+def _counts(name: str) -> bool:
+    """Whether a submission is lost with this file."""
+    return name.lower().endswith(".ipynb")

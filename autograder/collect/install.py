@@ -1,0 +1,128 @@
+"""Puts submissions where nbgrader looks for them; what was there before is kept aside and never lost."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.course import Course
+from autograder.errors import CourseError
+
+__all__ = ["Submission", "place"]
+
+_OF_NAMES = {
+    errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ, errno.ENOENT
+}  # fmt: skip
+"""What a file system says of a name that it does not take, or takes for another's."""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What is to stand in one student's folder."""
+
+    student: str
+    needed: Mapping[str, bytes]
+    """The notebooks, and the time if somebody knows it: without one of them the submission is not placed."""
+    beside: Mapping[str, bytes]
+    """The files beside them, whose names are the student's: one that cannot have its name here is left out."""
+    when: float = 0.0
+
+    @property
+    def content(self) -> dict[str, bytes]:
+        return {**self.beside, **self.needed}
+
+
+def place(course: Course, lab: str, own: Submission, *, force: bool, dry_run: bool) -> tuple[str, dict[str, str]]:
+    """Write one submission whole or not at all; return what happened, and which files beside it were left out.
+
+    An error is this student's alone: OSError, or CourseError if something else stands in the place.
+    Another one that is there already is replaced only if this one is newer, or with `force`; the old one is then moved
+    to .autograder/replaced/LAB/STUDENT/TIME.
+    """
+    target = course.submitted(own.student, lab)
+    _check(target)
+    there = target.exists()
+    if there and _same(target, own.content):
+        return "unchanged", {}
+    if there and not force and own.when <= _when(target):
+        return "kept: another one is there that is not older; --force replaces it", {}
+    if dry_run:
+        return ("would replace an older one" if there else "would be new"), {}
+    new = target.with_name(f".{target.name}.{os.getpid()}.new")
+    try:
+        left_out = _write(new, own)
+        if left_out and there and _same(target, {n: data for n, data in own.content.items() if n not in left_out}):
+            return "unchanged", left_out
+        if there:
+            old = _aside(course, lab, own.student, target)
+            said = f"replaced; the one before is in {old.relative_to(course.root)}"
+            try:
+                new.rename(target)
+            except OSError:
+                shutil.move(old, target)
+                raise
+        else:
+            new.rename(target)
+            said = "new"
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+    return said, left_out
+
+
+def _aside(course: Course, lab: str, student: str, target: Path) -> Path:
+    """Move the submission that is there to where those before are kept; return that place."""
+    old = course.state / "replaced" / lab / student / time.strftime("%Y-%m-%d_%H%M%S")
+    while old.exists():
+        old = old.with_name(f"{old.name}_")
+    old.parent.mkdir(parents=True, exist_ok=True)
+    shutil.move(target, old)
+    return old
+
+
+def _check(target: Path) -> None:
+    """Refuse a target that is not where it seems to be."""
+    for folder in (target, target.parent):
+        if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+            raise CourseError(f"{folder}: not a folder, or a link", hint="move it away and collect again")
+
+
+def _same(folder: Path, content: Mapping[str, bytes]) -> bool:
+    there = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if not path.is_dir()}
+    if there.keys() != content.keys() or any(p.is_symlink() or not p.is_file() for p in there.values()):
+        return False
+    return all(path.stat().st_size == len(content[n]) and path.read_bytes() == content[n] for n, path in there.items())
+
+
+def _when(folder: Path) -> float:
+    """Return when the submission that is there was last changed."""
+    found = [*folder.glob("*.ipynb")] or [folder]
+    return max(path.lstat().st_mtime for path in found)
+
+
+def _write(folder: Path, own: Submission) -> dict[str, str]:
+    """Write the files; return those whose names this file system does not take, and why."""
+    folder.mkdir(parents=True)
+    left_out: dict[str, str] = {}
+    for name, data in own.needed.items():
+        _write_one(folder / name, data, own.when)
+    for name, data in own.beside.items():
+        try:
+            _write_one(folder / name, data, own.when)
+        except OSError as error:
+            if error.errno not in _OF_NAMES:
+                raise
+            left_out[name] = f"its name cannot stand here: {error.strerror}"
+    return left_out
+
+
+def _write_one(path: Path, data: bytes, when: float) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("xb") as file:
+        file.write(data)
+    if when:
+        os.utime(path, (when, when))

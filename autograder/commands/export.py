@@ -1,0 +1,137 @@
+"""The export command: grades as CSV, in the columns of the system that reads them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from autograder.commands.common import COURSE, ROSTER_FILE, command, may_replace, say_late, stderr
+from autograder.commands.table import plain
+from autograder.course import Course, open_course
+from autograder.errors import counted, listed
+from autograder.files import write_whole
+from autograder.lms import (
+    Export,
+    Roster,
+    canvas_csv,
+    gradescope_csv,
+    moodle_csv,
+    nbgrader_csv,
+    read_roster,
+)
+from autograder.model import GradebookEntry
+
+__all__ = ["export", "export_grades"]
+
+
+@click.command(short_help="Write the grades as CSV, also for Canvas, Moodle and Gradescope.")
+@COURSE
+@click.option(
+    "--to",
+    "target",
+    required=True,
+    type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
+    help="CSV file to write; - prints it.",
+)
+@click.option("--lab", default=None, metavar="LAB", help="Only this lab.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["nbgrader", "canvas", "moodle", "gradescope"]),
+    default="nbgrader",
+    show_default=True,
+    help="Whose columns.",
+)
+@click.option(
+    "--roster",
+    type=ROSTER_FILE,
+    metavar="FILE",
+    help="CSV export of that system, to be filled in.",
+)
+@command
+def export(root: Path, target: Path, lab: str | None, form: str, roster: Path | None) -> None:
+    """Write the gradebook's scores as CSV, in nbgrader's columns, or in those that another system reads.
+
+    nbgrader: one row a student and lab. canvas: for Grades, Import; with the exported gradebook as --roster the ids and
+    assignments are Canvas's own. moodle: with an assignment's grading worksheet as --roster the worksheet, filled in;
+    else a file for Grades, Import. gradescope: the columns of its Download Grades, one lab a file.
+
+    Students are matched by id, then by e-mail address. Whoever is left out is listed on stderr. An existing file is
+    replaced only if it is an earlier export.
+
+    \b
+    Examples:
+      autograder export --to grades.csv
+      autograder export --format canvas --roster canvas_gradebook.csv --to import.csv
+      autograder export --format moodle --lab 01_numpy_mlp --roster worksheet.csv --to filled.csv
+    """
+    if roster is not None and form == "nbgrader":
+        raise click.UsageError("--roster belongs to another --format: canvas, moodle or gradescope")
+    printed = str(target) == "-"
+    rows = export_grades(root, None if printed else target, lab, form, roster)
+    click.echo(f"{counted(rows, 'row')}{'' if printed else f' in {target}'}", err=True)
+
+
+def export_grades(
+    root: Path, target: Path | None, lab: str | None, form: str = "nbgrader", roster: Path | None = None
+) -> int:
+    """Write the CSV file, or print it if there is no target; return its number of rows.
+
+    A file that is not an earlier export of this format is left alone: CourseError.
+    """
+    course = open_course(root)
+    if lab is not None:
+        course.notebooks(lab)
+    people = read_roster(roster, course.students())
+    for name in [lab] if lab is not None else course.recorded():
+        say_late(course, name)
+    scores = course.scores(lab)
+    export = _exported(course, scores, form, people)
+    for note in [*export.notes, *_remarks(scores)]:
+        stderr().print(plain(note), soft_wrap=True, markup=False)
+    if target is None:
+        sys.stdout.write(export.content)
+        return export.rows
+    ours = target.exists() and not _same_file(target, roster) and _is_export(target, export.content)
+    may_replace(target, ours=ours, what="is not an export")
+    write_whole(target, export.content.encode())
+    return export.rows
+
+
+def _remarks(scores: Sequence[GradebookEntry]) -> Iterator[str]:
+    """Yield what a person should know of these scores before they go out."""
+    for lab in sorted({score.lab for score in scores}):
+        own = [score for score in scores if score.lab == lab]
+        if waiting := [score.student for score in own if score.pending]:
+            whose = counted(len(waiting), "student")
+            yield f"{lab}: written answers of {whose} are still to be graded by hand: {listed(waiting)}"
+        if above := [f"{s.student} ({s.score:g} of {s.max_score:g})" for s in own if s.score > s.max_score + 1e-9]:
+            yield f"{lab}: more than 100 %: {listed(above)}"
+
+
+def _exported(course: Course, rows: Sequence[GradebookEntry], form: str, people: Roster) -> Export:
+    if form == "gradescope":
+        labs = {row.lab for row in rows}
+        return gradescope_csv(rows, course.cells(labs.pop()) if len(labs) == 1 else {}, people)
+    formats: dict[str, Callable[[], Export]] = {
+        "nbgrader": lambda: nbgrader_csv(rows),
+        "canvas": lambda: canvas_csv(rows, people),
+        "moodle": lambda: moodle_csv(rows, people),
+    }
+    return formats[form]()
+
+
+def _same_file(target: Path, roster: Path | None) -> bool:
+    return roster is not None and roster.exists() and target.samefile(roster)
+
+
+def _is_export(path: Path, content: str) -> bool:
+    """Whether a file begins with the columns that are to be written to it now."""
+    header = content.split("\n", 1)[0].rstrip("\r")
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(header.encode()) + 1).decode(errors="replace").rstrip("\r\n") == header

@@ -1,0 +1,209 @@
+"""The grade command: the sandbox is chosen, each submission graded, the progress and a table shown."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import click
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Column
+
+from autograder.commands.common import COURSE, LAB, STUDENTS, command, stderr
+from autograder.commands.table import messages, plain, show_table, summary
+from autograder.course import Course, open_course
+from autograder.errors import AutograderError, CourseError
+from autograder.execution import Executor
+from autograder.grading.lab_grading import Grading, Outcome
+from autograder.grading.lock import only_run
+from autograder.grading.placement import modules
+from autograder.grading.workers import Cluster, Threads
+from autograder.release.drift import unreleased
+from autograder.sandbox import choose, gpu_nodes
+
+__all__ = ["grade", "grade_lab", "plan_lab"]
+
+
+@click.command(short_help="Grade the submissions of a lab, each in a sandbox.")
+@LAB
+@COURSE
+@STUDENTS
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Submissions run side by side.",
+)
+@click.option(
+    "--scheduler",
+    default="",
+    metavar="ADDRESS",
+    help="Run the submissions on the workers of this Dask cluster, such as tcp://head:8786.",
+)
+@click.option(
+    "--gpu",
+    "gpus",
+    type=click.IntRange(0),
+    multiple=True,
+    metavar="N",
+    help="Let the sandbox use this NVIDIA GPU, for one submission at a time; may be repeated.",
+)
+@click.option("--force", is_flag=True, help="Grade again what has not changed since it was graded.")
+@click.option("--dry-run", is_flag=True, help="Say what would be graded, and why; grade nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a student instead of a table.")
+@command
+def grade(
+    lab: str,
+    root: Path,
+    students: tuple[str, ...],
+    workers: int,
+    scheduler: str,
+    gpus: tuple[int, ...],
+    force: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Grade the submissions of LAB, each in a sandbox, and store the grades in nbgrader's gradebook.
+
+    A student's trouble (an unreadable file, a time-out, a deleted cell) is a recorded status and not an error: the exit
+    code is 0 if every submission has a status that is not "failed".
+
+    \b
+    Examples:
+      autograder grade 01_numpy_mlp --workers 2
+      autograder grade 01_numpy_mlp --student ann --force
+      autograder grade ps1 --course ~/my-course --json
+      autograder grade 01_numpy_mlp --scheduler tcp://head:8786
+    """
+    if scheduler and gpus:
+        raise click.UsageError("--gpu is for this machine; a cluster's workers see what they were started with")
+    if dry_run:
+        for student, reason in plan_lab(root, lab, students, force=force):
+            click.echo(f"{student}\t{reason}")
+        return
+    outcomes = grade_lab(
+        root, lab, students, workers=workers, force=force, as_json=as_json, scheduler=scheduler, gpus=gpus
+    )
+    failed = [outcome.result.student for outcome in outcomes if outcome.result.status == "failed"]
+    if failed:
+        raise AutograderError(
+            f"{', '.join(failed)}: not graded", hint="the messages above say why; run the command again"
+        )
+
+
+def grade_lab(
+    root: Path,
+    lab: str,
+    students: Sequence[str],
+    *,
+    workers: int,
+    force: bool,
+    as_json: bool,
+    scheduler: str = "",
+    gpus: Sequence[int] = (),
+) -> list[Outcome]:
+    """Grade, show progress on stderr, and print a table, or a JSON line a student as it is stored, on stdout.
+
+    scheduler: address of a Dask cluster that runs the submissions; else this machine does, `workers` side by side, or
+    one on each of these gpus.
+    """
+    course = open_course(root)
+    with ExitStack() as open_here:
+        course.notebooks(lab)  # a lab that is not there is an error before anything is written
+        open_here.enter_context(only_run(course))  # the trial of a foreign lab's tests comes first, and takes minutes
+        executors = [open_here.enter_context(executor) for executor in _executors(course, lab, gpus)]
+        grading = _grading(course, lab, executors[0])
+        chosen = _chosen(grading, students)
+        runner = Cluster(grading.setup, scheduler) if scheduler else Threads(grading.setup, workers, executors[1:])
+        outcomes = []
+        with closing(grading.run(chosen, force=force, runner=runner)) as run:
+            for outcome in _with_progress(run, len(chosen), lab):
+                outcomes.append(outcome)
+                if as_json:
+                    print(json.dumps(_public(outcome)), flush=True)
+    if not as_json:
+        show_table(outcomes)
+    for line in [*summary(outcomes), f"log head {grading.log.head or 'none'}"]:
+        stderr().print(line, soft_wrap=True, markup=False)
+    return outcomes
+
+
+def plan_lab(root: Path, lab: str, students: Sequence[str], *, force: bool) -> Iterator[tuple[str, str]]:
+    """Yield each student and why they would, or would not, be graded now."""
+    grading = _grading(open_course(root), lab, Executor(choose()))
+    yield from grading.plan(grading.students(students), force=force)
+
+
+def _executors(course: Course, lab: str, gpus: Sequence[int]) -> Iterator[Executor]:
+    """Yield one executor, or one for each GPU, with what the lab uses imported."""
+    names = modules(course, lab)
+    for number in gpus or (None,):
+        yield Executor(choose(), names, devices=() if number is None else gpu_nodes(number))
+
+
+def _grading(course: Course, lab: str, executor: Executor) -> Grading:
+    if remark := plain(executor.sandbox.remark):
+        stderr().print(remark, style="yellow", soft_wrap=True, markup=False)
+    grading = Grading(course, lab, executor)
+    notes = list(grading.setup.modes.notes)
+    if changed := unreleased(course, lab):
+        notes.append(
+            f"{lab}: {_named(changed)}: not as in the source, which was changed after the release;"
+            f" to grade with the source's: autograder release {lab}"
+        )
+    for note in notes:
+        stderr().print(f"note: {plain(note)}", style="yellow", soft_wrap=True, markup=False)
+    return grading
+
+
+def _named(cells: Sequence[str]) -> str:
+    return ", ".join(cells[:3]) + (f" and {len(cells) - 3} more" if len(cells) > 3 else "")
+
+
+def _chosen(grading: Grading, students: Sequence[str]) -> list[str]:
+    chosen = grading.students(students)
+    if not chosen:
+        raise CourseError(
+            f"{grading.lab}: nobody has handed in anything",
+            hint=f"submissions go into {grading.course.submitted('STUDENT', grading.lab)}",
+        )
+    return chosen
+
+
+def _with_progress(outcomes: Iterator[Outcome], total: int, lab: str) -> Iterator[Outcome]:
+    console = stderr()
+    rest = Column(no_wrap=True, overflow="ellipsis", ratio=1)
+    columns = (
+        TextColumn(lab, markup=False),
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TextColumn("{task.fields[last]}", markup=False, table_column=rest),
+    )
+    with Progress(*columns, console=console, transient=True, expand=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(lab, total=total, last="", rate="")
+        started, ran = time.monotonic(), 0
+        for number, outcome in enumerate(outcomes, 1):
+            line = f"{plain(outcome.result.student)}: {outcome.result.status}"
+            ran += not outcome.unchanged
+            rate = f"{60 * ran / max(time.monotonic() - started, 0.1):.0f}/min" if ran else ""
+            progress.update(task, advance=1, last=line, rate=rate)
+            if not console.is_terminal:
+                console.print(f"{lab} {number}/{total} {line}", soft_wrap=True, markup=False)
+            yield outcome
+
+
+def _public(outcome: Outcome) -> dict[str, object]:
+    result = outcome.result.to_dict()
+    keys = ("student", "lab", "status", "score", "max_score", "seconds", "messages", "sandbox", "isolated", "tests")
+    shown = {key: result[key] for key in keys} | {"messages": messages(outcome)}
+    shown |= {key: round(result[key], 9) for key in ("score", "max_score")}  # 14.7 and not 14.700000000000001
+    return shown | {"to_grade": outcome.to_grade, "unchanged": outcome.unchanged, "was": outcome.was}

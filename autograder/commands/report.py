@@ -1,0 +1,90 @@
+"""The report command: one page about a class."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+from autograder.commands.common import COURSE, LAB, command, may_replace, say_late
+from autograder.course import Course, open_course
+from autograder.files import write_whole
+from autograder.notebook import read_notebook
+from autograder.records.log import Log
+from autograder.reports.class_report import MARK, class_page, class_statistics
+from autograder.reports.feedback import headings
+from autograder.reports.same_answers import same_answers
+
+__all__ = ["report", "report_lab"]
+
+
+@click.command(short_help="Write a report on a class: scores, tasks, what to look at.")
+@LAB
+@COURSE
+@click.option(
+    "--to",
+    "target",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Page to write; LAB_report.html in the course directory if not given.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON; no page, unless --to is given.")
+@command
+def report(lab: str, root: Path, target: Path | None, as_json: bool) -> None:
+    """Write one HTML page about LAB: the spread of scores, which tasks and cases failed, whom to look at, the slowest.
+
+    \b
+    Examples:
+      autograder report 01_numpy_mlp
+      autograder report 01_numpy_mlp --json
+    """
+    if path := report_lab(root, lab, target, as_json=as_json):
+        click.echo(str(path), err=as_json)
+
+
+def report_lab(root: Path, lab: str, target: Path | None, *, as_json: bool) -> Path | None:
+    """Write the class report of a lab, or print its numbers as JSON; return the page that was written."""
+    course = open_course(root)
+    rows = course.notebooks(lab)
+    say_late(course, lab)
+    log = Log(course.state / f"{lab}.jsonl")
+    results = log.latest()
+    found = class_statistics(
+        lab,
+        rows,
+        results,
+        course.scores(lab),
+        course.roster(),
+        titles=_titles(course, lab, rows),
+        alike=same_answers(course, lab, list(rows), sorted(s for s, result in results.items() if result.cells)),
+    )
+    if as_json:
+        print(json.dumps(found, indent=2))
+    if as_json and target is None:
+        return None
+    path = target or course.root / f"{lab}_report.html"
+    may_replace(path, ours=_is_report(path), what="is no class report")
+    write_whole(path, class_page(found).encode("utf-8", "replace"))
+    return path
+
+
+def _titles(course: Course, lab: str, names: Iterable[str]) -> dict[str, str]:
+    """Return the headings above the graded cells of the students' version, by notebook/grade_id."""
+    titles: dict[str, str] = {}
+    for name in names:
+        path = course.release_directory / lab / f"{name}.ipynb"
+        try:
+            found = headings(read_notebook(path))
+        except Exception:  # nbformat's readers fail in many ways; without headings the cells' names stand in
+            continue
+        titles |= {(f"{name}/{grade_id}" if grade_id else ""): words for grade_id, words in found.items()}
+    return titles
+
+
+def _is_report(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return MARK.encode() in file.read(1000)

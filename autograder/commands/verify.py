@@ -1,0 +1,92 @@
+"""The verify command: log and gradebook against each other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from autograder.commands.common import COURSE, command, stderr
+from autograder.commands.table import plain
+from autograder.course import Course, open_course
+from autograder.errors import AutograderError, CourseError, counted
+from autograder.records.verify import Verification, verify_lab
+
+__all__ = ["verify", "verify_labs"]
+
+_LATE = "autograder grade LAB applies penalties for being late again; nothing is run for that"
+_FORCE = "to grade the students named again, autograder grade LAB --student S --force; the log itself stays"
+
+
+@click.command(short_help="Check that log and gradebook agree, and that neither was edited.")
+@click.argument("labs", nargs=-1, metavar="[LAB]...")
+@COURSE
+@click.option(
+    "--head", default="", metavar="HASH", help="What grade printed at its end; finds lines that were cut off."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a lab.")
+@command
+def verify(labs: tuple[str, ...], root: Path, head: str, as_json: bool) -> None:
+    """Check the log of each LAB, or of all, for lines edited, removed, moved or inserted, and the gradebook against it.
+
+    Prints one line per difference; manual grades are listed but are not differences. Exit code 0 if all agrees, 1 if
+    not.
+
+    \b
+    Examples:
+      autograder verify
+      autograder verify 01_numpy_mlp --head 9f2b61c07d5e4a38
+    """
+    if head and len(labs) != 1:
+        raise click.UsageError("--head belongs to one lab: name it")
+    labs = tuple(lab.rstrip("/") for lab in labs)
+    wrong = verify_labs(root, labs, head=head.strip().lower(), as_json=as_json)
+    if count := sum(len(found.problems) + len(found.differences) for found in wrong):
+        only_late = all(found.only_late for found in wrong)
+        raise AutograderError(f"{counted(count, 'difference')}", hint=_LATE if only_late else _FORCE)
+
+
+def verify_labs(root: Path, labs: Sequence[str], *, head: str, as_json: bool) -> list[Verification]:
+    """Check these labs, or all; print a line a difference, or a JSON object a lab; return what does not agree."""
+    course = open_course(root)
+    chosen = list(labs) or _recorded(course)
+    if not chosen:
+        raise CourseError(f"{course.root}: nothing has been graded", hint="autograder grade LAB")
+    wrong = []
+    for lab in chosen:
+        if not (course.state / f"{lab}.jsonl").exists():
+            course.notebooks(lab)  # says that there is no such lab, if so
+        found = verify_lab(course, lab, head)
+        if not found.agrees:
+            wrong.append(found)
+        if as_json:
+            print(json.dumps(_as_dict(found)), flush=True)
+        else:
+            _show(found)
+    return wrong
+
+
+def _recorded(course: Course) -> list[str]:
+    """Return the labs of which there is a log or a grade."""
+    logs = {path.stem for path in course.state.glob("*.jsonl")}
+    return sorted(logs | set(course.recorded()))
+
+
+def _show(found: Verification) -> None:
+    for line in [*found.problems, *map(str, found.differences)]:
+        print(plain(f"{found.lab}: {line}"))
+    for line in found.by_hand:
+        print(plain(f"{found.lab}: by hand: {line}"))
+    say = stderr()
+    for line in found.notes:
+        say.print(plain(f"{found.lab}: {line}"), soft_wrap=True, markup=False)
+    agrees = "agrees with the gradebook" if found.agrees else "does not agree"
+    say.print(
+        f"{found.lab}: log of {counted(found.lines, 'line')}, {agrees}; head {found.head or 'none'}", soft_wrap=True
+    )
+
+
+def _as_dict(found: Verification) -> dict[str, object]:
+    return {**vars(found), "differences": [vars(difference) for difference in found.differences], "ok": found.agrees}

@@ -1,0 +1,51 @@
+"""What nbgrader_config.py says, in words for a person: what is wrong with it, and where the gradebook is."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from pathlib import Path
+
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+
+from autograder.errors import CourseError
+
+__all__ = ["CONFIG", "absolute", "complaint", "put_environment_on_path"]
+
+CONFIG = "nbgrader_config.py"
+
+
+def complaint(root: Path, error: BaseException) -> str:
+    """Say what is wrong with the configuration, and in which line."""
+    where, line = str(root / CONFIG), 0
+    if isinstance(error, SyntaxError) and error.filename:
+        where, line = error.filename, error.lineno or 0
+    else:
+        for frame in traceback.extract_tb(error.__traceback__):
+            if frame.filename.endswith("_config.py"):
+                where, line = frame.filename, frame.lineno or 0
+    return f"{where}{f':{line}' if line else ''}: {type(error).__name__}: {error}"
+
+
+def absolute(db_url: str, root: Path) -> str:
+    """Return the address of the gradebook; a relative path in it starts from the course's directory."""
+    try:
+        address = make_url(db_url)
+    except ArgumentError as error:
+        raise CourseError(
+            f"{db_url}: not the address of a database", hint=f"correct c.CourseDirectory.db_url in {CONFIG}"
+        ) from error
+    file = address.database or ""
+    if address.get_backend_name() == "sqlite" and file and not file.startswith((":memory:", "file:")):
+        return address.set(database=str(root / file)).render_as_string(hide_password=False)
+    return db_url
+
+
+def put_environment_on_path() -> None:
+    """nbgrader starts `alembic` by its bare name to make a gradebook; our environment may not be activated."""
+    here = str(Path(sys.executable).parent)
+    path = os.environ.get("PATH", os.defpath)
+    if here not in path.split(os.pathsep):
+        os.environ["PATH"] = here + os.pathsep + path

@@ -1,0 +1,129 @@
+"""Checks that must fail, for tests that run in the student's own kernel: one that passes betrays a patch.
+
+The notebook is run a second time, in a kernel that shares nothing with the first, with one check of each test made
+false. Which of the two runs comes first is tossed for, so that neither can tell which one it is: not by counting, nor
+by what another left behind.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+import secrets
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import nbformat
+
+from autograder.execution.falsify import falsified
+from autograder.execution.marks import append_error, cell_name
+from autograder.execution.results import Execution
+from autograder.notebook import metadata_of
+from autograder.protocol import BROKEN, MIME
+
+__all__ = ["FORGED", "Canary", "canary", "watchable", "watched"]
+
+_Outputs = Sequence[Any]
+FORGED = "a check that must fail did not"
+"""What stands in a cell that was forged."""
+
+
+@dataclass(frozen=True)
+class Canary:
+    """A test made false.
+
+    Attributes:
+        source: of the whole cell.
+        betrayed: whether the outputs of the cell as it was written, and of this one, in that order, show a patch.
+    """
+
+    source: str
+    betrayed: Callable[[_Outputs, _Outputs], bool]
+
+
+def watched(
+    run: Callable[[nbformat.NotebookNode], Execution], notebook: nbformat.NotebookNode, guarded: Collection[str]
+) -> Execution:
+    """Return the notebook, executed; its guarded tests, by their grade_ids, earn nothing where a false one passes."""
+    twin, canaries = _twin(notebook, guarded)
+    if not canaries:
+        return run(notebook)
+    if secrets.randbelow(2):
+        other = run(twin)
+        execution = run(notebook)
+    else:
+        execution = run(notebook)
+        if not any(_earning(execution.notebook.cells[number]) for number in canaries):
+            return execution
+        other = run(twin)
+    forged = []
+    for number, found in canaries.items():
+        cell = execution.notebook.cells[number]
+        if _earning(cell) and found.betrayed(cell.outputs, other.notebook.cells[number].outputs):
+            forged.append(f"{cell_name(number, cell)}: {FORGED}: the kernel was tampered with")
+            cell.outputs = []
+            append_error(cell, BROKEN, FORGED)
+    return replace(execution, forged=(*execution.forged, *forged))
+
+
+def canary(source: str, points: float = 1.0) -> Canary:
+    """Return a test cell, worth these points, with a check made false; see `mutate` for how."""
+    found = falsified(source, points)
+    if found.kind == "report":
+        return Canary(found.text, lambda own, outputs: _a_case_passed(found.titles, own, outputs))
+    if found.kind == "value":
+        return Canary(found.text, lambda _, outputs: not _failed(outputs) and _values(outputs)[-1:] != [found.value])
+    return Canary(found.text, lambda _, outputs: not _failed(outputs))
+
+
+def watchable(source: str) -> bool:
+    """Whether a false check in this cell ends it: in one that goes to a cell magic, but %%time, none may."""
+    return re.match(r"\s*%%(?!time\b)", source) is None
+
+
+def _twin(
+    notebook: nbformat.NotebookNode, guarded: Collection[str]
+) -> tuple[nbformat.NotebookNode, Mapping[int, Canary]]:
+    twin, canaries = copy.deepcopy(notebook), {}
+    for number, cell in enumerate(twin.cells):
+        if cell.cell_type != "code" or metadata_of(cell).get("grade_id") not in guarded:
+            continue
+        if watchable(cell.source):
+            canaries[number] = canary(cell.source, float(cell.metadata.nbgrader.get("points") or 1))
+            cell.source = canaries[number].source
+    return twin, canaries
+
+
+def _earning(cell: nbformat.NotebookNode) -> bool:
+    return not _failed(cell.outputs)
+
+
+def _failed(outputs: _Outputs) -> bool:
+    return any(output.output_type == "error" for output in outputs)
+
+
+def _a_case_passed(titles: Collection[str], own: _Outputs, outputs: _Outputs) -> bool:
+    """Whether one of these cases, all of which are false, passed, or none of them was reported.
+
+    A case that failed when it was true does not count: a wrong answer may meet the changed one by chance.
+    """
+    if _failed(outputs):
+        return False
+    before, after = _cases(own), _cases(outputs)
+    passed = {title for title in titles if before.get(title, True) and after.get(title)}
+    return bool(passed) or not titles & after.keys()
+
+
+def _cases(outputs: _Outputs) -> dict[str, bool]:
+    """Return which cases passed, by title, as the reports say; nothing if they cannot be read."""
+    reports = [output.get("data", {}).get(MIME) for output in outputs]
+    try:
+        cases = [case for report in reports if report is not None for case in report["cases"]]
+        return {str(case["title"]): case["passed"] is not False for case in cases}
+    except (KeyError, TypeError):
+        return {}
+
+
+def _values(outputs: _Outputs) -> list[Any]:
+    return [output.data.get("text/plain") for output in outputs if output.output_type == "execute_result"]

@@ -1,0 +1,228 @@
+"""The ways in which a check of a test cell can be made false, as changes of its text.
+
+What is changed must fail for every right answer, however it was computed: a literal becomes one near it that no
+tolerance reaches, a type another one, `==` becomes `!=`. Thresholds (`accuracy > 0.9`) are left alone, for training
+twice does not give the same twice; next to one stands its contradiction.
+"""
+
+from __future__ import annotations
+
+import ast
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from autograder.execution.flow import is_plain, runs_through, straight, wanted
+from autograder.execution.literals import EXACT, Reach, literals_of, shifted
+from autograder.execution.syntax import called, segment
+from autograder.execution.tolerance import reach_of
+
+__all__ = ["HELPERS", "Change", "Changes"]
+
+_CLOSE = {"allclose", "array_equal", "array_equiv", "isclose"}
+_CERTAIN = _CLOSE | {"callable", "hasattr", "isinstance", "issubclass"}
+"""Calls that are true once and for all where they are true."""
+HELPERS = {
+    "assert_allclose",
+    "assert_almost_equal",
+    "assert_approx_equal",
+    "assert_array_almost_equal",
+    "assert_array_equal",
+    "assert_close",
+    "assert_equal",
+    "assertAlmostEqual",
+    "assertEqual",
+}
+"""Helpers of numpy.testing, torch.testing and unittest that compare their first two arguments."""
+_CASES = {"case", "hidden_case"}
+_TYPES = {"int": "sldt", "float": "sldt", "str": "idlt", "list": "sdtf", "dict": "slti", "tuple": "slds", "set": "sldt"}
+_TYPE_NAMES = {"s": "str", "l": "list", "d": "dict", "t": "tuple", "i": "int", "f": "float"}
+"""Types, and initials of others of which nothing can be both: str, int, list, dict and tuple exclude each other."""
+_ENDLESS = ("inf", "nan", "Inf", "NaN")
+_OPPOSITE: dict[type[ast.cmpop], str] = {
+    ast.Eq: "!=",
+    ast.NotEq: "==",
+    ast.In: "not in",
+    ast.NotIn: "in",
+    ast.Is: "is not",
+    ast.IsNot: "is",
+}
+_MIRRORED: dict[type[ast.cmpop], tuple[str, int]] = {
+    ast.Gt: ("<", -1), ast.GtE: ("<", -1), ast.Lt: (">", 1), ast.LtE: (">", 1)
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Change:
+    """Another text for a part of the source."""
+
+    node: ast.expr | ast.stmt
+    text: str
+    literal: bool
+    """Whether a literal became another one: nothing tells such a check from a true one but knowing the answer."""
+    title: str = ""
+    """Of the case that fails with it."""
+
+
+class Changes:
+    """The ways in which the statements of one cell can be made false."""
+
+    def __init__(self, source: str, statements: Sequence[ast.stmt]) -> None:
+        self._source = source
+        self._others = [value for statement in statements for value in literals_of(statement)]
+        calls = [s.value.func for s in statements if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call)]
+        self._called = {function.id for function in calls if isinstance(function, ast.Name)}
+
+    def of(self, statements: Sequence[ast.stmt]) -> Iterator[Change]:
+        for statement in statements:
+            yield from self._of_statement(statement)
+
+    def in_cases(self, statements: Sequence[ast.stmt]) -> Iterator[Change]:
+        """Yield changes that make a case of a title of its own fail."""
+        titled = [(_title(statement), statement) for statement in statements]
+        titles = [title for title, _ in titled]
+        for title, statement in titled:
+            if title and titles.count(title) == 1 and isinstance(statement, ast.With):
+                for inner in statement.body:
+                    for change in self._of_case(inner):
+                        yield Change(change.node, change.text, change.literal, title)
+
+    def _of_case(self, statement: ast.stmt) -> Iterator[Change]:
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if not isinstance(call, ast.Call):
+            yield from self._of_statement(statement)
+        elif called(call) in {"equal", "close"} and (reach := _reach(call)):
+            yield from self._of_literals(call.args[:2], reach)
+        elif called(call) == "true" and call.args:
+            yield from self._of_condition(call.args[0])
+
+    def _of_statement(self, statement: ast.stmt) -> Iterator[Change]:
+        if isinstance(statement, ast.Assert):
+            yield from self._of_condition(statement.test)
+            yield from self._contradicted(statement)
+        elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+            yield from self._of_helper(statement.value)
+        elif isinstance(statement, ast.Try) and statement.handlers:
+            yield from _of_expected_error(statement)
+        elif isinstance(statement, ast.FunctionDef) and statement.name in self._called and straight(statement):
+            yield from self.of(statement.body)
+        elif isinstance(statement, ast.Try | ast.With | ast.For) and runs_through(statement):
+            yield from self.of(statement.body)
+            if isinstance(statement, ast.For):
+                yield from self._of_table(statement)
+
+    def _of_condition(self, test: ast.expr) -> Iterator[Change]:
+        """Yield ways to make a true condition false."""
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+            for value in test.values:
+                yield from self._of_condition(value)
+        elif isinstance(test, ast.Compare) and len(test.ops) == 1:
+            yield from self._of_comparison(test)
+        elif isinstance(test, ast.Call) and called(test) in _CLOSE:
+            if reach := _reach(test):
+                yield from list(self._of_literals(test.args[:2], reach)) or [self._pushed(test, reach)]
+        elif isinstance(test, ast.Call) and called(test) in _CERTAIN:
+            yield self._another_type(test) or Change(test, f"not {segment(self._source, test)}", literal=False)
+        elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) and called(test.operand) in _CERTAIN:
+            yield Change(test, segment(self._source, test.operand), literal=False)
+
+    def _of_comparison(self, test: ast.Compare) -> Iterator[Change]:
+        left, operator, right = test.left, test.ops[0], test.comparators[0]
+        equal = isinstance(operator, ast.Eq)
+        sides = [*self._of_literals([left, right], EXACT), *self._of_approximate(left, right)] if equal else []
+        if sides:
+            yield from sides
+        elif type(operator) in _OPPOSITE:
+            texts = segment(self._source, left), segment(self._source, right)
+            yield Change(test, f"{texts[0]} {_OPPOSITE[type(operator)]} {texts[1]}", literal=False)
+            finite = not any(word in texts[1] for word in _ENDLESS)
+            if equal and finite and isinstance(right, ast.Call | ast.BinOp | ast.Name):
+                yield Change(right, f"{texts[1]} + {secrets.randbelow(3) + 1}", literal=False)
+        elif isinstance(operator, ast.Lt | ast.LtE) and called(left) in {"abs", "fabs"}:
+            difference = left.args[0] if isinstance(left, ast.Call) and left.args else None
+            size = right.value if isinstance(right, ast.Constant) else None
+            subtracted = isinstance(difference, ast.BinOp) and isinstance(difference.op, ast.Sub)
+            if isinstance(difference, ast.BinOp) and subtracted and isinstance(size, int | float) and 0 <= size <= 0.5:
+                yield from self._of_literals([difference.left, difference.right], Reach(absolute=size))
+
+    def _of_approximate(self, left: ast.expr, right: ast.expr) -> Iterator[Change]:
+        """Yield changes of `== pytest.approx(0.3)`."""
+        for node in (left, right):
+            if isinstance(node, ast.Call) and called(node) == "approx" and node.args and (reach := _reach(node)):
+                yield from self._of_literals(node.args[:1], reach)
+
+    def _of_helper(self, call: ast.Call) -> Iterator[Change]:
+        starred = any(isinstance(argument, ast.Starred) for argument in call.args)
+        if called(call) in HELPERS and len(call.args) >= 2 and not starred and (reach := _reach(call)):
+            yield from list(self._of_literals(call.args[:2], reach)) or [self._pushed(call, reach)]
+
+    def _pushed(self, call: ast.Call, reach: Reach) -> Change:
+        """Move one side of a comparison of two expressions a little, and farther than its tolerance.
+
+        No number is its own image but a crooked one that is drawn again; what is no number is a type error.
+        """
+        side = call.args[secrets.randbelow(2)]
+        text = segment(self._source, side)
+        text = text if isinstance(side, ast.Name | ast.Call | ast.Attribute) else f"({text})"
+        factor = 1 + (secrets.randbelow(5) + 1) * max(0.02, 10 * reach.relative)
+        summand = (secrets.randbelow(89) + 11) * max(0.001, reach.absolute)
+        return Change(side, f"{factor:.6g} * {text} + {summand:.6g}", literal=False)
+
+    def _another_type(self, test: ast.Call) -> Change | None:
+        kind = test.args[1] if called(test) == "isinstance" and len(test.args) == 2 else None
+        if isinstance(kind, ast.Name) and kind.id in _TYPES:
+            return Change(kind, _TYPE_NAMES[secrets.choice(_TYPES[kind.id])], literal=True)
+        return None
+
+    def _contradicted(self, statement: ast.Assert) -> Iterator[Change]:
+        """Yield a threshold and, beside it, its opposite: whatever the value is, one of them fails."""
+        test = statement.test
+        if not (isinstance(test, ast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in _MIRRORED):
+            return
+        left, bound = test.left, test.comparators[0]
+        if not is_plain(left) or not isinstance(bound, ast.Constant) or type(bound.value) not in {int, float}:
+            return
+        sign, way = _MIRRORED[type(test.ops[0])]
+        drawn = [ast.literal_eval(found[1]) for _ in range(20) if (found := shifted(bound))]
+        beyond = next((new for new in drawn if (new - bound.value) * way > 0), bound.value)
+        own = segment(self._source, statement)
+        pair = [own, f"assert {segment(self._source, left)} {sign} {beyond!r}"]
+        alone = self._source.split("\n")[statement.lineno - 1].strip() == own
+        between = "\n" + " " * statement.col_offset if alone else "; "
+        yield Change(statement, between.join(pair if secrets.randbelow(2) else pair[::-1]), literal=True)
+
+    def _of_table(self, loop: ast.For) -> Iterator[Change]:
+        """Yield changes of the expected values in `for n, want in [(1, 1), (2, 4)]`."""
+        compared = {node.id for inner in loop.body for node in wanted(inner)}
+        if not isinstance(loop.target, ast.Tuple) or not isinstance(loop.iter, ast.List | ast.Tuple):
+            return
+        nodes = [node for inner in loop.body for node in ast.walk(inner) if isinstance(node, ast.Name)]
+        compared -= {node.id for node in nodes if isinstance(node.ctx, ast.Store)}
+        for row in loop.iter.elts:
+            for target, value in zip(loop.target.elts, getattr(row, "elts", ()), strict=False):
+                if isinstance(target, ast.Name) and target.id in compared:
+                    yield from self._of_literals([value], EXACT)
+
+    def _of_literals(self, nodes: Sequence[ast.expr], reach: Reach) -> Iterator[Change]:
+        for node in nodes:
+            if found := shifted(node, reach=reach, others=self._others):
+                yield Change(found[0], found[1], literal=True)
+
+
+def _of_expected_error(statement: ast.Try) -> Iterator[Change]:
+    """Let the error out that a test waits for: `except ValueError: pass`, and otherwise it raises."""
+    last = [*statement.body, *statement.orelse][-1]
+    handler = statement.handlers[0].body
+    if isinstance(last, ast.Raise) and len(statement.handlers) == 1 and isinstance(handler[0], ast.Pass):
+        yield Change(handler[0], "raise", literal=False)
+
+
+def _reach(call: ast.Call) -> Reach | None:
+    return reach_of(call, called(call)) if len(call.args) >= 1 else None
+
+
+def _title(statement: ast.stmt) -> str:
+    call = statement.items[0].context_expr if isinstance(statement, ast.With) and len(statement.items) == 1 else None
+    if isinstance(call, ast.Call) and called(call) in _CASES and call.args and isinstance(call.args[0], ast.Constant):
+        return str(call.args[0].value)
+    return ""

@@ -1,0 +1,52 @@
+"""What can be said of statements from their text: which of them run, and what they compare."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autograder.execution.syntax import called
+
+__all__ = ["is_plain", "runs_through", "straight", "wanted"]
+
+_TRANSPARENT = {"catch_warnings", "object", "open", "patch", "redirect_stderr", "redirect_stdout"}
+"""Context managers that let errors out; `object` is that of patch."""
+
+
+def runs_through(statement: ast.Try | ast.With | ast.For) -> bool:
+    """Whether the body runs, each of its statements, and every error in it ends the cell."""
+    if isinstance(statement, ast.With):
+        return all(called(item.context_expr) in _TRANSPARENT for item in statement.items)
+    if isinstance(statement, ast.For):
+        plain = all(isinstance(inner, ast.Assert | ast.Assign | ast.Expr) for inner in statement.body)
+        return plain and _comes_round(statement.iter)
+    return True
+
+
+def _comes_round(over: ast.expr) -> bool:
+    """Whether a loop over this is run through at least once."""
+    if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) and over.func.id == "range":
+        bounds = [a.value for a in over.args if isinstance(a, ast.Constant) and type(a.value) is int]
+        return len(bounds) == len(over.args) > 0 and len(range(*bounds)) > 0
+    return isinstance(over, ast.List | ast.Tuple) and bool(over.elts)
+
+
+def straight(function: ast.FunctionDef) -> bool:
+    """Whether a call without arguments runs each statement of the body."""
+    arguments = function.args
+    plain = not (
+        arguments.args or arguments.kwonlyargs or arguments.vararg or arguments.kwarg or function.decorator_list
+    )
+    return plain and not any(isinstance(n, ast.Return | ast.Yield | ast.Await) for n in ast.walk(function))
+
+
+def wanted(statement: ast.stmt) -> Iterator[ast.Name]:
+    """Yield the names that something is compared with."""
+    test = statement.test if isinstance(statement, ast.Assert) else None
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq):
+        yield from (side for side in (test.left, test.comparators[0]) if isinstance(side, ast.Name))
+
+
+def is_plain(node: ast.expr) -> bool:
+    """Whether this is the same each time it is looked at."""
+    return isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and is_plain(node.value))

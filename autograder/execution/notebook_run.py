@@ -1,0 +1,238 @@
+"""One execution of one notebook, cell by cell, within limits of time and output."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import time
+from collections.abc import Collection
+from typing import Any
+
+import nbformat
+import zmq
+from nbclient.exceptions import DeadKernelError
+
+from autograder.boundary import given
+from autograder.errors import SandboxError
+from autograder.execution.kernel_client import Client, note_error
+from autograder.execution.marks import append_error, cell_name, mark_not_run
+from autograder.execution.results import Execution, Report
+from autograder.execution.time_limit import Allowance, Budget
+from autograder.execution.trusted_tests import TrustedCells, serving
+from autograder.markers import strip_hidden
+from autograder.model import Limits
+from autograder.notebook import metadata_of
+from autograder.protocol import BROKEN, DIED, NOT_RUN, TIMED_OUT
+
+__all__ = ["Run"]
+
+_STARTUP_S = 60
+_GRACE_S = 2.0
+"""How long an interrupted cell may take to end before the kernel is killed."""
+_IOPUB_S = 4
+"""How long the output of a cell that has ended may be on its way."""
+_LATE_S = 1
+"""How much later than its test cell the student's process is stopped: the test cell's own end comes first."""
+_HERE = """
+import sys
+sys.path.insert(next((n for n, path in enumerate(sys.path) if path.endswith("-packages")), 0), "")
+del sys
+"""
+"""A helper module beside a notebook can be imported, as in JupyterLab."""
+
+
+class Run:
+    """See the module's docstring; `execute` is called once."""
+
+    def __init__(
+        self,
+        manager: Any,
+        notebook: nbformat.NotebookNode,
+        limits: Limits,
+        explore: Collection[str],
+        tests: TrustedCells,
+    ) -> None:
+        self.notebook = notebook
+        self.limits = limits
+        self.explore = explore
+        self.tests = tests
+        self.problems: list[str] = []
+        self.timed_out = False
+        self.lost = 0
+        """How many cells in a row ran whose output did not arrive."""
+        self.ran = 0
+        """How many cells have run: the count that the grader shows, whatever the kernel says."""
+        self.reports: dict[str, Report] = {}
+        self._shown: dict[str, frozenset[str]] = {}
+        """What students see of tests that have run apart, with those names that only it has bound since."""
+        self._why = ""
+        """Which limit a test cell has reached."""
+        self.client = Client(km=manager, allow_errors=True, startup_timeout=_STARTUP_S, record_timing=False)
+        self.client.left_bytes = limits.output_kib * 1024
+        self.client.iopub_timeout = _IOPUB_S
+        self.client.on_cell_executed = note_error
+
+    async def execute(self) -> Execution:
+        """Run every code cell but those to explore; Raises SandboxError if the kernel cannot be started."""
+        reason = ""
+        await self._start()
+        self.budget = Budget(self.limits, lambda: self.client.km.processor_s() + self.tests.processor_s())
+        for number, cell in enumerate(self.notebook.cells):
+            if cell.cell_type == "code" and cell.id not in self.explore and not reason:
+                reason = await self._run_cell(number, cell)
+        if self.client.flooded:
+            self.problems.append(f"more than {self.limits.output_kib} KiB of output: the rest was dropped")
+        if reason:
+            mark_not_run(self.notebook, reason)
+            not_run = self.tests.isolated - self.reports.keys()
+            self.reports |= {name: Report.failed(name, NOT_RUN, reason) for name in not_run}
+        complete = not (reason or self.timed_out or self.lost or self.tests.failed())
+        return Execution(
+            self.notebook,
+            complete,
+            tuple(self.problems),
+            isolated=self.tests.isolated,
+            reports=self.reports,
+            starved=self.budget.starved,
+        )
+
+    async def _start(self) -> None:
+        try:
+            await self._start_both()
+            self.tests.hand_over()
+            await self.client.async_start_new_kernel_client()
+        except (RuntimeError, DeadKernelError) as error:
+            raise SandboxError(f"the kernel did not start: {error}", hint="labkit doctor") from error
+        self.client.kc.execute(_HERE, silent=True, store_history=False)
+
+    async def _start_both(self) -> None:
+        tests = asyncio.get_running_loop().run_in_executor(None, self.tests.start)
+        try:
+            await self.client.async_start_new_kernel()
+        finally:
+            await tests
+
+    # ------------------------------------------------------------------------------------------------------- one cell
+    async def _run_cell(self, number: int, cell: nbformat.NotebookNode) -> str:
+        """Run one cell; return why no further cell can run, or nothing."""
+        name = cell_name(number, cell)
+        if (allowed := self.budget.allowance()) is None:
+            self.problems.append(f"stopped after {self.budget.spent()}, before {name}")
+            return f"{self.budget.spent()} were over before this cell"
+        if cell.source.strip():
+            self.ran += 1
+            cell.execution_count = self.ran
+        about = metadata_of(cell)
+        if (grade_id := about.get("grade_id")) in self.tests.isolated:
+            return await self._run_test(grade_id, number, cell, allowed)
+        reason = await self._left_by_tests(name, cell, allowed)
+        self.client.begin(self.ran, reports=bool(about.get("grade")))
+        over = asyncio.create_task(self.budget.over(allowed))
+        return reason or await self._run_source(name, cell, over)
+
+    async def _left_by_tests(self, name: str, cell: nbformat.NotebookNode, allowed: Allowance) -> str:
+        """Run what students see of tests above, if this cell looks for what that binds; return as `_run_cell` does.
+
+        In a notebook it has run there. Here it has run apart from the student's code, and left only its imports.
+        """
+        wanted, own = given.names_in(cell.source)
+        wanted -= own
+        self._shown = {shown: names - own for shown, names in self._shown.items()}
+        for shown in [text for text, names in self._shown.items() if names & wanted]:
+            del self._shown[shown]
+            self.client.begin(self.ran)
+            over = asyncio.create_task(self.budget.over(allowed))
+            if reason := await self._run_source(name, nbformat.v4.new_code_cell(shown), over, serving=True):
+                return reason
+        return ""
+
+    async def _run_test(self, grade_id: str, number: int, cell: nbformat.NotebookNode, allowed: Allowance) -> str:
+        """Run a test cell in the trusted process, while the student's answers it."""
+        if why := self.tests.failed():
+            self.reports[grade_id] = Report.failed(grade_id, DIED, why)
+            return ""
+        name, self._why = cell_name(number, cell), "its time was over"
+        self.client.begin(self.ran)
+        answering = nbformat.v4.new_code_cell(serving(cell.source, number + 1, self.tests.definitions(grade_id)))
+        over = asyncio.create_task(self._stopped(number + 1, allowed))
+        student = asyncio.create_task(self._run_source(name, answering, over, serving=True))
+        self.reports[grade_id], late = await self.tests.run(grade_id, cell.source, number + 1, allowed)
+        reason = await student
+        if late:
+            self._stop_noted(name, self._why)
+        cell.outputs = [o for o in answering.outputs if o.output_type in {"stream", "display_data"}]
+        shown = strip_hidden(cell.source)
+        self._shown[shown] = given.names_given([shown], imported=False)
+        if why := self.tests.failed():
+            self.problems.append(f"{name}: {why}")
+        return reason
+
+    async def _stopped(self, cell: int, allowed: Allowance) -> str:
+        """Stop a test cell when it has used up what it may; return, a moment later, which limit that was."""
+        self._why = await self.budget.over(allowed)
+        self.tests.stop(cell, self._why)
+        await asyncio.sleep(_LATE_S)
+        return self._why
+
+    def _stop_noted(self, name: str, why: str) -> None:
+        self.timed_out = True
+        if (words := f"{name} was stopped after {why}") not in self.problems:
+            self.problems.append(words)
+
+    async def _run_source(
+        self, name: str, cell: nbformat.NotebookNode, over: asyncio.Task[str], *, serving: bool = False
+    ) -> str:
+        """Run a cell until `over` says that its time is; serving: it is not the student's, and answers a test."""
+        self.client.ended = False
+        running = asyncio.ensure_future(self.client.async_execute_cell(cell, 0, store_history=not serving))
+        try:
+            await asyncio.wait({running, over}, return_when=asyncio.FIRST_COMPLETED)
+            if not running.done():
+                running.cancel()
+                await asyncio.gather(running, return_exceptions=True)
+                append_error(cell, TIMED_OUT, f"stopped after {over.result()}")
+                self._stop_noted(name, over.result())
+                return "" if await self._interrupted() else "an earlier cell could not be stopped"
+            running.result()
+        except DeadKernelError:
+            append_error(cell, DIED, "the Python process died in this cell")
+            self.problems.append(f"the Python process died in {name}: out of memory, a crash, or it ended itself")
+            return "the Python process died in an earlier cell"
+        except Exception as error:  # what comes from the kernel may be anything, and nbclient trusts its form
+            append_error(cell, BROKEN, "what the Python process sent was not a notebook's output")
+            self.problems.append(f"what the Python process sent in {name} cannot be read ({type(error).__name__})")
+            return "what the Python process sent in an earlier cell could not be read"
+        finally:
+            over.cancel()
+            self.client.finish(cell)
+        return self._arrived(name, cell)
+
+    def _arrived(self, name: str, cell: nbformat.NotebookNode) -> str:
+        """Note a cell whose output was lost: ZeroMQ drops what comes too fast, and cuts off what is too large."""
+        if self.client.ended or not cell.source.strip():
+            self.lost = 0
+            return ""
+        self.lost += 1
+        self.problems.append(f"not all that {name} put out has arrived: it was too much")
+        return "the output of the cells before did not arrive" if self.lost > 1 else ""
+
+    async def _interrupted(self) -> bool:
+        """Interrupt the running cell; return whether the kernel answers again."""
+        try:
+            await self.client.km.interrupt_kernel()
+            request = self.client.kc.execute("", silent=True)
+        except zmq.ZMQError:  # nobody reads what is sent
+            self.problems.append("the process did not take the interrupt and was ended")
+            return False
+        deadline = time.monotonic() + _GRACE_S
+        while (left_s := deadline - time.monotonic()) > 0:
+            try:
+                reply = await self.client.kc.get_shell_msg(timeout=left_s)
+                if reply["parent_header"].get("msg_id") == request:
+                    return True
+            except queue.Empty:
+                continue
+            except Exception:  # what comes from the kernel may be anything
+                break
+        self.problems.append("the process did not answer the interrupt and was ended")
+        return False

@@ -1,0 +1,39 @@
+"""What a pre-warmed process imports, so that no submission of a lab has to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from importlib.util import find_spec
+
+__all__ = ["RANKS", "preloads"]
+
+RANKS = "torch.distributed"
+"""What a lab imports whose processes talk with each other."""
+
+_ALWAYS = ("numpy", "labkit.check", "autograder.boundary.student", "autograder.boundary.cells")
+_KNOWN = ("matplotlib", "scipy", "pandas", "sklearn", "torch", "tensorflow", "keras")
+_IMPORT = re.compile(r"^\s*(?:import|from)\s+(.+)$", re.MULTILINE)
+_LAUNCH = re.compile(r"(?<![.\w])(?:launch|in_fresh_process)\(")
+_RANKS = re.compile(r"(?<![.\w])launch\(|\btorch\.distributed\b|^\s*from torch import .*\bdistributed\b", re.MULTILINE)
+_NAME = re.compile(r"[A-Za-z_]+")
+
+
+def preloads(sources: Iterable[str], frameworks: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the modules to import before the first submission: what the grader needs, and frameworks that are used.
+
+    sources: code of the lab's cells. Keras reads its backend when it is imported: where a notebook chooses one, only
+    the backends are imported here. Where functions are launched in other processes, those are forked off this one too;
+    RANKS is among the modules where these talk with each other.
+    """
+    sources = list(sources)
+    named = {name for text in sources for line in _IMPORT.findall(text) for name in _NAME.findall(line)}
+    wanted = [name for name in _KNOWN if name in named | set(frameworks) and find_spec(name)]
+    if any("KERAS_BACKEND" in text for text in sources) and "keras" in wanted:
+        wanted.remove("keras")
+    if any(_LAUNCH.search(text) for text in sources):
+        wanted += ["torch"] if "torch" not in wanted and find_spec("torch") else []
+        wanted.append("labkit._launch.server")
+    if any(_RANKS.search(text) for text in sources) and "torch" in wanted:
+        wanted.append(RANKS)
+    return (*_ALWAYS, *wanted)

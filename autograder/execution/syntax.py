@@ -1,0 +1,52 @@
+"""The text of a cell and its statements: what stands where, and what is called."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from autograder.markers import BEGIN_HIDDEN, END_HIDDEN
+
+__all__ = ["called", "hidden_lines", "offset", "segment", "statements_of"]
+
+_MAGIC = re.compile(r"(\s*)([%!?]|[\w.]+\?{1,2}\s*$|[\w., ]+=\s*[%!])")
+"""A line that IPython reads, and Python cannot."""
+
+
+def statements_of(source: str) -> list[ast.stmt]:
+    """Return the statements at the top; none of a cell that is no Python. Lines of IPython count as `pass`."""
+    lines = source.split("\n")
+    masked = [f"{found[1]}pass" if (found := _MAGIC.match(line)) else line for line in lines]
+    try:
+        return ast.parse("\n".join(masked)).body
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+
+
+def hidden_lines(source: str) -> set[int]:
+    """Return the numbers of the lines that students do not get, from 1."""
+    found, hidden = set(), False
+    for number, line in enumerate(source.split("\n"), 1):
+        hidden = (hidden or line.strip() == BEGIN_HIDDEN) and line.strip() != END_HIDDEN
+        if hidden:
+            found.add(number)
+    return found
+
+
+def called(node: ast.AST) -> str:
+    """Return the last name of the function that is called here; empty if this is no call of one with a name."""
+    function = node.func if isinstance(node, ast.Call) else None
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def segment(source: str, node: ast.AST) -> str:
+    """Return the text of a node."""
+    return ast.get_source_segment(source, node) or ast.unparse(node)
+
+
+def offset(source: str, node: ast.AST, *, end: bool = False) -> int:
+    """Return where a node begins, or ends, in characters; ast counts the bytes of a line."""
+    line = getattr(node, "end_lineno" if end else "lineno")
+    column = getattr(node, "end_col_offset" if end else "col_offset")
+    lines = source.split("\n")
+    return sum(len(text) + 1 for text in lines[: line - 1]) + len(lines[line - 1].encode()[:column].decode())

@@ -1,0 +1,189 @@
+"""The trusted process as the grader sees it: sends it test cells, and reads what it reports."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import contextlib
+import json
+import socket
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from autograder import sandbox as walls
+from autograder.boundary import frames, given
+from autograder.execution.results import Report
+from autograder.execution.time_limit import Allowance
+from autograder.markers import strip_hidden
+from autograder.protocol import MIME
+from autograder.sandbox import rights
+from autograder.sandbox.scratch_dir import ScratchDir
+
+__all__ = ["Checks", "TrustedCells", "serving"]
+
+_PROGRAM = Path(frames.__file__).with_name("tests_program.py")
+_GRACE_S = 5.0
+"""How long a test cell may take to report after its time is over."""
+_FAILED = "the process that runs the tests has ended: what it was sent was too much for it"
+_MAX_TEXT = 100_000
+_MAX_TRACE = 20
+
+
+@dataclass(frozen=True)
+class Checks:
+    """Where the test cells of a notebook run, by their grade_ids.
+
+    Attributes:
+        isolated: in a process of their own, out of the student's reach.
+        guarded: in the student's kernel, watched by a second run.
+        files: what lies beside the notebook in the process of the isolated ones: the instructor's files only.
+    """
+
+    isolated: frozenset[str] = frozenset()
+    guarded: frozenset[str] = frozenset()
+    files: Mapping[str, Path] = field(default_factory=dict)
+    given: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """For each test, the locked cells above it."""
+    theirs: frozenset[str] = frozenset()
+    """Names that cells of the student's bind in the instructor's notebook."""
+    levels: Mapping[str, int] = field(default_factory=dict)
+    """For each test, how much of these locked cells is the grader's: see boundary.given."""
+
+    def given_to(self, grade_id: str) -> dict[str, Any]:
+        """Return what the trusted process is told of the locked cells above a test."""
+        cells = self.given.get(grade_id, ())
+        return {"cells": list(cells), "theirs": sorted(self.theirs), "level": self.levels.get(grade_id, given.DATA)}
+
+    def defined_again(self, grade_id: str) -> list[list[str]]:
+        """Return the definitions that hold in the student's process while this test runs."""
+        return given.definitions(self.given.get(grade_id, ()), self.theirs)
+
+
+class TrustedCells(AbstractContextManager["TrustedCells"]):
+    """Runs isolated test cells in a sandboxed process that is started when the kernel has been, if there are any."""
+
+    def __init__(
+        self, sandbox: walls.Sandbox, checks: Checks, limits: walls.ProcessLimits, policy: walls.Policy, files: Path
+    ) -> None:
+        self._failed = ""
+        self._sandbox = sandbox
+        self._checks = checks
+        self._limits = limits
+        self._policy = policy
+        self._files = files
+        self._process: walls.Process | None = None
+        self._student, self._here = socket.socketpair()
+        rights.refuse(self._here)  # the trusted process would close what the student's sends it, and wait
+        self._control: frames.Connection | None = None
+        self._open = contextlib.ExitStack()
+        for end in (self._student, self._here):
+            self._open.callback(end.close)
+
+    @property
+    def descriptor(self) -> int:
+        """The student's end, for the kernel to inherit."""
+        return self._student.fileno()
+
+    def failed(self) -> str:
+        """Return why no further test cell can run; nothing while they can."""
+        return self._failed
+
+    @property
+    def isolated(self) -> frozenset[str]:
+        """The tests that run in the trusted process, by their grade_ids."""
+        return self._checks.isolated
+
+    def definitions(self, grade_id: str) -> list[list[str]]:
+        """See Checks.defined_again."""
+        return self._checks.defined_again(grade_id)
+
+    def start(self) -> None:
+        """Start the trusted process, if there is anything to run in it."""
+        if self._checks.isolated:
+            control, theirs = socket.socketpair()
+            self._open.callback(control.close)
+            room = ScratchDir()
+            self._open.callback(room.leave)
+            descriptors = {"control": theirs.fileno(), "student": self._here.fileno()}
+            with theirs:
+                self._process = self._sandbox.start(
+                    walls.Job(
+                        program=_PROGRAM,
+                        directory=room.path,
+                        stdin=json.dumps(descriptors).encode(),
+                        descriptors=tuple(descriptors.values()),
+                        files=self._files,
+                        limits=self._limits,
+                        policy=self._policy,
+                        trusted=True,
+                    )
+                )
+            self._control = frames.Connection(control)
+        self._here.close()
+
+    def hand_over(self) -> None:
+        """Leave the student's end to the kernel, which has started, alone: when it dies, that is noticed."""
+        self._student.close()
+
+    async def run(self, grade_id: str, source: str, cell: int, allowed: Allowance) -> tuple[Report, bool]:
+        """Return what a test cell reported, a failure if it did not; and whether its time ran out."""
+        times = {"computing_s": allowed.computing_s, "waiting_s": allowed.waiting_s}
+        order = {"source": source, "cell": cell, **times, "given": self._checks.given_to(grade_id)}
+        answer = await asyncio.get_running_loop().run_in_executor(None, self._answer, order)
+        try:
+            return Report.read(grade_id, answer, MIME), answer["late"] is True
+        except (AttributeError, KeyError, TypeError, ValueError):
+            why = self._failed or "the report of this test cannot be read"
+            return Report.failed(grade_id, "CheckFailed", why), False
+
+    def stop(self, cell: int, why: str) -> None:
+        """End the test cell of this number, if it still runs, as one whose time is over."""
+        assert self._control is not None
+        with contextlib.suppress(frames.Unanswered):
+            self._control.send({"stop": cell, "why": why}, deadline=time.monotonic() + _GRACE_S)
+
+    def processor_s(self) -> float:
+        """Return the processor time that the trusted process has used, in seconds."""
+        process = self._process
+        return process.processor_s() if process else 0.0
+
+    def end(self) -> None:
+        """Kill the trusted process; from any thread."""
+        if process := self._process:
+            process.kill()
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Kill the trusted process and remove what it used."""
+        if self._process is not None:
+            self._process.close()
+            self._process = None
+        self._open.close()
+
+    def _answer(self, order: dict[str, Any]) -> dict[str, Any]:
+        assert self._control is not None
+        try:
+            deadline = time.monotonic() + order["waiting_s"] + _GRACE_S
+            self._control.send(order, deadline=deadline)
+            return self._control.receive(deadline)[0]
+        except frames.Unanswered:
+            self._failed = _FAILED
+            self.end()
+            return {}
+
+
+def serving(source: str, cell: int, definitions: Sequence[Sequence[str]] = ()) -> str:
+    """Return what the student's kernel runs during a test cell: its visible imports, then answers."""
+    try:
+        statements = ast.parse(strip_hidden(source)).body
+    except SyntaxError:
+        statements = []
+    imports = [ast.unparse(node) for node in statements if isinstance(node, ast.Import | ast.ImportFrom)]
+    arguments = f"globals(), {cell}, {imports!r}, {list(definitions)!r}"
+    return f"__import__('autograder.boundary.student').boundary.student.serve({arguments})"

@@ -1,0 +1,252 @@
+"""Runs and scores one submission without touching the database; what goes wrong here is that submission's alone."""
+
+from __future__ import annotations
+
+import copy
+import errno
+import os
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import nbformat
+
+from autograder.course import Course
+from autograder.course.gradebook import DISK_FULL, FREE_SPACE
+from autograder.errors import AutograderError, CourseError, SandboxError, SubmissionError, in_one_line
+from autograder.execution import Checks, Execution, Executor, mark_not_run
+from autograder.grading.other_lab import cells_of_others, lab_of
+from autograder.grading.placement import Modes, find_modes
+from autograder.grading.scoring import score_notebook
+from autograder.grading.second_look import second_look
+from autograder.markers import BEGIN_HIDDEN, EXPLORE
+from autograder.model import CellScore, CellSpec, Lab, Limits, Status
+from autograder.notebook import metadata_of, read_notebook
+from autograder.records.fingerprint import fingerprint
+from autograder.records.versions import Texts, handed_out
+from autograder.submission.handin import Handin
+from autograder.submission.repair import lacks_metadata, parse, put_aside, repair
+from autograder.submission.sanitize_prose import make_harmless
+
+__all__ = ["Attempt", "Setup", "attempt", "explain", "prepare"]
+
+_NO_METADATA = "no cell has nbgrader's metadata: another program may have saved the file"
+_WANTED = {_NO_METADATA: "hand in the file that JupyterLab saves"}
+_Scored = tuple[Execution, list[CellScore]]
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What every submission of a lab is run with."""
+
+    executor: Executor
+    rows: Mapping[str, Sequence[CellSpec]]
+    """The cells of each notebook, as the gradebook knows them."""
+    limits: Limits
+    explore: frozenset[str]
+    """Ids of cells that are not run, known from the instructor's notebooks and never from a student's."""
+    given: Mapping[str, Path]
+    """The instructor's files that stand beside every notebook."""
+    modes: Modes
+    """Where the test cells of each notebook run."""
+    others: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """The grade_ids of the course's other labs."""
+    foreign: bool = False
+    """The lab is not one of this kit's: its tests were written to run in one process with what they test."""
+    texts: Texts = field(default_factory=dict)
+    """What locked cells were handed out with."""
+    prose: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """The instructor's own texts in each notebook: shown as they are, which a student's are not."""
+
+    @property
+    def max_score(self) -> float:
+        return sum(row.points for rows in self.rows.values() for row in rows)
+
+    @cached_property
+    def _given_content(self) -> list[tuple[str, bytes]]:
+        return [(f"given/{name}", path.read_bytes()) for name, path in self.given.items()]
+
+    def fingerprint(self, handin: Handin) -> str:
+        """Return a hash of everything that the grade of this submission depends on."""
+        skipped = ("explore", " ".join(sorted(self.explore)).encode())
+        checks = {
+            name: (sorted(c.isolated), sorted(c.guarded), sorted(c.levels.items()), sorted(c.theirs))
+            for name, c in self.modes.checks.items()
+        }
+        modes = ("modes", repr(checks).encode())
+        content = [*handin.content(), *self._given_content, skipped, modes]
+        return fingerprint(content, dict(self.rows), self.limits, self.executor.sandbox.name)
+
+
+@dataclass
+class Attempt:
+    """What became of one submission before it is stored."""
+
+    handin: Handin
+    notebooks: dict[str, nbformat.NotebookNode] = field(default_factory=dict)
+    cells: list[CellScore] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What only who grades may read: see second_look."""
+    unreadable: bool = False
+    complete: bool = True
+    tampered: bool = False
+    seconds: float = 0.0
+    sandbox: str = ""
+    isolated: bool = False
+    failure: str = ""
+    """Why the grader could not do it."""
+    starved: bool = False
+    """Something was stopped by the clock though it computed."""
+    crowded: bool = False
+    """It was, and the machine was busy."""
+
+    def note(self, execution: Execution) -> None:
+        """Take over what the run of one notebook has to say."""
+        self.messages += [*execution.forged, *execution.problems]
+        self.tampered = self.tampered or bool(execution.forged)
+        self.complete = self.complete and execution.complete
+        self.starved = self.starved or execution.starved
+
+    @property
+    def status(self) -> Status:
+        if self.unreadable:
+            return Status.UNREADABLE
+        if not self.complete:
+            return Status.PARTLY_GRADED
+        return Status.TAMPERED if self.tampered else Status.GRADED
+
+
+def prepare(course: Course, lab: str, executor: Executor) -> Setup:
+    """Return what is needed to run submissions of this lab; raise CourseError if it was not released."""
+    folder = course.source(lab)
+    rows = course.notebooks(lab)
+    cells = {name: _instructors(folder / f"{name}.ipynb") for name in rows}
+    ours = (folder / "lab.toml").exists()
+    limits = Lab.read(folder).limits if ours else course.limits
+    given = course.given_files(lab)
+    return Setup(
+        executor=executor,
+        rows=rows,
+        limits=limits,
+        explore=frozenset(
+            cell.id for own in cells.values() for cell in own if cell.metadata.get("labkit", {}).get("explore")
+        ),
+        given=given,
+        modes=find_modes(course, lab, executor, limits, given),
+        others=cells_of_others(course, lab),
+        foreign=not ours,
+        texts=handed_out(course, lab, rows),
+        prose={
+            name: frozenset(cell.source for cell in [*own, *rows[name]] if cell.cell_type == "markdown")
+            for name, own in cells.items()
+        },
+    )
+
+
+def attempt(setup: Setup, handin: Handin) -> Attempt:
+    """Run the notebooks in the sandbox and score them."""
+    box = setup.executor.sandbox
+    result = Attempt(handin, messages=list(handin.notes), sandbox=box.walls or box.name, isolated=box.isolated)
+    started = time.monotonic()
+    try:
+        for name in setup.rows:
+            execution, scores = _run(setup, result, name)
+            result.notebooks[name] = execution.notebook
+            result.cells += scores
+            make_harmless(execution.notebook, setup.prose.get(name, frozenset()))
+    except Exception as error:  # an error of ours must not stop the class
+        result.failure = explain(error)
+        result.starved = result.starved or isinstance(error, SandboxError)  # it had waited for the machine
+    result.seconds = time.monotonic() - started
+    result.crowded = result.starved and os.getloadavg()[0] > len(os.sched_getaffinity(0))
+    return result
+
+
+def explain(error: Exception) -> str:
+    """Return an error in one line; one that nobody expected with the line it came from, for the kit's authors."""
+    if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return f"{DISK_FULL}; {FREE_SPACE}"
+    if isinstance(error, AutograderError):
+        return in_one_line(error)
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {in_one_line(error)} ({Path(frame.filename).name}:{frame.lineno})"
+
+
+def _run(setup: Setup, result: Attempt, name: str) -> _Scored:
+    """Run and score this notebook; of one that cannot be read return a blank one, the reason in its graded cells."""
+    rows, handin = setup.rows[name], result.handin
+    try:
+        if name in handin.problems:
+            raise SubmissionError(handin.problems[name])
+        if name not in handin.notebooks:
+            result.messages.append(f"{name}.ipynb: not handed in")
+            return _blank(name, rows, "not handed in")
+        notebook, notes = parse(handin.notebooks[name], f"{name}.ipynb")
+        if lacks_metadata(notebook):
+            return _aside(result, name, notebook, rows, _NO_METADATA)
+        if other := lab_of(notebook, [row.grade_id for row in rows], setup.others):
+            return _aside(result, name, notebook, rows, f"this is the notebook of {other}")
+        repaired = repair(notebook, rows, setup.texts.get(name))
+    except SubmissionError as error:
+        result.unreadable = True
+        result.messages.append(in_one_line(error))
+        return _blank(name, rows, in_one_line(error))
+    result.tampered = result.tampered or bool(repaired.tampered)
+    where = f"{name}: " if len(setup.rows) > 1 else ""
+    result.messages += [*notes, *(f"{where}{words}" for words in (*repaired.notes, *repaired.tampered))]
+    skipped = {cell.id for cell in repaired.notebook.cells if _explores(cell, setup.explore)}
+    for cell in repaired.notebook.cells:
+        if cell.cell_type == "code" and cell.id not in skipped:
+            cell.outputs = []  # of a cell that is run, what it puts out now is what counts
+    files = {**handin.files, **setup.given}
+
+    def run(checks: Checks) -> _Scored:
+        found = setup.executor.run(
+            copy.deepcopy(repaired.notebook), limits=setup.limits, files=files, explore=skipped, checks=checks
+        )
+        return found, score_notebook(name, found, rows)
+
+    execution, scores = run(checks := setup.modes.checks[name])
+    result.note(execution)
+    if setup.foreign:
+        hiding = {row.grade_id for row in rows if BEGIN_HIDDEN in row.source}
+        scores, said = second_look(execution, scores, checks, run, hiding)
+        result.notes += said
+    return execution, scores
+
+
+def _aside(
+    result: Attempt, name: str, notebook: nbformat.NotebookNode, rows: Sequence[CellSpec], reason: str
+) -> _Scored:
+    """Run nothing of a notebook whose cells are not known to be those of this lab, and keep it for a person."""
+    result.unreadable = True
+    result.messages.append(f"{name}.ipynb: {reason}; {_WANTED.get(reason, 'hand in the one of this lab')}")
+    return _not_run(name, mark_not_run(put_aside(notebook, rows), reason), rows)
+
+
+def _explores(cell: nbformat.NotebookNode, explore: frozenset[str]) -> bool:
+    """Whether a cell is not run. The id is the student's word: no cell that the gradebook knows goes by it."""
+    return bool(cell.source.startswith(EXPLORE)) or (cell.id in explore and not metadata_of(cell))
+
+
+def _blank(name: str, rows: Sequence[CellSpec], reason: str) -> _Scored:
+    return _not_run(name, mark_not_run(repair(nbformat.v4.new_notebook(), rows).notebook, reason), rows)
+
+
+def _not_run(name: str, notebook: nbformat.NotebookNode, rows: Sequence[CellSpec]) -> _Scored:
+    execution = Execution(notebook, complete=False)
+    return execution, score_notebook(name, execution, rows)
+
+
+def _instructors(path: Path) -> list[nbformat.NotebookNode]:
+    """Return the cells of the instructor's notebook; none if it is not there."""
+    if not path.exists():
+        return []
+    try:
+        return list(read_notebook(path).cells)
+    except Exception as error:  # nbformat's readers fail in many ways
+        raise CourseError(f"{path}: not a notebook ({explain(error)})", hint="release the lab again") from error

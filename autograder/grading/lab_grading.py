@@ -1,0 +1,277 @@
+"""Grades the submissions of a lab: read, run, store; nobody's trouble stops the others."""
+
+from __future__ import annotations
+
+import math
+import shutil
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import nbformat
+
+from autograder.course import Course
+from autograder.errors import AutograderError, CourseError
+from autograder.execution import Executor
+from autograder.grading.grade_one import Attempt, explain, prepare
+from autograder.grading.lock import only_run
+from autograder.grading.penalties import Penalties
+from autograder.grading.workers import Runner, Threads, result_of
+from autograder.model import GradebookEntry, Result, Status
+from autograder.records.fingerprint import hashes
+from autograder.records.log import Log
+from autograder.records.verify import basis
+from autograder.records.versions import remember
+from autograder.submission.handin import Handin, read_handin
+
+__all__ = ["Grading", "Outcome"]
+
+_ALONE = "run once more, alone: the machine was busy when its time was over"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A result with the gradebook's score, whether it was found in the log, and what a person has still to grade."""
+
+    result: Result
+    unchanged: bool = False
+    to_grade: int = 0
+    was: float | None = None
+    """The score that the gradebook held before, where it was another one."""
+
+
+class Grading:
+    """The grading of one lab of one course.
+
+    While a submission is being stored its notebooks stand in a staging folder; the folder goes when all of it is in
+    the gradebook, in autograded/ and in the log. One that is still there tells the next run that this run was killed.
+    """
+
+    def __init__(self, course: Course, lab: str, executor: Executor) -> None:
+        self.course = course
+        self.lab = lab
+        self.executor = executor
+        self.setup = prepare(course, lab, executor)
+        self.log = Log(course.state / f"{lab}.jsonl")
+        self._done: Mapping[str, Result] = {}
+        self._stored: Mapping[str, GradebookEntry] = {}
+        self._penalties: Penalties | None = None
+
+    def students(self, only: Sequence[str] = ()) -> list[str]:
+        """Return who is to be graded: everybody who handed in and everybody on the roster, or `only` these."""
+        submitters = self.course.submitters(self.lab)
+        everybody = sorted({*submitters, *self.course.roster()})
+        if unknown := sorted(set(only) - set(everybody)):
+            raise CourseError(
+                f"{unknown[0]}: no such student: nothing of theirs in {self.course.submitted(unknown[0], self.lab)}",
+                hint=f"handed in for {self.lab}: {len(submitters)}",
+            )
+        return sorted(set(only)) or everybody
+
+    def run(
+        self, students: Sequence[str], *, workers: int = 1, force: bool = False, runner: Runner | None = None
+    ) -> Generator[Outcome]:
+        """Yield an outcome for each student as it is stored; a runner executes, only this thread writes.
+
+        workers: how many submissions are run side by side on this machine, if no runner is given. Close the iterator to
+        stop: kernels are killed, what was yielded is stored.
+        """
+        with only_run(self.course):
+            remember(self.course, self.lab, self.setup.texts)
+            self._look_up(force=force)
+            runner = runner or Threads(self.setup, workers)
+            try:
+                yield from self._run(students, runner)
+            except BaseException:
+                runner.stop()
+                raise
+            finally:
+                runner.close()
+
+    def plan(self, students: Sequence[str], *, force: bool = False) -> Iterator[tuple[str, str]]:
+        """Yield each student and what `run` would do with them."""
+        self._look_up(force=False)
+        for student in students:
+            handin = self._read(student)
+            if handin.empty:
+                yield student, "nothing handed in"
+            elif student not in self._done:
+                yield student, "would be graded: new"
+            elif force:
+                yield student, "would be graded again: forced"
+            elif self._earlier(handin) is None:
+                yield student, "would be graded again: it, the tests or the packages changed, or the run was stopped"
+            elif self._penalties and self._penalties.changed(self._done[student], self._stored[student]):
+                yield student, "unchanged, not run again; the penalty for being late would be applied again"
+            else:
+                yield student, "unchanged"
+
+    def _look_up(self, *, force: bool) -> None:
+        self._done = {} if force else self.log.latest()
+        self._stored = {stored.student: stored for stored in self.course.scores(self.lab)}
+        self._penalties = Penalties(self.course, self.lab, self.log) if self._done else None
+
+    def _run(self, students: Sequence[str], runner: Runner) -> Iterator[Outcome]:
+        waiting = list(reversed(students))
+        pending: dict[Future[Attempt], Handin] = {}
+        done: list[tuple[Handin, Attempt | Exception]] = []
+        again: list[Handin] = []
+        while waiting or pending:
+            while waiting and len(pending) < runner.at_once:
+                started = self._start(waiting.pop())
+                if isinstance(started, Outcome):
+                    yield started
+                else:
+                    pending[runner.submit(started)] = started
+            # Stored only now: meanwhile the next ones run.
+            yield from self._store_all(done)
+            finished = wait(pending, return_when=FIRST_COMPLETED).done
+            done = []
+            for future in finished:
+                handin, found = pending.pop(future), result_of(future)
+                if isinstance(found, Attempt) and found.crowded:
+                    again.append(handin)
+                else:
+                    done.append((handin, found))
+        yield from self._store_all(done)
+        for handin in again:
+            found = result_of(runner.submit(handin))
+            if isinstance(found, Attempt):
+                found.messages.append(_ALONE)
+            yield from self._store_all([(handin, found)])
+
+    def _store_all(self, done: Sequence[tuple[Handin, Attempt | Exception]]) -> Iterator[Outcome]:
+        for handin, found in done:
+            yield self._store(handin, found if isinstance(found, Attempt) else Attempt(handin, failure=explain(found)))
+
+    def _start(self, student: str) -> Outcome | Handin:
+        """Return what is to be run, or the outcome if nothing is."""
+        try:
+            student.encode()
+            handin = self._read(student)
+            if handin.empty:
+                return self._missing(handin)
+            if (earlier := self._earlier(handin)) is None:
+                return handin
+            return self._still_late(earlier)
+        except UnicodeEncodeError:
+            shown = student.encode("utf-8", "backslashreplace").decode()
+            return self._failed(shown, "the name of this folder is not UTF-8; rename it")
+        except (OSError, AutograderError) as error:
+            return self._failed(student, explain(error))
+
+    # ---------------------------------------------------------------------------------------------------- one student
+    def _read(self, student: str) -> Handin:
+        handin = read_handin(self.course, self.lab, self.setup.rows, student)
+        return replace(handin, fingerprint=self.setup.fingerprint(handin))
+
+    def _earlier(self, handin: Handin) -> Outcome | None:
+        """Return the outcome of an earlier run if nothing has changed since, and everything of it was stored."""
+        earlier = self._done.get(handin.student)
+        stored = self._stored.get(handin.student)
+        if earlier is None or stored is None or self._staged(handin.student).exists():
+            return None
+        folder = self.course.autograded(handin.student, self.lab)
+        whole = all((folder / f"{name}.ipynb").is_file() for name in self.setup.rows)
+        same = earlier.status != Status.FAILED and earlier.fingerprint == handin.fingerprint
+        return _outcome(earlier, stored, unchanged=True) if whole and same else None
+
+    def _still_late(self, earlier: Outcome) -> Outcome:
+        """Return the outcome with the penalty that it has today; nothing is run for that."""
+        stored = self._stored[earlier.result.student]
+        if not self._penalties or not (found := self._penalties.apply(earlier.result, stored)):
+            return earlier
+        return _outcome(*found, unchanged=True, before=stored)
+
+    def _missing(self, handin: Handin) -> Outcome:
+        wanted = ", ".join(f"{name}.ipynb" for name in self.setup.rows)
+        message = f"no {wanted}"
+        if handin.others:
+            message += f"; there is {', '.join(handin.others[:3])}: was it renamed?"
+        stored = self._stored.get(handin.student)
+        if stored and not handin.others:
+            message += " any more"
+        if stored:
+            message += f"; the gradebook keeps {stored.score:g} of {stored.max_score:g} from before"
+        result = self._result(handin.student, Status.MISSING, message)
+        if (earlier := self._done.get(handin.student)) is None or earlier.status != Status.MISSING:
+            self.log.append(result)
+        return _outcome(result, stored) if stored else Outcome(result)
+
+    def _failed(self, student: str, message: str) -> Outcome:
+        result = self._result(student, Status.FAILED, message)
+        self.log.append(result)
+        return Outcome(result)
+
+    def _result(self, student: str, status: Status, *messages: str) -> Result:
+        return Result(
+            student=student,
+            lab=self.lab,
+            status=status,
+            max_score=self.setup.max_score,
+            messages=messages,
+            sandbox=self.executor.sandbox.walls or self.executor.sandbox.name,
+            isolated=self.executor.sandbox.isolated,
+            tests=str(self.setup.modes),
+            graded_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+
+    # ---------------------------------------------------------------------------------------------------------- store
+    def _store(self, handin: Handin, done: Attempt) -> Outcome:
+        if done.failure:
+            return self._failed(handin.student, "; ".join([*done.messages, done.failure]))
+        try:
+            self._stage(handin, done)
+            self.course.record(handin.student, self.lab, self._staged(handin.student))
+            stored = self.course.score(handin.student, self.lab)
+        except Exception as error:  # whatever one submission makes nbgrader or nbformat stumble over
+            self._unstage(handin.student)
+            return self._failed(handin.student, explain(error))
+        result = replace(
+            self._result(handin.student, done.status, *done.messages),
+            seconds=round(done.seconds, 2),
+            notes=tuple(done.notes),
+            cells=tuple(done.cells),
+            fingerprint=handin.fingerprint,
+            sandbox=done.sandbox,
+            isolated=done.isolated,
+            notebooks=hashes(self.course.autograded(handin.student, self.lab), done.notebooks),
+        )
+        outcome = _outcome(result, stored, before=self._stored.get(handin.student))
+        self.log.append(outcome.result, basis(self.course, self.lab, handin.student, self.setup.rows))
+        self._unstage(handin.student)
+        return outcome
+
+    def _staged(self, student: str) -> Path:
+        return self.course.state / f"{self.lab}.staging" / student / self.lab
+
+    def _stage(self, handin: Handin, done: Attempt) -> None:
+        """Lay out the executed notebooks as a submission for nbgrader to take over."""
+        self._unstage(handin.student)
+        folder = self._staged(handin.student)
+        folder.mkdir(parents=True)
+        for name, notebook in done.notebooks.items():
+            nbformat.write(notebook, folder / f"{name}.ipynb")
+        for name, path in handin.files.items():
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
+        if handin.timestamp:
+            (folder / "timestamp.txt").write_text(handin.timestamp, encoding="utf-8")
+
+    def _unstage(self, student: str) -> None:
+        folder = self._staged(student)
+        shutil.rmtree(folder, ignore_errors=True)
+        for parent in folder.parents[:2]:
+            if parent.is_dir() and not any(parent.iterdir()):
+                parent.rmdir()
+
+
+def _outcome(
+    result: Result, stored: GradebookEntry, *, unchanged: bool = False, before: GradebookEntry | None = None
+) -> Outcome:
+    result = replace(result, score=stored.score, max_score=stored.max_score, penalty=stored.penalty)
+    was = before.score if before and not math.isclose(before.score, stored.score, abs_tol=1e-9) else None
+    return Outcome(result, unchanged=unchanged, to_grade=stored.to_grade, was=was)

@@ -1,0 +1,104 @@
+"""Where each test cell of a lab runs: apart from the student's code, or, if it cannot, in the student's kernel."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from autograder.course import Course
+from autograder.errors import SubmissionError
+from autograder.execution import Checks, Executor, preloads
+from autograder.files import write_whole
+from autograder.grading.checks import checks_of
+from autograder.grading.trial import Found, Trial
+from autograder.model import Lab, Limits
+from autograder.submission.repair import parse
+
+__all__ = ["Modes", "find_modes", "modules"]
+
+
+@dataclass(frozen=True)
+class Modes:
+    """The checks of each notebook, and what the instructor should know about them."""
+
+    checks: Mapping[str, Checks]
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Return how a result names them: isolated, compat, or both."""
+        kinds = {"isolated": any(c.isolated for c in self.checks.values())}
+        kinds["compat"] = any(c.guarded for c in self.checks.values())
+        return " and ".join(kind for kind, there in kinds.items() if there)
+
+
+def modules(course: Course, lab: str) -> tuple[str, ...]:
+    """Return what a pre-warmed process imports for this lab: lab.toml names it, or its cells import it."""
+    folder = course.source(lab)
+    frameworks = Lab.read(folder).frameworks if (folder / "lab.toml").exists() else ()
+    sources = [row.source for rows in course.notebooks(lab).values() for row in rows if row.cell_type == "code"]
+    for path in sorted(folder.glob("*.ipynb")):
+        try:
+            notebook, _ = parse(path.read_bytes(), path.name)
+        except (OSError, SubmissionError):
+            continue
+        sources += [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    return preloads(sources, frameworks)
+
+
+def find_modes(course: Course, lab: str, executor: Executor, limits: Limits, given: Mapping[str, Path]) -> Modes:
+    """Return where the test cells run. A lab of ours says so in its lab.toml; of any other its own solution is tried.
+
+    A test that gives the instructor's solution full marks only in the kernel of the solution cannot do without: it
+    relies on a name that another test has defined, on a change in place, or on IPython. What was found is kept until
+    the lab, or what is installed, changes. How much of the locked cells can be the grader's is found likewise: as much
+    as the instructor's solution bears.
+    """
+    rows = course.notebooks(lab)
+    folder = course.source(lab)
+    tests = {name: frozenset(row.grade_id for row in cells if row.automatic) for name, cells in rows.items()}
+    if (folder / "lab.toml").exists():
+        isolated = Lab.read(folder).tests == "isolated"
+        return Modes(
+            {name: checks_of(rows[name], found if isolated else frozenset(), given) for name, found in tests.items()}
+        )
+    kept = _Kept(course.state / f"{lab}.modes.json")
+    checks: dict[str, Checks] = {}
+    notes: list[str] = []
+    for name, cells in rows.items():
+        trial = Trial(executor, limits, given, name, cells, folder / f"{name}.ipynb")
+        found = kept.of(trial)
+        own = checks_of(cells, found.isolated, given, trial.others, found.levels)
+        checks[name] = replace(own, guarded=own.guarded - found.unwatched)
+        notes += found.notes
+    return Modes(checks, tuple(notes))
+
+
+class _Kept:
+    """Outcomes of earlier trials, in a file that may be deleted at any time."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            found = json.loads(path.read_bytes())
+            self._known = found if isinstance(found, dict) else {}
+        except (OSError, ValueError):
+            self._known = {}
+
+    def of(self, trial: Trial) -> Found:
+        """Return the outcome of a trial, run now if it was not before."""
+        key = hashlib.sha256(trial.key().encode()).hexdigest()
+        known = self._known.get(trial.name)
+        if isinstance(known, dict) and known.get("key") == key:
+            sets = (frozenset(known["isolated"]), frozenset(known["unwatched"]), tuple(known["notes"]))
+            return Found(*sets, known.get("levels", {}))
+        found = trial.run()
+        parts: dict[str, Any] = {"isolated": sorted(found.isolated), "unwatched": sorted(found.unwatched)}
+        parts |= {"notes": list(found.notes), "levels": dict(found.levels)}
+        self._known[trial.name] = {"key": key, **parts}
+        self._path.parent.mkdir(exist_ok=True)
+        write_whole(self._path, json.dumps(self._known, indent=1).encode())
+        return found

@@ -1,0 +1,257 @@
+"""The trial of a foreign lab: which tests can run apart, without the instructor's own notebook losing a point."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import nbformat
+
+from autograder.boundary.evaluation import evaluates, imported_names, parsed
+from autograder.boundary.given import DATA, FUNCTIONS, IMPORTS, NOTHING, brought_along, global_names, names_given
+from autograder.boundary.observation import observes
+from autograder.errors import SubmissionError, in_one_line
+from autograder.execution import Executor
+from autograder.execution.canary import FORGED, watchable
+from autograder.grading.checks import checks_of
+from autograder.grading.scoring import score_notebook
+from autograder.markers import BEGIN_HIDDEN
+from autograder.model import CellScore, CellSpec, Limits
+from autograder.notebook import grade_id_of, metadata_of
+from autograder.records.fingerprint import fingerprint
+from autograder.submission.repair import parse, repair
+
+__all__ = ["Found", "Trial"]
+
+_NO_SOURCE = "there is no instructor's notebook to try its tests on: they run in the student's kernel, watched"
+_NEEDED = "another test there uses its names"
+_MAGIC = "a cell magic decides what becomes of an error"
+_VACUOUS = "where nothing is answered it gives points there"
+_VERSION = b"5"
+"""Of what a trial looks at: what an older one has found is looked for again."""
+_MAX_REASON = 200
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a trial has shown.
+
+    Attributes:
+        isolated: the tests that can run apart.
+        unwatched: of the others, those in which a false check passes in the instructor's own kernel.
+        levels: how much of the locked cells is the grader's when one of these runs: see boundary.given.
+    """
+
+    isolated: frozenset[str] = frozenset()
+    unwatched: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
+    levels: Mapping[str, int] = field(default_factory=dict)
+
+
+class Trial:
+    """The instructor's notebook, run to see which of its tests can run apart from it."""
+
+    def __init__(
+        self,
+        executor: Executor,
+        limits: Limits,
+        given: Mapping[str, Path],
+        name: str,
+        rows: Sequence[CellSpec],
+        path: Path,
+    ) -> None:
+        self.name = name
+        self._executor = executor
+        self._limits = limits
+        self._given = given
+        self._rows = rows
+        self._tests = frozenset(row.grade_id for row in rows if row.automatic)
+        self._content = path.read_bytes() if path.is_file() else b""
+        self._levels = dict.fromkeys(self._tests, FUNCTIONS)
+        self.others = self._open_cells()
+
+    def key(self) -> str:
+        """Return a hash of all that the outcome depends on."""
+        files = [
+            ("trial", _VERSION),
+            ("source", self._content),
+            *((f"given/{name}", p.read_bytes()) for name, p in self._given.items()),
+        ]
+        return fingerprint(files, {self.name: self._rows}, self._limits, self._executor.sandbox.name)
+
+    def run(self) -> Found:
+        """Return which tests can run apart, which of the others can be watched, and what there is to say about them."""
+        if not self._tests:
+            return Found()
+        if not self._content:
+            return Found(notes=(f"{self.name}: {_NO_SOURCE}",))
+        try:
+            notebook = repair(parse(self._content, f"{self.name}.ipynb")[0], self._rows).notebook
+        except SubmissionError as error:
+            return Found(notes=(f"{in_one_line(error)}: {_NO_SOURCE}",))
+        kernels = self._kernels()
+        never = frozenset(kernels)
+        why_not = self._try(notebook, never)
+        for level in (DATA, IMPORTS, NOTHING):  # a function whose result the student's code needs must run there
+            if using := (why_not.keys() - never) & self._using_locked_cells():
+                self._levels |= dict.fromkeys(using, level)
+                why_not = self._try(notebook, never)
+        why_not = {**why_not, **kernels}
+        why_not |= self._vacuous(notebook, frozenset(why_not))
+        levels = {grade_id: level for grade_id, level in self._levels.items() if grade_id not in why_not}
+        if not why_not:
+            return Found(self._tests, levels=levels)
+        own = self._try(notebook, self._tests)
+        within = frozenset(why_not)
+        while (wrong := self._try(notebook, within)) and (needed := self._needed(wrong.keys() - own.keys(), within)):
+            why_not |= dict.fromkeys(needed, _NEEDED)
+            within |= needed
+        blind = {grade_id: f"{FORGED} in the instructor's own" for grade_id, why in wrong.items() if FORGED in why}
+        sources = {row.grade_id: row.source for row in self._rows if row.grade_id in within}
+        blind |= {grade_id: _MAGIC for grade_id, source in sources.items() if not watchable(source)}
+        unwatched = frozenset(blind)
+        kernel = {grade_id: why for grade_id, why in why_not.items() if grade_id not in {*wrong, *blind}}
+        lost = {grade_id: why for grade_id, why in wrong.items() if grade_id not in unwatched}
+        notes = [
+            *(f"{ids} in the student's kernel, watched; apart from it: {why}" for ids, why in _by_reason(kernel)),
+            *(f"{ids} in the student's kernel, not watched: {why}" for ids, why in _by_reason(blind)),
+            *(f"{ids} the instructor's own notebook does not get full marks: {why}" for ids, why in _by_reason(lost)),
+        ]
+        return Found(self._tests - within, unwatched, tuple(f"{self.name}: {note}" for note in notes), levels)
+
+    def _vacuous(self, notebook: nbformat.NotebookNode, within: frozenset[str]) -> dict[str, str]:
+        """Return the tests that give more apart than in the kernel where nothing is answered, and that as the reason.
+
+        Apart from the student's code a test that goes over `globals()` finds nothing in it, and passes.
+        """
+        found: set[str] = set()
+        if within != self._tests:
+            for unanswered in self._unanswered(notebook):
+                apart = self._points(unanswered, within)
+                together = self._points(unanswered, self._tests) if any(apart.values()) else apart
+                found |= {grade_id for grade_id, points in apart.items() if points > together[grade_id]}
+        return dict.fromkeys(found - within, _VACUOUS)
+
+    def _unanswered(self, notebook: nbformat.NotebookNode) -> Iterator[nbformat.NotebookNode]:
+        """Yield the notebook as students receive it, with nothing where they may write, and half of it done."""
+        stubs = {row.grade_id: row.source for row in self._rows if row.solution and row.cell_type == "code"}
+        fixed = {row.grade_id for row in self._rows if row.locked or row.automatic}
+        for stub in (lambda cell: stubs.get(grade_id_of(cell), cell.source), lambda _: ""):
+            copied = copy.deepcopy(notebook)
+            written = [c for c in copied.cells if c.cell_type == "code" and grade_id_of(c) not in fixed]
+            for cell in written:
+                cell.source = stub(cell)
+            if written:
+                yield copied
+        for undone in (set(list(stubs)[::2]), set(list(stubs)[1::2])) if len(stubs) > 1 else ():
+            copied = copy.deepcopy(notebook)
+            for cell in copied.cells:
+                if grade_id_of(cell) in undone:
+                    cell.source = stubs[grade_id_of(cell)]
+            yield copied
+
+    def _points(self, notebook: nbformat.NotebookNode, within: frozenset[str]) -> dict[str, float]:
+        return {score.grade_id: score.points or 0.0 for score in self._scores(notebook, within)}
+
+    def _kernels(self) -> dict[str, str]:
+        """Return the tests that must not run apart, and why.
+
+        There those that make code of texts would run what a student's function returns, and those that look at how
+        something is computed would look at another process than where it is.
+        """
+        checks = checks_of(self._rows, others=self.others)
+        found, before = {}, set[str]()
+        for row in self._rows:
+            if row.automatic:
+                along = brought_along(checks.given[row.grade_id], checks.theirs, row.source)
+                if name := evaluates(row.source) or evaluates(along):
+                    found[row.grade_id] = f"{name} makes code of texts or bytes"
+                elif name := observes(row.source, self._with_modules(along, row.source), checks.theirs):
+                    found[row.grade_id] = f"{name} is about how something is computed, or what it is"
+                elif names := global_names(row.source) & before & checks.theirs:
+                    found[row.grade_id] = f"{min(names)} is an earlier test's, and the student's"
+                before |= _bound(row.source)
+        return found
+
+    def _with_modules(self, along: str, test: str) -> str:
+        """Return what a test brings along, with the text of the modules beside the notebook that either imports."""
+        imported = {**imported_names(parsed(along)), **imported_names(parsed(test))}
+        names = {name.partition(".")[0] for name in imported.values()}
+        texts = [path.read_text("utf-8", "replace") for file, path in self._given.items()
+                 if file.endswith(".py") and Path(file).parts[0].removesuffix(".py") in names]  # fmt: skip
+        return "\n".join([along, *texts])
+
+    def _open_cells(self) -> list[str]:
+        """Return the code cells of the instructor's notebook that students may change."""
+        locked = {row.grade_id for row in self._rows if row.locked or row.automatic}
+        try:
+            cells = parse(self._content, self.name)[0].cells
+        except SubmissionError:
+            return []
+        chosen = [c for c in cells if metadata_of(c).get("grade_id") not in locked]
+        return [cell.source for cell in chosen if cell.cell_type == "code"]
+
+    def _using_locked_cells(self) -> set[str]:
+        """Return the tests that use a name which a locked cell above them binds, or may bind by a star."""
+        given = checks_of(self._rows, others=self.others).given
+        names = {row.grade_id: names_given(given[row.grade_id]) for row in self._rows if row.automatic}
+        tests = [row for row in self._rows if row.automatic]
+        return {t.grade_id for t in tests if "*" in names[t.grade_id] or global_names(t.source) & names[t.grade_id]}
+
+    def _needed(self, lost: Set[str], within: frozenset[str]) -> frozenset[str]:
+        """Return the tests that must move to the kernel because one of these, which are there, needs their names."""
+        found: set[str] = set()
+        above: dict[str, str] = {}
+        for row in self._rows:
+            if row.grade_id in lost:
+                using = {name for name, source in above.items() if _bound(source) & _words(row.source)}
+                found |= using or above.keys()
+            if row.automatic and row.grade_id not in within:
+                above[row.grade_id] = row.source
+        return frozenset(found)
+
+    def _try(self, notebook: nbformat.NotebookNode, within: frozenset[str]) -> dict[str, str]:
+        """Return the tests that do not give full marks if these run in the kernel and the others apart, and why."""
+        return {s.grade_id: _why(s) for s in self._scores(notebook, within) if s.points != s.max_points}
+
+    def _scores(self, notebook: nbformat.NotebookNode, within: frozenset[str]) -> list[CellScore]:
+        """Return what the tests give if these run in the kernel and the others apart."""
+        checks = checks_of(self._rows, self._tests - within, self._given, self.others, self._levels)
+        content = copy.deepcopy(notebook)
+        execution = self._executor.run(content, limits=self._limits, files=self._given, checks=checks)
+        rows = [replace(row, source=row.source.replace(BEGIN_HIDDEN, "")) for row in self._rows]  # he may read all
+        return [s for s in score_notebook(self.name, execution, rows) if s.grade_id in self._tests]
+
+
+def _words(source: str) -> set[str]:
+    return set(re.findall(r"[^\W\d]\w*", source))
+
+
+def _bound(source: str) -> set[str]:
+    """Return the names that a cell gives a meaning; of one with magics, all its words."""
+    try:
+        nodes = list(ast.walk(ast.parse(source)))
+    except (SyntaxError, ValueError, RecursionError):
+        return _words(source)
+    found = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    found |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
+    return found | {(a.asname or a.name).split(".")[0] for a in nodes if isinstance(a, ast.alias)}
+
+
+def _why(score: CellScore) -> str:
+    lines = score.message.splitlines() or [f"{score.points:g} of {score.max_points:g} points"]
+    return lines[0][:_MAX_REASON]
+
+
+def _listed(grade_ids: Iterable[str]) -> str:
+    return ", ".join(f"{grade_id!r}" for grade_id in sorted(grade_ids)) + ":"
+
+
+def _by_reason(reasons: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the tests that share a reason, and the reason."""
+    for reason in dict.fromkeys(reasons.values()):
+        yield _listed(name for name, why in reasons.items() if why == reason), reason

@@ -1,0 +1,38 @@
+"""How a notebook is read, and what nbgrader says about a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+__all__ = ["grade_id_of", "metadata_of", "read_notebook", "read_notebook_text", "was_put_back"]
+
+
+def read_notebook(path: Path) -> nbformat.NotebookNode:
+    """Return a notebook of ours, or of the instructor's, as nbformat 4; raises what nbformat's many readers raise."""
+    return nbformat.read(path, as_version=4)
+
+
+def read_notebook_text(content: bytes) -> nbformat.NotebookNode:
+    """Return the notebook that a file with this content holds."""
+    return nbformat.reads(content.decode(), as_version=4)
+
+
+def metadata_of(cell: nbformat.NotebookNode) -> Mapping[str, Any]:
+    """Return nbgrader's metadata of a cell; empty if there is none."""
+    found: Mapping[str, Any] = cell.metadata.get("nbgrader", {})
+    return found
+
+
+def was_put_back(cell: nbformat.NotebookNode) -> bool:
+    """Whether the grader put this cell where a student's notebook had none: nothing in it is the student's."""
+    return "autograder" in cell.metadata
+
+
+def grade_id_of(cell: nbformat.NotebookNode) -> str:
+    """Return the name that nbgrader knows a cell by; empty if it has none."""
+    found = metadata_of(cell).get("grade_id", "")
+    return found if isinstance(found, str) else ""

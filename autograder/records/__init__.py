@@ -1,0 +1,1 @@
+"""What was graded, kept so that a later change is found."""

@@ -1,0 +1,69 @@
+"""Hashes of what a grade depends on: the submission, the tests, the limits, the installed packages."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from functools import cache
+from importlib.metadata import distributions
+from importlib.util import find_spec
+from pathlib import Path
+
+from autograder.model import CellSpec, Limits
+
+__all__ = ["environment", "fingerprint", "hashes", "row_hashes"]
+
+
+def hashes(folder: Path, names: Iterable[str]) -> dict[str, str]:
+    """Return the SHA-256 of each of these notebooks that is in the folder, by its name without the ending."""
+    paths = {name: folder / f"{name}.ipynb" for name in names}
+    return {name: hashlib.sha256(p.read_bytes()).hexdigest() for name, p in paths.items() if p.is_file()}
+
+
+def row_hashes(rows: Mapping[str, Sequence[CellSpec]]) -> dict[str, str]:
+    """Return a hash of each cell that the gradebook knows, by notebook/grade_id: of its text and what kind it is.
+
+    What it is worth stands in each result.
+    """
+    about = {f"{name}/{row.grade_id}": {**asdict(row), "points": None} for name, cells in rows.items() for row in cells}
+    return {
+        key: hashlib.sha256(json.dumps(row, sort_keys=True).encode()).hexdigest()[:32] for key, row in about.items()
+    }
+
+
+def fingerprint(
+    files: Iterable[tuple[str, bytes]], rows: Mapping[str, Sequence[CellSpec]], limits: Limits, sandbox: str
+) -> str:
+    """Return a hash of everything a grade depends on: the submission, the tests, the limits, the installed packages."""
+    content = hashlib.sha256()
+    for name, data in sorted(files):
+        content.update(os.fsencode(name) + f"\0{len(data)}\0".encode() + data)
+    tests = {name: [asdict(row) for row in cells] for name, cells in rows.items()}
+    content.update(json.dumps([tests, asdict(limits), sandbox, environment()], sort_keys=True).encode())
+    return content.hexdigest()
+
+
+@cache
+def environment() -> Mapping[str, str]:
+    """Return Python's version, every installed distribution's, and hashes of our own code, which a course may edit."""
+    found = {d.metadata["Name"].lower(): d.version for d in distributions() if d.metadata["Name"]}
+    return {
+        **dict(sorted(found.items())),
+        "python": platform.python_version(),
+        "labkit": _code("labkit"),
+        "autograder": _code("autograder"),
+    }
+
+
+def _code(package: str) -> str:
+    """Return the hash of a package's modules, which are read and not imported."""
+    spec = find_spec(package)
+    content = hashlib.sha256()
+    for folder in (spec and spec.submodule_search_locations) or ():
+        for path in sorted(Path(folder).rglob("*.py")):
+            content.update(path.read_bytes())
+    return content.hexdigest()

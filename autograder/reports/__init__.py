@@ -1,0 +1,1 @@
+"""Pages: a student's feedback, a class's report."""

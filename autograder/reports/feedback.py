@@ -1,0 +1,161 @@
+"""The students' feedback: one self-contained HTML page a submission."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import nbformat
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+from autograder.course import Course
+from autograder.errors import CourseError
+from autograder.files import write_whole
+from autograder.model import CellScore, GradebookEntry, Result, Status
+from autograder.notebook import grade_id_of, metadata_of, read_notebook, was_put_back
+
+__all__ = ["feedback_page", "headings", "write_feedback"]
+
+_TEMPLATE = Path(__file__).with_name("feedback.html")
+_MAX_ANSWER = 20_000
+_MAX_ASIDE = 200
+_NBGRADERS = "No response."
+"""What nbgrader itself remarks on a stub; the failed cases say it already."""
+_HEADING = re.compile(r"^(#{1,3}) {1,9}(\S.{0,199}?)(?: {0,9}\([^()\n]{0,20}points?\))? {0,9}#{0,9}$", re.MULTILINE)
+"""Bounded everywhere, for a student's line may be as long as a notebook."""
+
+
+def write_feedback(course: Course, result: Result) -> list[Path]:
+    """Write feedback/<student>/<lab>/<notebook>.html for one graded submission; return the pages."""
+    stored = course.score(result.student, result.lab)
+    pages = []
+    for name in dict.fromkeys(cell.notebook for cell in result.cells):
+        executed = course.autograded(result.student, result.lab) / f"{name}.ipynb"
+        try:
+            notebook = read_notebook(executed)
+        except Exception as error:  # nbformat's readers fail in many ways
+            raise CourseError(
+                f"{executed}: cannot be read: {error}", hint=f"grade it again: autograder grade {result.lab} --force"
+            ) from error
+        page = feedback_page(result, stored, name, notebook)
+        path = course.feedback(result.student, result.lab) / f"{name}.html"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, page.encode("utf-8", "replace"))
+        pages.append(path)
+    return pages
+
+
+# ------------------------------------------------------------------------------------------------------------ the page
+def feedback_page(result: Result, stored: GradebookEntry, name: str, notebook: nbformat.NotebookNode) -> str:
+    """Return the page: points, each case with expected, got and hint, the student's answers, comments.
+
+    Student text is escaped, hidden cases show what the instructor chose, and hidden tests' source is never there.
+    """
+    cells = {grade_id_of(cell): cell for cell in notebook.cells}
+    titles = headings(notebook)
+    answers = _answers(notebook)
+    tasks = [_task(score, stored, cells.get(score.grade_id)) for score in result.cells if score.notebook == name]
+    for task in tasks:
+        own = answers.get(task["grade_id"], [])
+        task["code"] = [_coloured(cell) for cell in own]
+        said = [stored.comments.get(f"{name}/{grade_id_of(cell)}", "") for cell in own]
+        task["comments"] = [comment for comment in said if comment not in {"", _NBGRADERS}] + task["comments"]
+        task["title"] = titles.get(task["grade_id"]) or task["grade_id"].removesuffix("-check").replace("-", " ")
+    return _template().render(
+        result=result,
+        stored=stored,
+        tasks=tasks,
+        aside=_put_aside(notebook),
+        ours=any(score.cases for score in result.cells),
+        title=titles.get("") or name,
+        pending=sum(task["max_points"] for task in tasks if task["pending"]),
+        usual=result.status == Status.GRADED,
+    )
+
+
+@cache
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.globals |= {"light": _style("default"), "dark": _style("github-dark")}
+    return environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
+
+
+def _task(score: CellScore, stored: GradebookEntry, cell: nbformat.NotebookNode | None) -> dict[str, Any]:
+    key = f"{score.notebook}/{score.grade_id}"
+    points = stored.grades.get(key, score.points)
+    return {
+        "grade_id": score.grade_id,
+        "points": points or 0.0,
+        "max_points": score.max_points,
+        "pending": key in stored.pending,
+        "failed": [{**case, "message": "" if case["hidden"] else case["message"]} for case in score.failed],
+        "passed": [case for case in score.cases if case["passed"]],
+        "blank": bool(score.failed) and score.not_begun,
+        "message": score.message,
+        "comments": [stored.comments[key]] if key in stored.comments else [],
+        "written": "" if cell is None or cell.cell_type != "markdown" or was_put_back(cell) else _shown(cell),
+    }
+
+
+def headings(notebook: nbformat.NotebookNode) -> dict[str, str]:
+    """Return the heading above each graded cell by its grade_id, and the notebook's own title by the empty one."""
+    titles: dict[str, str] = {}
+    heading = ""
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            for level, words in _HEADING.findall(cell.source):
+                heading = re.sub(r"[`*]", "", words)
+                if level == "#":
+                    titles.setdefault("", heading)
+        if grade_id := grade_id_of(cell):
+            titles[grade_id] = heading
+    return titles
+
+
+def _answers(notebook: nbformat.NotebookNode) -> dict[str, list[nbformat.NotebookNode]]:
+    """Return, for each checked task, the solution cells that stand between the check before it and its own.
+
+    What comes after the last check belongs to it, too: a person may have commented on it.
+    """
+    answers: dict[str, list[nbformat.NotebookNode]] = {}
+    code: list[nbformat.NotebookNode] = []
+    last = ""
+    for cell in notebook.cells:
+        nbgrader = metadata_of(cell)
+        if cell.cell_type == "code" and nbgrader.get("solution") and not was_put_back(cell):
+            code.append(cell)
+        if cell.cell_type == "code" and nbgrader.get("grade"):
+            last = grade_id_of(cell)
+            answers[last], code = code, []
+    if last:
+        answers[last] = answers[last] + code
+    return answers
+
+
+def _put_aside(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:
+    """Return kind and text of the cells of a notebook of which no cell could be told; the text of code is HTML."""
+    if not all(was_put_back(cell) for cell in notebook.cells if metadata_of(cell)):
+        return []
+    own = [cell for cell in notebook.cells if not metadata_of(cell)][1:]  # the first is the heading
+    shown = [c for c in own if c.source.strip()][:_MAX_ASIDE]
+    return [(c.cell_type, _coloured(c) if c.cell_type == "code" else _shown(c)) for c in shown]
+
+
+def _shown(cell: nbformat.NotebookNode) -> str:
+    return str(cell.source[:_MAX_ANSWER])
+
+
+def _coloured(cell: nbformat.NotebookNode) -> str:
+    return str(highlight(_shown(cell), PythonLexer(), HtmlFormatter(nowrap=True)))
+
+
+def _style(name: str) -> str:
+    formatter: Any = HtmlFormatter(style=name, nobackground=True)
+    return str(formatter.get_style_defs(".code"))

@@ -1,0 +1,15 @@
+"""What runs inside the walls, shown there as single files.
+
+It imports the standard library, and of ours only what is shown beside it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = ["KERNEL", "LANDLOCK", "LAUNCHER", "NAMESPACES", "PROBE", "ZYGOTE"]
+
+KERNEL, LANDLOCK, LAUNCHER, NAMESPACES, PROBE, ZYGOTE = (
+    Path(__file__).with_name(f"{name}.py")
+    for name in ("kernel_main", "landlock", "launcher", "namespaces", "probe_main", "zygote_main")
+)

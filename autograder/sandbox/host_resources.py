@@ -1,0 +1,60 @@
+"""Resource limits as the kernel takes them, uids that nothing else on the machine runs under, and GPU device nodes."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from pathlib import Path
+
+from autograder.errors import SandboxError
+from autograder.sandbox.base import ProcessLimits
+
+__all__ = ["free_uid", "gpu_nodes", "resource_limits", "threads_of"]
+
+# RLIMIT_NPROC counts per user on the whole machine: two submissions under one uid would take each other's processes.
+# The first range is one that neither distributions nor systemd use; the second, systemd's for short-lived services,
+# is for containers to which only 65,536 uids are mapped.
+_UID_RANGES = (range(0x70000000, 0x7FFFFFFF), range(61_184, 65_519))
+_SHARED_BY_GPUS = ("nvidiactl", "nvidia-uvm", "nvidia-uvm-tools")
+"""What CUDA opens beside the GPU's own node."""
+
+
+def free_uid() -> int:
+    """Return a uid picked at random from a range that nobody uses."""
+    mapped = [tuple(map(int, line.split())) for line in Path("/proc/self/uid_map").read_text().splitlines()]
+    for uids in _UID_RANGES:
+        if any(first <= uids.start and uids.stop <= first + count for first, _, count in mapped):
+            return secrets.choice(uids)
+    return 65_534
+
+
+def threads_of(uid: int) -> int:
+    """Return how many processes and threads run under uid."""
+    total = 0
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it ended meanwhile
+            if process.stat().st_uid == uid:
+                total += sum(1 for _ in (process / "task").iterdir())
+    return total
+
+
+def resource_limits(limits: ProcessLimits, *, already_running: int) -> list[str]:
+    """Return limits as arguments of `launcher.py`; already_running counts against the number of processes as well."""
+    numbers = {
+        "AS": limits.memory_mib << 20,
+        "CORE": 1,  # unlike 0 it keeps a crash from the host's core dump handler, too, which runs as root
+        "CPU": limits.cpu_s,
+        "FSIZE": limits.file_size_mib << 20,
+        "NOFILE": limits.open_files,
+        "NPROC": limits.processes + already_running,
+    }
+    return [f"{name}={number}" for name, number in numbers.items()]
+
+
+def gpu_nodes(number: int, devices: Path = Path("/dev")) -> tuple[Path, ...]:
+    """Return the nodes that CUDA needs for the NVIDIA GPU of this number; SandboxError if there is no such GPU here."""
+    own = devices / f"nvidia{number}"
+    if not own.exists():
+        there = sorted(path.name for path in devices.glob("nvidia[0-9]*"))
+        raise SandboxError(f"{own}: no such GPU (there: {', '.join(there) or 'none'})", hint="nvidia-smi lists them")
+    return (own, *(path for name in _SHARED_BY_GPUS if (path := devices / name).exists()))

@@ -1,0 +1,73 @@
+"""The sandbox where no other is available: resource limits, a clean room, and no walls.
+
+Defended: the machine, against accidents and simple malice. Address space, processes, file size, open files and
+processor time are limited, and the out-of-memory killer takes these processes first. The process starts in a fresh
+working directory with an environment of its own. A supervisor adopts every process that it leaves behind, daemons
+included, and kills all of them with the program, and also when the grader dies. Started by root, the program runs under
+a uid picked at random for it alone, so that it can change none of the host's files, nor signal its processes.
+
+Not defended: everything else. The program can read what the grader can read (solutions, hidden tests, the gradebook),
+use the network, see other processes and fill the disk with many files. Started by an ordinary user it *is* that user:
+it can also change and delete the user's files, and kill the supervisor and the grader. Grades made in it are marked.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+from autograder.sandbox.base import Job, Sandbox
+from autograder.sandbox.guest import LAUNCHER
+from autograder.sandbox.host_paths import environment, font_list, python_is_public
+from autograder.sandbox.host_resources import free_uid, resource_limits, threads_of
+from autograder.sandbox.process import Process, spawn
+
+__all__ = ["ResourceLimits"]
+
+
+class ResourceLimits(Sandbox):
+    """Limits only; the module's docstring says what that is worth."""
+
+    name = "limits"
+    isolated = False
+
+    def __init__(self, why_not: str) -> None:
+        self.why_not = why_not
+
+    def start(self, job: Job) -> Process:
+        """See Sandbox.start."""
+        if os.getuid() == 0:
+            job.directory.chmod(0o711)  # another uid passes through to its working directory, and sees nothing else
+        with os.fdopen(os.memfd_create("options"), "w+b", buffering=0) as options:
+            options.write("\n".join(self._options(job)).encode())
+            options.seek(0)
+            return spawn(
+                lambda ready: self._command(job, f"ready={ready}", f"options={options.fileno()}"),
+                environment=self._environment(job),
+                stdin=job.stdin,
+                descriptors=(*job.descriptors, options.fileno()),
+                leader=os.pidfd_open,
+                stop_signal=signal.SIGTERM,  # upon which the supervisor ends its family, then itself
+            )
+
+    def _environment(self, job: Job) -> dict[str, str]:
+        return environment(job.policy, home=f"{job.directory}/home", tmp=f"{job.directory}/tmp")
+
+    def _command(self, job: Job, *descriptors: str) -> list[str]:
+        inside = [sys.executable, "-E", "-s", "-S", str(LAUNCHER), *descriptors]
+        return [*inside, "--", sys.executable, "-P", str(job.program), *job.arguments]
+
+    def _options(self, job: Job) -> list[str]:
+        """Return what launcher.py is told, beside descriptors; on no command line, which other submissions can read."""
+        options = [f"supervise={os.getpid()}"]
+        options += [f"{name}={job.directory}/{name}" for name in ("work", "home", "tmp")]
+        options += [f"files={job.files}"] if job.files else []
+        fonts = font_list()
+        options += [f"fonts={fonts}"] if fonts else []
+        if os.getuid() == 0:
+            options += [f"uid={free_uid()}"]
+            # A Python below /root can be run by another user only with the right to read everything. Still not root.
+            options += [] if python_is_public() else ["read_all=1"]
+        running = 0 if os.getuid() == 0 else threads_of(os.getuid())
+        return [*options, *resource_limits(job.limits, already_running=running)]

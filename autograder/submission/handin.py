@@ -1,0 +1,108 @@
+"""What one student handed in: the lab's notebooks, the files beside them, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autograder.course import Course
+from autograder.errors import SubmissionError, in_one_line
+from autograder.submission.repair import read
+
+__all__ = ["Handin", "read_handin"]
+
+
+@dataclass(frozen=True)
+class Handin:
+    """One student's files, read but not yet trusted with anything."""
+
+    student: str
+    notebooks: Mapping[str, bytes]
+    problems: Mapping[str, str]
+    """Why a notebook that is there cannot be read, by its name."""
+    others: tuple[str, ...] = ()
+    """Notebooks that do not belong to the lab."""
+    files: Mapping[str, Path] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    """What of the files is left out, and why."""
+    timestamp: str = ""
+    fingerprint: str = ""
+    """Hash of all this and of what it is run with: equal work is not done twice."""
+
+    @property
+    def empty(self) -> bool:
+        return not self.notebooks and not self.problems
+
+    def content(self) -> Iterator[tuple[str, bytes]]:
+        """Yield everything of it that a grade depends on, each piece under a name of its own."""
+        yield "timestamp", self.timestamp.encode()
+        for name, problem in self.problems.items():
+            yield f"problem/{name}", problem.encode()
+        for name, notebook in self.notebooks.items():
+            yield f"notebook/{name}", notebook
+        for name, path in self.files.items():
+            yield f"file/{name}", path.read_bytes()
+
+
+def read_handin(course: Course, lab: str, names: Collection[str], student: str) -> Handin:
+    """Return what this student handed in of the notebooks with these names."""
+    folder = course.submitted(student, lab)
+    notebooks: dict[str, bytes] = {}
+    problems: dict[str, str] = {}
+    for name in names:
+        path = folder / f"{name}.ipynb"
+        if path.exists() or path.is_symlink():
+            try:
+                notebooks[name] = read(path)
+            except SubmissionError as error:
+                problems[name] = in_one_line(error)
+    others = tuple(p.name for p in sorted(folder.glob("*.ipynb")) if p.stem not in names)
+    files, notes = _files_beside(course, folder, course.files(course.source(lab)))
+    return Handin(student, notebooks, problems, others, files, notes, course.timestamp(folder))
+
+
+def _files_beside(course: Course, folder: Path, instructors: Iterable[str]) -> tuple[dict[str, Path], tuple[str, ...]]:
+    """Return the files that may go into the sandbox, and a note about each of the others.
+
+    The instructor's files win: nbgrader, too, puts them in place of the student's own.
+    """
+    kept: dict[str, Path] = {}
+    notes: list[str] = []
+    left = course.max_files_bytes
+    ours = {name: _above(name) for name in instructors}
+    folders = {parent for parents in ours.values() for parent in parents}
+    try:
+        found = course.handed_in(folder)
+    except OSError as error:
+        return {}, (f"files beside the notebook: left out: {error.strerror}",)
+    for name, path in found.items():
+        if name in folders or any(parent in ours for parent in _above(name)):
+            notes.append(f"{ascii(name)[1:-1]}: left out: the instructor's files need this name")
+        elif problem := _problem(name, path, left):
+            notes.append(f"{ascii(name)[1:-1]}: left out: {problem}")
+        else:
+            kept[name] = path
+            left -= path.stat().st_size
+    return kept, tuple(notes)
+
+
+def _above(name: str) -> list[str]:
+    """Return the folders that a file stands in, as they are written in its name."""
+    return [parent.as_posix() for parent in Path(name).parents][:-1]
+
+
+def _problem(name: str, path: Path, left: int) -> str:
+    if path.is_symlink():
+        return "a link, not a file"
+    if not path.is_file():  # opening a pipe would wait forever
+        return "not an ordinary file"
+    try:
+        name.encode()
+        with path.open("rb"):
+            size = path.stat().st_size
+    except UnicodeEncodeError:
+        return "its name is not UTF-8"
+    except OSError as error:
+        return str(error.strerror)
+    return "the files beside the notebook are too large (max_dir_size)" if size > left else ""

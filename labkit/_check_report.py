@@ -1,0 +1,221 @@
+"""What a checked cell reports: its cases, the score, and how both look in a notebook."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import linecache
+import math
+import sys
+import traceback
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from html import escape
+from typing import Any
+
+from labkit._assertions import Mismatch
+
+__all__ = ["MIME", "Case", "CheckFailed", "Ledger", "Score", "advice", "error_message"]
+
+MIME = "application/vnd.labkit.check+json"
+"""The media type under which a score travels with a cell's output; graders read the cases from it."""
+
+_MAX_MESSAGE = 1000
+_KNOWN = {"Mismatch", "TimeLimit", "ProcessDied", "WireError", "CodeMade", "RankError", "ProcessError"}
+"""Names of errors that are nobody's own, beside the built-in ones: students read the name in a hidden case."""
+# JupyterLab's own colours, which follow its theme; the others for every other front end.
+_GREEN, _RED = "var(--jp-success-color1, #2e7d32)", "var(--jp-error-color1, #d32f2f)"
+_ROW = "<tr style='background:none'>"
+_CELL = "<td style='text-align:left;vertical-align:top;white-space:normal;padding:2px 6px"
+_MESSAGE = "<div style='font-family:var(--jp-code-font-family, monospace);white-space:pre-wrap'>"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One thing that a test cell checked."""
+
+    title: str
+    passed: bool
+    message: str = ""
+    hint: str = ""
+    hidden: bool = False
+    weight: float = 1.0
+    error: str = ""
+    guard: bool = False
+
+    def reason(self) -> str:
+        """Return why the case failed; nothing of a hidden one."""
+        return "" if self.passed or self.hidden else self.message
+
+    def __str__(self) -> str:
+        lines = [f"{'pass' if self.passed else 'FAIL'}  {self.title}", *self.reason().splitlines()]
+        return "\n      ".join([*lines, f"look at: {self.hint}"] if self.hint else lines)
+
+    def html(self) -> str:
+        """Return the case as the row of a table."""
+        colour, mark = (_GREEN, "✓") if self.passed else (_RED, "✗")
+        message = f"{_MESSAGE}{escape(self.reason())}</div>" if self.reason() else ""
+        hint = f"<div>Look at: {escape(self.hint)}</div>" if self.hint else ""
+        return (
+            f"{_ROW}{_CELL};color:{colour};font-weight:bold'>{mark}</td>"
+            f"{_CELL}'>{escape(self.title)}{message}{hint}</td></tr>"
+        )
+
+
+class Score:
+    """Points earned by the cases of one cell; shown as a table, read by nbgrader as a number."""
+
+    def __init__(self, max_points: float, cases: tuple[Case, ...]) -> None:
+        self.max_points = float(max_points)
+        self.cases = cases if any(c.passed and not c.guard for c in cases) else tuple(map(_unearned, cases))
+        total = sum(case.weight for case in cases)
+        share = sum(case.weight for case in self.cases if case.passed) / total
+        self.points = self.max_points if self.full else round(self.max_points * share, 2)
+
+    @property
+    def full(self) -> bool:
+        return all(case.passed for case in self.cases)
+
+    def __float__(self) -> float:
+        return self.points
+
+    def __repr__(self) -> str:
+        return repr(self.points)
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.cases), self.summary()])
+
+    def summary(self) -> str:
+        """Return the last line: points and cases."""
+        passed = sum(case.passed for case in self.cases)
+        points = "point" if self.max_points == 1 else "points"
+        return f"{self.points:g} of {self.max_points:g} {points}, {passed} of {len(self.cases)} cases"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what graders read, as JSON knows it."""
+        return {
+            "protocol": 1,
+            "points": self.points,
+            "max_points": self.max_points,
+            "cases": [asdict(case) for case in self.cases],
+        }
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
+        colour = _GREEN if self.full else _RED
+        rows = "".join(case.html() for case in self.cases)
+        total = f"{_ROW}{_CELL}'></td>{_CELL};font-weight:bold'>{escape(self.summary())}</td></tr>"
+        table = f"<table style='margin:0;border-left:4px solid {colour}'>{rows}{total}</table>"
+        return {"text/plain": repr(self), "text/html": table, MIME: self.to_dict()}
+
+
+def _unearned(case: Case) -> Case:
+    """Return a guard of a cell in which nothing else passed: an answer that does nothing satisfies it."""
+    if not (case.passed and case.guard):
+        return case
+    return replace(case, passed=False, error="Guard", message="counts once another case passes")
+
+
+class Ledger:
+    """The cases of the cell that is running now."""
+
+    def __init__(self) -> None:
+        self.cases: list[Case] = []
+        self.execution = 0
+        self.open = False
+
+    @contextlib.contextmanager
+    def case(self, title: str, *, hint: str, weight: float, hidden: bool, guard: bool) -> Iterator[None]:
+        """Record one case: passed if the body ends without an exception."""
+        if self.open:
+            raise RuntimeError(f"check.case({title!r}) stands inside another case: close that one first")
+        if not 0 < weight < math.inf:
+            raise ValueError(f"check.case({title!r}): weight must be positive and finite, got {weight}")
+        self.start()
+        self.open = True
+        message, error = "", ""
+        try:
+            # A warning on stderr would cost the whole cell in nbgrader.
+            with contextlib.redirect_stderr(sys.stdout):
+                yield
+        except Mismatch as mismatch:
+            message, error, hint = str(mismatch.args[0]), "Mismatch", mismatch.hint or hint
+        except KeyboardInterrupt:  # the person, or the grader's time limit
+            raise
+        except BaseException as exception:
+            message, hint = error_message(exception), advice(exception, hint, hidden=hidden)
+            error = type(exception).__name__ or "Exception"
+            if hidden and not (error in _KNOWN or isinstance(getattr(builtins, error, None), type)):
+                error = "Error"
+        finally:
+            self.open = False
+        self.cases.append(Case(title, not error, message, hint if error else "", hidden, weight, error, guard))
+
+    def start(self) -> None:
+        """Forget the cases of an earlier cell that never reached its score."""
+        ipython = sys.modules.get("IPython")
+        shell = ipython.get_ipython() if ipython else None
+        execution = getattr(shell, "execution_count", 0)
+        if execution != self.execution:
+            self.cases, self.execution = [], execution
+
+    def take(self) -> list[Case]:
+        """Return the cases of this cell, and forget them."""
+        self.start()
+        cases, self.cases = self.cases, []
+        return cases
+
+    def forget(self) -> None:
+        """Begin again."""
+        self.cases = []
+        self.open = False
+
+
+class CheckFailed(AssertionError):
+    """Some cases of a cell failed; shown as one line a case instead of a traceback."""
+
+    def __init__(self, score: Score) -> None:
+        super().__init__(str(score))
+        self.score = score
+
+    def _render_traceback_(self) -> list[str]:
+        return str(self.score).splitlines()
+
+
+def advice(exception: BaseException, hint: str, *, hidden: bool = False) -> str:
+    """Return where to look: the case's own hint, unless the exception itself says better what to do next.
+
+    hidden: of a hidden case students read this, and what the exception holds may be what the case gave their code.
+    """
+    if isinstance(exception, NotImplementedError):
+        return ""  # the work has not begun
+    if isinstance(exception, NameError):
+        name = f"`{exception.name}`" if exception.name and not hidden else "the name"
+        return (
+            f"is {name} spelled exactly so, and has the task's cell that defines it been run?"
+            " explore cells are not run when your work is graded"
+        )
+    if isinstance(exception, TypeError) and "argument" in str(exception):
+        return "keep the name and the arguments that the stub has"
+    if isinstance(exception, TypeError) and "NoneType" in str(exception):
+        return f"does every path of the function end in a return? {hint}".strip()
+    return hint
+
+
+def error_message(exception: BaseException) -> str:
+    """Return what was raised and, when it came from a notebook's cell, the line that raised it."""
+    text = "".join(traceback.format_exception_only(exception)).strip()  # survives a __str__ that raises
+    if isinstance(exception, NotImplementedError):
+        return ": ".join(["not implemented yet", *text.split(": ", 1)[1:]])[:_MAX_MESSAGE]
+    text = text if len(text) <= _MAX_MESSAGE else f"{text[:_MAX_MESSAGE]}..."
+    if line := getattr(exception, "notebook_line", ""):  # raised in another process, which has the notebook
+        return f"{text}\n{line}"
+    frames = [
+        (frame, line)
+        for frame, line in traceback.walk_tb(exception.__traceback__)
+        if frame.f_globals.get("__name__") == "__main__"
+    ]
+    if not frames:
+        return text
+    frame, number = frames[-1]
+    source = linecache.getline(frame.f_code.co_filename, number).strip()
+    return f"{text}\nin {frame.f_code.co_name}, line {number}: {source}" if source else text

@@ -1,0 +1,96 @@
+"""A collective between ranks whose steps are recorded: what each rank returns, and what it sends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from labkit._communicator import Carry, Communicator, Endpoint
+from labkit._launch import launch
+
+__all__ = ["Job", "Recorder", "by_job", "collective", "play"]
+
+Job = tuple[Any, ...]
+"""(size, xs, *more): each of the first `size` ranks calls fn(comm, xs[rank], *more)."""
+
+
+class Recorder(Endpoint):
+    """One rank's end of its messages, with a log: (bytes, to, source) of each step.
+
+    What arrives is `gain` times what was sent.
+    """
+
+    def __init__(self, rank: int, size: int, carry: Carry, gain: float = 1) -> None:
+        super().__init__(rank, size, carry)
+        self.log: list[tuple[int, int | None, int | None]] = []
+        self._gain = gain
+
+    def _step(self, array: np.ndarray | None, to: int | None, source: int | None) -> np.ndarray | None:
+        before = self.bytes
+        came = super()._step(array, to, source)
+        self.log.append((self.bytes - before, to, source))
+        if came is not None and self._gain != 1:
+            came *= self._gain
+        return came
+
+
+def collective(
+    fn: Callable[..., Any], jobs: Sequence[Job], *, gains: Sequence[float] = (1,), timeout_s: float = 20.0
+) -> list[list[dict[str, Any]]]:
+    """Run fn(comm, xs[rank], *more) on as many ranks as each job (size, xs, *more) says, all in one launch.
+
+    Returns a list a job with a dictionary a rank:
+
+    value: what fn returned. kept: whether xs[rank] was left as it was. messages, bytes, steps: as
+    `Communicator.counts`. log: (bytes, to, source) of each step, None where it sent to nobody or received from nobody.
+
+    gains: all jobs are run once with each, one after the other; what arrives is that many times what was sent.
+
+    Raises what `launch` raises, ValueError if there is nothing to run.
+    """
+    if not jobs or not gains:
+        raise ValueError("collective: expected at least one job and one gain\nhint: jobs=[(2, [x_of_0, x_of_1])]")
+    found = launch(_on_rank, max(size for size, *_ in jobs), fn, jobs, gains, timeout_s=timeout_s)
+    return by_job(found, jobs, gains)
+
+
+def _on_rank(rank: int, world_size: int, fn: Callable[..., Any], jobs: Sequence[Job], gains: Sequence[float]) -> Any:
+    return play(rank, Communicator().carry, fn, jobs, gains)
+
+
+def _compared(x: np.ndarray) -> Callable[[], bool]:
+    before = x.copy()
+    return lambda: bool(np.array_equal(before, x, equal_nan=before.dtype.kind in "fc"))
+
+
+def play(
+    rank: int,
+    carry: Carry,
+    fn: Callable[..., Any],
+    jobs: Sequence[Job],
+    gains: Sequence[float],
+    watch: Callable[[np.ndarray], Callable[[], bool]] = _compared,
+) -> list[dict[str, Any] | None]:
+    """Run what one rank does of `collective`; return its dictionary for each job, None where it takes no part.
+
+    watch: returns a function that says later whether the array has been left as it was.
+    """
+    found: list[dict[str, Any] | None] = []
+    for gain, (size, xs, *more) in [(gain, job) for gain in gains for job in jobs]:
+        if rank >= size:
+            found.append(None)
+            continue
+        comm = Recorder(rank, size, carry, gain)
+        x = None if xs[rank] is None else np.array(xs[rank])
+        kept = watch(x) if x is not None else lambda: True
+        value = fn(comm, x, *more)
+        found.append({"value": value, "kept": kept(), "log": comm.log, **comm.counts()})
+    return found
+
+
+def by_job(found: Sequence[Sequence[Any]], jobs: Sequence[Job], gains: Sequence[float]) -> list[list[dict[str, Any]]]:
+    """Return what each rank found for each job as what each job's ranks found."""
+    sizes = [size for _ in gains for size, *_ in jobs]
+    return [[rank[number] for rank in found[:size]] for number, size in enumerate(sizes)]

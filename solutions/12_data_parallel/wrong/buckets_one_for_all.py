@@ -1,0 +1,5 @@
+"""Fails buckets-check, ddp-check: one bucket, whatever the limit."""
+
+
+def buckets(sizes, limit):
+    return [list(reversed(range(len(sizes))))] if sizes else []

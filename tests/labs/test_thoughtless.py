@@ -1,0 +1,26 @@
+"""No case of any lab passes for an answer without a thought: a constant, an argument handed back, an error."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from autograder.release.build import find_labs
+from tests.extent import ALL
+
+pytestmark = [pytest.mark.slow, pytest.mark.frameworks]
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("lab", find_labs(ROOT / "solutions"), ids=lambda lab: lab.name)
+def test_nothing_done_earns_nothing(lab: Path) -> None:
+    """`make test-all` tries some fifty answers, `make test` seven of them."""
+    command = [sys.executable, "-m", "tests.labs.thoughtless", lab.name, *([] if ALL else ["--few"])]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=1200)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1]) == {}

@@ -1,0 +1,408 @@
+"""Tests of a foreign course that mean something else apart from the student's code, or would run what it returns."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Mapping
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.course import open_course
+from autograder.grading.lab_grading import Outcome
+from tests.system.courses import autograder, grade
+
+pytestmark = pytest.mark.slow
+
+HIDDEN = "### BEGIN HIDDEN TESTS\nassert square(-4711) == 4711 ** 2\n### END HIDDEN TESTS"
+ANSWER = "def square(x):\n    ### BEGIN SOLUTION\n    return x * x\n    ### END SOLUTION\n"
+
+
+class Foreign:
+    """A course with one lab: locked helpers, an answer, and tests that a dictionary gives by their names."""
+
+    def __init__(self, root: Path, tests: Mapping[str, str], *, locked: str = "", answer: str = ANSWER) -> None:
+        self.root = root
+        notebook = nbformat.v4.new_notebook()
+        cells = [
+            ("given", locked, "locked"),
+            ("answer", answer, "solution"),
+            *((n, s, "grade") for n, s in tests.items()),
+        ]
+        for name, source, kind in cells:
+            cell = nbformat.v4.new_code_cell(textwrap.dedent(source).strip(), id=name)
+            about = {"grade": kind == "grade", "solution": kind == "solution", "locked": kind != "solution"}
+            points = {"points": 1} if kind == "grade" else {}
+            cell.metadata["nbgrader"] = {
+                **about, **points, "grade_id": name, "schema_version": 3, "task": False, "cell_type": "code"
+            }  # fmt: skip
+            notebook.cells.append(cell)
+        notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        (root / "source/hw").mkdir(parents=True)
+        nbformat.write(notebook, root / "source/hw/hw.ipynb")
+        (root / "nbgrader_config.py").write_text("c = get_config()\n")
+        result = autograder("release", "--course", root)
+        assert result.exit_code == 0, result.output
+
+    def hand_in(self, student: str, answer: str | None = None) -> None:
+        folder = self.root / "submitted" / student / "hw"
+        folder.mkdir(parents=True)
+        notebook = nbformat.read(self.root / "release/hw/hw.ipynb", as_version=4)
+        for cell in notebook.cells:
+            if cell.id == "answer" and answer is not None:
+                cell.source = textwrap.dedent(answer).strip()
+        nbformat.write(notebook, folder / "hw.ipynb")
+
+    def grade(self) -> dict[str, Outcome]:
+        return grade(self.root, lab="hw")
+
+    def isolated(self) -> set[str]:
+        """Return the tests that ran apart."""
+        modes = json.loads((open_course(self.root).state / "hw.modes.json").read_text())
+        return set(modes["hw"]["isolated"])
+
+
+def points(outcome: Outcome) -> dict[str, float | None]:
+    return {cell.grade_id: cell.points for cell in outcome.result.cells}
+
+
+VACUOUS = {
+    "globals": "for name, value in list(globals().items()):\n    if name.startswith('test_'): value()",
+    "dir": "for name in dir():\n    if name.startswith('test_'): globals()[name]()",
+    "in-globals": "if 'square' in globals(): assert square(2) == 4",
+    "locals": "found = locals().get('square')\nassert found is None or found(2) == 4",
+    "main": "import __main__\nfound = getattr(__main__, 'square', None)\nassert found is None or found(2) == 4",
+    "vars": "import sys\nfound = vars(sys.modules['__main__']).get('square')\nassert found is None or found(2) == 4",
+    "unittest": """
+        import unittest
+        class T(unittest.TestCase):
+            def test_it(self): self.assertEqual(square(2), 4)
+        program = unittest.main(argv=[''], exit=False)
+        assert program.result.wasSuccessful()""",
+    "suite": """
+        import sys, unittest
+        class T(unittest.TestCase):
+            def test_it(self): self.assertEqual(square(2), 4)
+        suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules['__main__'])
+        assert unittest.TextTestRunner().run(suite).wasSuccessful()""",
+    "doctest": "import doctest\nassert doctest.testmod().failed == 0\nassert square(3) == 9 or True",
+    "how": "import warnings\nwarnings.simplefilter('error')\nassert square(2) == 4",
+}
+"""Each is about the student's `square`, and in one kernel fails without it."""
+
+
+@pytest.fixture(scope="module")
+def vacuous(tmp_path_factory: pytest.TempPathFactory) -> Foreign:
+    locked = "def test_square():\n    assert square(2) == 4"
+    return Foreign(tmp_path_factory.mktemp("vacuous"), VACUOUS, locked=locked)
+
+
+def test_a_test_that_finds_nothing_to_test_apart_gives_nothing_for_nothing(vacuous: Foreign) -> None:
+    vacuous.hand_in("blank")
+    vacuous.hand_in("honest", "def square(x): return x * x")
+    outcomes = vacuous.grade()
+    assert points(outcomes["honest"]) == dict.fromkeys(VACUOUS, 1.0)
+    # Without a docstring doctest has nothing to try in one kernel either.
+    assert {name for name, found in points(outcomes["blank"]).items() if found} <= {"doctest"}
+    assert not vacuous.isolated() & {"globals", "dir", "in-globals", "locals", "main", "vars", "doctest", "how"}
+    assert {"unittest", "suite"} <= vacuous.isolated()
+
+
+PAYLOAD = "import autograder.boundary.cells as c; c._executed=lambda *a,**k: None; c._reported=lambda e: None"
+EVALUATING = {
+    "timeit": ("from helper import seconds\nassert seconds(square) < 9", repr(PAYLOAD)),
+    "helper": ("from helper import value\nassert value(square(2)) == 4", f"lambda x: {PAYLOAD!r}"),
+    "pickle": ("from helper import loads\nassert loads(square(2)) == 4", f"lambda x: {PAYLOAD!r}.encode()"),
+    "template": ("from helper import rendered\nassert rendered(square(2)) == '4'", f"lambda x: {PAYLOAD!r}"),
+    "program": ("from helper import output\nassert output(square(2)) == '4'", f"lambda x: {PAYLOAD!r}"),
+    "named": ("from helper import built\nassert built(square(2)) == 4", f"lambda x: {PAYLOAD!r}"),
+}
+"""Tests that make code of a value where nobody sees it in their text, and what a student gives them."""
+HELPER = """
+import importlib, pickle, subprocess, sys, timeit
+from pathlib import Path
+def seconds(given): return timeit.timeit(given if isinstance(given, str) else lambda: given(1), number=1)
+def value(text): return eval(text) if isinstance(text, str) else text
+def loads(content): return pickle.loads(content) if isinstance(content, bytes) else content
+def rendered(text):
+    import jinja2
+    return jinja2.Template(str(text)).render()
+def output(text):
+    command = [sys.executable, "-c", f"print({text})"]
+    return subprocess.run(command, capture_output=True, text=True).stdout.strip()
+def built(text):
+    Path("built.py").write_text(f"result = {text!r}" if not isinstance(text, str) else text)
+    importlib.invalidate_caches()
+    import built
+    return built.result
+"""
+
+
+def test_nothing_that_a_student_returns_is_made_code_of_beside_the_tests(tmp_path: Path) -> None:
+    tests = {name: test for name, (test, _) in EVALUATING.items()} | {"untouched": f"assert square(1) == 1\n{HIDDEN}"}
+    course = Foreign(tmp_path, tests, answer=ANSWER)
+    (tmp_path / "source/hw/helper.py").write_text(HELPER)
+    for name, (_, payload) in EVALUATING.items():
+        course.hand_in(name, f"square = {payload}")
+    course.hand_in("honest", "def square(x): return x * x")
+    outcomes = course.grade()
+    assert points(outcomes["honest"]) == dict.fromkeys(tests, 1.0)
+    assert course.isolated() == {"untouched", "helper", "pickle"}  # these make no code of what the solution returns
+    for name in EVALUATING:
+        assert points(outcomes[name])["untouched"] == 0, name
+
+
+ORDINARY = {
+    "named-tuples": "from collections import namedtuple\nP = namedtuple('P', 'x y')\nassert square(P(2, 3).x) == 4",
+    "dataclasses": "from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int\nassert square(P(2).x) == 4",
+    "imports": "import wave, colorsys, xml.dom.minidom\nassert square(2) == 4",
+    "beside": "import beside\nassert square(2) == beside.expected(2)",
+    "distributions": "from scipy import stats\nassert square(2) == round(stats.norm(4, 1).mean())",
+    "regular": "import re\nassert re.match(r'\\d', str(square(2)))",
+    "trace": "from numpy import trace, eye\nassert square(2) == trace(eye(4))",
+    "quiet": "import warnings\nwarnings.simplefilter('ignore')\nassert square(2) == 4",
+}
+
+
+def test_ordinary_tests_run_apart(tmp_path: Path) -> None:
+    course = Foreign(tmp_path, ORDINARY)
+    (tmp_path / "source/hw/beside.py").write_text("def expected(x): return x * x\n")
+    course.hand_in("honest", "def square(x): return x * x")
+    course.hand_in("blank")
+    outcomes = course.grade()
+    assert points(outcomes["honest"]) == dict.fromkeys(ORDINARY, 1.0)
+    assert course.isolated() == set(ORDINARY)
+    assert outcomes["blank"].result.score == 0
+
+
+@pytest.mark.parametrize(
+    "test", ["assert cumulate([1, 2]) == [1, 3]", "class L(list): pass\nassert cumulate(L([1])) == [1]"]
+)
+def test_no_hidden_test_is_said_by_what_runs_in_the_kernel(test: str, tmp_path: Path) -> None:
+    """A second look, and a test that has to run there: the student's code can read the cell that is running."""
+    hidden = "### BEGIN HIDDEN TESTS\nassert cumulate([17, 4, 21]) == [17, 21, 42]\n### END HIDDEN TESTS"
+    in_kernel = "import warnings\nwarnings.simplefilter('error')\n"
+    answer = ANSWER.replace("square(x)", "cumulate(xs)").replace("x * x", "[sum(xs[: n + 1]) for n in range(len(xs))]")
+    course = Foreign(tmp_path, {"apart": f"{test}\n{hidden}", "there": f"{in_kernel}{test}\n{hidden}"}, answer=answer)
+    course.hand_in(
+        "leak",
+        """
+        def cumulate(xs):
+            if In[-1].startswith(("assert", "class", "import")):
+                raise type(In[-1], (ValueError,), {})(In[-1])
+            found = [sum(xs[:n + 1]) for n in range(len(xs))]
+            xs.append(0)
+            return found""",
+    )
+    outcome = course.grade()["leak"]
+    assert outcome.result.score == 0
+    assert autograder("feedback", "hw", "--course", tmp_path).exit_code == 0
+    read = "".join(path.read_text() for path in (tmp_path / "feedback").rglob("*.html"))
+    assert "leak" in read
+    for secret in ("17, 4, 21", "17, 21, 42"):
+        assert secret not in read
+        assert secret not in str(outcome.result)
+
+
+UNPACKS = {
+    "unpacks": "import io, zipfile\nzipfile.ZipFile(io.BytesIO(square(0))).extractall()",
+    "imports": "import beside\nassert square(2) == beside.expected(2)",
+    "untouched": f"assert square(1) == 1\n{HIDDEN}",
+}
+PACKED = f"""
+import io, zipfile
+def square(x):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("beside.py", {PAYLOAD!r} + "\\ndef expected(x): return square(x)")
+    return packed.getvalue()
+"""
+
+
+def test_a_module_that_a_test_has_overwritten_is_imported_as_it_was(tmp_path: Path) -> None:
+    stub = "    import io, zipfile\n    found = io.BytesIO()\n    zipfile.ZipFile(found, 'w').close()\n"
+    solved = f"{stub}    return found.getvalue() if x == 0 else x * x"
+    answer = f"def square(x):\n    ### BEGIN SOLUTION\n{solved}\n    ### END SOLUTION"
+    course = Foreign(tmp_path, UNPACKS, answer=answer)
+    (tmp_path / "source/hw/beside.py").write_text("def expected(x): return x * x\n")
+    course.hand_in("overwrites", PACKED)
+    course.hand_in("honest", answer)
+    outcomes = course.grade()
+    assert points(outcomes["honest"]) == dict.fromkeys(UNPACKS, 1.0)
+    assert {"imports", "untouched"} <= course.isolated()
+    assert points(outcomes["overwrites"]) == {"unpacks": 1.0, "imports": 0.0, "untouched": 0.0}
+
+
+# ---------------------------------------------------------------------- what one object in two processes cannot tell
+COPIES = {
+    "append": "a = [1, 2, 3]\nb = clone(a)\nb.append(4)\nassert a == [1, 2, 3] and b == [1, 2, 3, 4]",
+    "before": "a = [1, 2]\nb = clone(a)\na.append(3)\nassert b == [1, 2]",
+    "nested": "table = {'k': [1]}\nother = deep(table)\nother['k'].append(2)\nassert table == {'k': [1]}",
+    "array": "import numpy as np\na = np.zeros(3)\nb = clone(a)\na[0] = 9\nassert b[0] == 0",
+    "keeps": "start = [1, 2]\ns = Stack(start)\nstart.append(3)\nassert s.items() == [1, 2]",
+    "hands": "s = Stack([1, 2])\ns.items().append(9)\nassert s.items() == [1, 2]",
+    "operator": "assert Vec(1).x == 1\nimport pytest\nwith pytest.raises(TypeError): Vec(1) + 5",
+    "order": "import pytest\nassert Vec(1) < Vec(2)\nwith pytest.raises(TypeError): Vec(3) < 5",
+    "frozen": "import pytest\nassert primes().sum() == 10\nwith pytest.raises(ValueError): primes()[0] = 7",
+}
+CAREFUL = """
+import copy
+import numpy as np
+def clone(x):
+    ### BEGIN SOLUTION
+    return copy.copy(x)
+    ### END SOLUTION
+def deep(x):
+    ### BEGIN SOLUTION
+    return copy.deepcopy(x)
+    ### END SOLUTION
+class Stack:
+    ### BEGIN SOLUTION
+    def __init__(self, items): self._items = list(items)
+    def items(self): return list(self._items)
+    ### END SOLUTION
+class Vec:
+    ### BEGIN SOLUTION
+    def __init__(self, x): self.x = x
+    def __add__(self, other): return Vec(self.x + other.x) if isinstance(other, Vec) else NotImplemented
+    def __lt__(self, other): return self.x < other.x if isinstance(other, Vec) else NotImplemented
+    ### END SOLUTION
+def primes():
+    ### BEGIN SOLUTION
+    found = np.array([2, 3, 5])
+    found.flags.writeable = False
+    return found
+    ### END SOLUTION
+"""
+CARELESS = """
+import numpy as np
+def clone(x): return x
+def deep(x): return x
+class Stack:
+    def __init__(self, items): self._items = items
+    def items(self): return self._items
+class Vec:
+    def __init__(self, x): self.x = x
+    def __add__(self, other): return self
+    def __lt__(self, other): return True
+def primes(): return np.array([2, 3, 5])
+"""
+
+
+def test_what_only_one_process_shows_earns_no_more_than_there(tmp_path: Path) -> None:
+    course = Foreign(tmp_path, COPIES, answer=CAREFUL)
+    course.hand_in("careful", CAREFUL.replace("### BEGIN SOLUTION", "").replace("### END SOLUTION", ""))
+    course.hand_in("careless", CARELESS)
+    outcomes = course.grade()
+    assert points(outcomes["careful"]) == dict.fromkeys(COPIES, 1.0)
+    assert points(outcomes["careless"]) == dict.fromkeys(COPIES, 0.0)
+    assert len(course.isolated()) > len(COPIES) / 2
+
+
+HONEST = {
+    "name": "def double(x): return 2 * x\nassert memoized(double)(3) == 6",
+    "mark": "class Node:\n    def __init__(self): self.next = []\na, b = Node(), Node()\n"
+    "a.next = [b, a]\nassert reachable(a) == 2",
+    "text": "class Animal:\n    def __str__(self): return 'cow'\nassert shout(Animal()) == 'COW'",
+    "pair": "from collections import namedtuple\nPoint = namedtuple('Point', 'x y')\n"
+    "assert unique([Point(1, 2), Point(1, 2)]) == 1",
+    "axis": "import numpy as np, pytest\nwith pytest.raises(IndexError): column(np.zeros((2, 2)), 7)",
+}
+USUAL = """
+import functools
+import numpy as np
+def memoized(fn):
+    ### BEGIN SOLUTION
+    return lambda x: fn(x)
+    ### END SOLUTION
+def reachable(node):
+    ### BEGIN SOLUTION
+    seen, todo = [], [node]
+    while todo:
+        found = todo.pop()
+        if found not in seen:
+            seen.append(found)
+            todo += found.next
+    return len(seen)
+    ### END SOLUTION
+def shout(animal):
+    ### BEGIN SOLUTION
+    return "COW"
+    ### END SOLUTION
+def unique(values):
+    ### BEGIN SOLUTION
+    return len([v for n, v in enumerate(values) if not any(v.x == w.x and v.y == w.y for w in values[:n])])
+    ### END SOLUTION
+def column(a, number):
+    ### BEGIN SOLUTION
+    return a[:, number]
+    ### END SOLUTION
+"""
+OTHERWISE = """
+import functools
+import numpy as np
+def memoized(fn):
+    known = {}
+    @functools.wraps(fn)
+    def found(x):
+        key = fn.__name__, x
+        if key not in known: known[key] = fn(x)
+        return known[key]
+    return found
+def reachable(node):
+    count, todo = 0, [node]
+    while todo:
+        found = todo.pop()
+        if not getattr(found, "visited", False):
+            found.visited = True
+            count += 1
+            todo += found.next
+    return count
+def shout(animal): return str(animal).upper()
+def unique(values): return len(set(values))
+def column(a, number): return np.take(a, 0, axis=number) if number > 1 else a[:, number]
+"""
+
+
+def test_what_an_honest_answer_loses_apart_is_said_to_a_person(tmp_path: Path) -> None:
+    course = Foreign(tmp_path, HONEST, answer=USUAL)
+    course.hand_in("other", OTHERWISE)
+    outcome = course.grade()["other"]
+    lost = {name for name, earned in points(outcome).items() if earned == 0}
+    told = {name for name in HONEST if any(f"'{name}'" in line and "1 in the student's kernel" in line
+                                           for line in outcome.result.notes)}  # fmt: skip
+    assert lost == told
+    assert "axis" not in lost
+
+
+LEAKS = "assert total([1, 2]) == 3\n### BEGIN HIDDEN TESTS\nassert total([17, 4, 21]) == 42\n### END HIDDEN TESTS"
+PARTIAL = (
+    "score = 0\nif total([1, 2, 3]) == 6: score += 1\n### BEGIN HIDDEN TESTS\n"
+    "if total([17, 4, 21]) == 42: score += 1\n### END HIDDEN TESTS\nscore"
+)
+TELLS = """
+import linecache, sys
+def total(xs):
+    wanted = sum(xs)
+    xs.append(0)
+    frame = sys._getframe(1)
+    while frame:
+        text = "".join(linecache.getlines(frame.f_code.co_filename))
+        if "HIDDEN" in text and "def total" not in text and xs[0] == 17:
+            if "score" in frame.f_globals: frame.f_globals["score"] = 0.2018
+            raise KeyError("the hidden value is 42")
+        frame = frame.f_back
+    return wanted
+"""
+
+
+def test_what_a_student_reads_in_the_second_run_is_not_told(tmp_path: Path) -> None:
+    answer = "def total(xs):\n    ### BEGIN SOLUTION\n    return sum(xs)\n    ### END SOLUTION"
+    course = Foreign(tmp_path, {"leaks": LEAKS, "partial": PARTIAL}, answer=answer)
+    course.hand_in("spy", TELLS)
+    outcome = course.grade()["spy"]
+    said = [cell.message for cell in outcome.result.cells]
+    assert {points(outcome)[name] for name in ("leaks", "partial")} <= {0.0, 1.0}
+    assert not any("42" in text or "KeyError" in text for text in said)

@@ -1,0 +1,263 @@
+"""Collectives whose messages the test carries: they end as in a notebook, and forged counts count for nothing."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import textwrap
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import labkit
+from autograder.boundary.network import LinkDown, Network
+from labkit import RankError, count
+from labkit._launch.deadlock import EXCHANGE, RECEIVE, SEND, Wait
+from tests.unit.autograder.boundary.talk import Talk
+
+pytestmark = pytest.mark.usefixtures("ranks")
+
+RING = """
+    import numpy as np
+    def f(comm, x):
+        total, carried = x.copy(), x
+        for _ in range(comm.size - 1):
+            carried = comm.exchange(carried, (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size)
+            total = total + carried
+        return total
+"""
+JOBS = "[(3, [np.arange(4.0) * r for r in range(3)]), (1, [np.ones(2)]), (2, [np.ones(2, int)] * 2)]"
+TEST = f"import numpy as np\nfrom labkit import count\nfound = count.collective(f, {JOBS}, gains=(1, 2), timeout_s=8)\n"
+
+
+def in_a_notebook(code: str, **options: Any) -> Any:
+    """Return what count.collective returns where there is no boundary."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    exec(textwrap.dedent(code), names)
+    jobs = [(3, [np.arange(4.0) * r for r in range(3)]), (1, [np.ones(2)]), (2, [np.ones(2, int)] * 2)]
+    return count.collective(names["f"], jobs, **options)
+
+
+def shown(found: Any) -> str:
+    return repr([[{**done, "value": np.asarray(done["value"]).tolist()} for done in ranks] for ranks in found])
+
+
+def test_it_finds_what_it_finds_in_a_notebook(talk: Talk) -> None:
+    talk.code(RING)
+    there = talk.value(
+        f"{TEST}[[{{**done, 'value': np.asarray(done['value']).tolist()}} for done in ranks] for ranks in found]"
+    )
+    assert there == shown(in_a_notebook(RING, gains=(1, 2)))
+
+
+FAILURES = {
+    "an error": "if comm.rank == 1: raise ValueError('no such thing')\n    return comm.recv(1) if comm.rank else x",
+    "a task": "raise NotImplementedError('write f')",
+    "all send first": "comm.send(x, (comm.rank + 1) % comm.size)\n    return comm.recv((comm.rank - 1) % comm.size)",
+    "nobody sends": "return comm.recv((comm.rank - 1) % comm.size) if comm.size > 1 else x",
+    "one has returned": "return comm.recv(1) if comm.rank != 1 and comm.size > 1 else x",
+    "no such rank": "return comm.exchange(x, 9, 0) if comm.size > 1 else x",
+    "what is no array": "return comm.exchange(None, 1 - comm.rank, 1 - comm.rank) if comm.size > 1 else x",
+    "a process that ends": "if comm.rank == 1: os._exit(3)\n    return comm.recv(1) if comm.size > 1 else x",
+}
+
+
+@pytest.mark.parametrize("body", FAILURES.values(), ids=FAILURES)
+def test_it_fails_as_in_a_notebook(talk: Talk, body: str) -> None:
+    code = f"import os\ndef f(comm, x):\n    {body}\n"
+    talk.code(code)
+    error = talk.test(TEST, time_s=30)["error"]
+    with pytest.raises(RuntimeError) as caught:
+        in_a_notebook(code, timeout_s=8)
+    assert error["name"] == type(caught.value).__name__
+    assert error["value"].splitlines()[0] == str(caught.value).splitlines()[0]
+
+
+def test_a_rank_that_computes_for_ever_is_ended(talk: Talk) -> None:
+    talk.code("def f(comm, x):\n    rank = comm.rank\n    while rank == 1: pass\n    return x\n")
+    start = time.monotonic()
+    error = talk.test(TEST.replace("timeout_s=8", "timeout_s=1"), time_s=30)["error"]
+    assert "rank 1 of 3 was still running after 1 s" in error["value"]
+    assert time.monotonic() - start < 20
+
+
+@pytest.mark.parametrize(
+    "forgery",
+    [
+        "labkit.launch = labkit._collective.launch = lambda fn, size, *a, **k: [None] * size",
+        "count.collective = labkit._collective.collective = lambda *a, **k: 1 / 0",
+        "student_ranks.Ranks.run = lambda self: [[{'value': 1}]]",
+        "student_ranks.Ranks.run = lambda self: [self._peer.send_aside(0, {'k': 'a', 'cell': 1}) for _ in range(99)]",
+        "student_ranks.Ranks.run = lambda self: self._peer.send_aside(7, {'k': 'here', 'cell': 1})",
+        "student_ranks.Ranks.run = lambda self: self._peer.send_aside('0', [])",
+    ],
+)
+def test_forged_launches_make_no_counts(talk: Talk, forgery: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from autograder.boundary import student_ranks
+
+    for module, name in ((labkit, "launch"), (labkit._collective, "launch"), (labkit._collective, "collective")):
+        monkeypatch.setattr(module, name, getattr(module, name))
+    for owner, name in ((student_ranks.Ranks, "run"), (count, "collective")):
+        monkeypatch.setattr(owner, name, getattr(owner, name))
+    talk.code(f"import labkit\nfrom labkit import count\nfrom autograder.boundary import student_ranks\n{forgery}")
+    talk.code(RING.replace("comm.exchange(carried, ", "(lambda *a: x)("))
+    result = talk.test(f"{TEST}found", time_s=3)
+    if result["error"] is None:  # the test's own `collective`, in this one process of a test
+        assert "'messages': 2" not in result["bundle"]["text/plain"]
+
+
+_WORDS = st.sampled_from(
+    ["here", "reply", "raise", "ask", "end", "call", "getattr", "exchange", "yours", "mine", "f", ""]
+)
+_PLAIN = st.none() | st.booleans() | st.integers(-2, 9) | _WORDS
+_KEYS = st.sampled_from(["k", "cell", "op", "on", "args", "opts", "value", "error", "t", "h", "v", "changes"])
+_JSON = st.recursive(_PLAIN, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=5))
+_FRAMES = st.fixed_dictionaries(
+    {"k": st.sampled_from(["here", "ask", "reply", "raise", "end"]), "cell": st.just(1)},
+    optional={
+        "op": st.sampled_from(["call", "getattr", "name", "ranks", "next", "str"]),
+        "on": st.fixed_dictionaries({"t": st.just("yours"), "h": st.integers(0, 6)}),
+        "args": st.lists(_JSON, max_size=2),
+        "opts": st.just([]),
+        "value": _JSON,
+        "error": _JSON,
+        "changes": _JSON,
+    },
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(-1, 3) | _PLAIN, _FRAMES | _JSON), max_size=12))
+def test_whatever_is_said_for_ranks_the_test_ends_and_nothing_has_been_counted(said: list[tuple[Any, Any]]) -> None:
+    talk = Talk()
+    perform = talk.owner.perform
+
+    def forged(operation: str, target: Any, arguments: list[Any], options: dict[str, Any]) -> Any:
+        if operation != "ranks":
+            return perform(operation, target, arguments, options)
+        for rank, frame in said:
+            talk.student.connection.send({"rank": rank, "frame": frame, "cell": talk.cell})
+        return None
+
+    talk.owner.perform = forged  # type: ignore[method-assign]
+    talk.code("def f(comm, x): return x")
+    start = time.monotonic()
+    result = talk.test(f"{TEST}found", time_s=5)
+    for end in talk.sockets:
+        end.close()
+    assert result["error"] is not None
+    assert time.monotonic() - start < 20
+    assert threading.active_count() < 50
+
+
+def test_x_that_was_changed_is_told(talk: Talk) -> None:
+    talk.code("def f(comm, x):\n    x += 1\n    return x")
+    assert talk.value(f"{TEST}[[done['kept'] for done in ranks] for ranks in found]") == str(
+        [[False] * 3, [False], [False] * 2] * 2
+    )
+
+
+def test_what_holds_no_value_cannot_be_returned(talk: Talk) -> None:
+    talk.code("class Thing: pass\ndef f(comm, x): return Thing()")
+    assert "returned a value that cannot be sent" in talk.test(TEST, time_s=30)["error"]["value"]
+
+
+def test_another_collective_follows_one_that_failed(talk: Talk) -> None:
+    talk.code(f"{textwrap.dedent(RING)}\ndef g(comm, x):\n    return comm.recv((comm.rank + 1) % comm.size)")
+    failing = TEST.replace("collective(f", "collective(g")
+    assert (
+        talk.value(
+            f"import contextlib\nfrom labkit import RankError\nwith contextlib.suppress(RankError):\n"
+            f"{textwrap.indent(failing, '    ')}\n{TEST}found[0][0]['messages']"
+        )
+        == "2"
+    )
+
+
+def test_a_function_of_the_test_s_own_is_launched_by_labkit(talk: Talk) -> None:
+    assert talk.value(f"def f(comm, x): return x\n{TEST}found[1][0]['value'].tolist()") == "[1.0, 1.0]"
+
+
+# -------------------------------------------------------------------------------------------------------- the network
+def play(network: Network, *ranks: Callable[[Any], Any]) -> list[Any]:
+    """Run each function in a thread with its rank's carry; return what they return, or the error."""
+    found: list[Any] = [None] * len(ranks)
+
+    def run(number: int) -> None:
+        network.begin(number)
+        try:
+            found[number] = ranks[number](functools.partial(network.carry, number))
+        except LinkDown:
+            found[number] = LinkDown
+        network.end(number)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(len(ranks))]
+    for thread in threads:
+        thread.start()
+    network.ended(10)
+    waits = network.waits()
+    network.shut()
+    for thread in threads:
+        thread.join(10)
+    return [*found, waits]
+
+
+def test_messages_of_one_link_come_in_their_order() -> None:
+    def send(carry: Any) -> None:
+        for number in range(5):
+            carry(np.array([number]), 1, None)
+
+    def receive(carry: Any) -> list[int]:
+        return [int(carry(None, None, 0)[0]) for _ in range(5)]
+
+    assert play(Network(2), send, receive) == [None, [0, 1, 2, 3, 4], {}]
+
+
+def test_a_message_is_a_copy() -> None:
+    array = np.zeros(2)
+
+    def swap(carry: Any, other: int) -> Any:
+        came = carry(array, other, other)
+        came += 1
+        return came.sum()
+
+    assert play(Network(2), lambda c: swap(c, 1), lambda c: swap(c, 0))[:2] == [2.0, 2.0]
+    assert array.sum() == 0
+
+
+@pytest.mark.parametrize(("first", "second"), [*itertools.product(("send", "recv", "exchange"), repeat=2)])
+def test_two_ranks_go_on_where_their_halves_fit(first: str, second: str) -> None:
+    """As with labkit.Communicator: a send ends when the other receives."""
+    x = np.ones(1)
+    steps = {
+        "send": lambda c, o: c(x, o, None),
+        "recv": lambda c, o: c(None, None, o),
+        "exchange": lambda c, o: c(x, o, o),
+    }
+    *found, waits = play(Network(2), lambda c: steps[first](c, 1), lambda c: steps[second](c, 0))
+    fit = {first, second} in ({"send", "recv"}, {"exchange"})
+    assert (LinkDown in found, bool(waits)) == (not fit, not fit)
+
+
+def test_it_says_who_waits_for_whom() -> None:
+    x = np.ones(1)
+    *found, waits = play(
+        Network(4),
+        lambda c: c(x, 1, None),
+        lambda c: c(None, None, 2),
+        lambda c: c(x, 3, 1),
+        lambda c: None,
+    )
+    assert found == [LinkDown] * 3 + [None]
+    assert waits == {0: Wait(SEND, 1), 1: Wait(RECEIVE, 2), 2: Wait(EXCHANGE, 1, to=3)}
+
+
+def test_one_rank_cannot_go_on_alone() -> None:
+    with pytest.raises(RankError, match="cannot talk to rank"):
+        count.collective(lambda comm, x: comm.recv(0), [(1, [np.ones(1)])])

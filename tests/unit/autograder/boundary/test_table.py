@@ -1,0 +1,778 @@
+"""Every row of the table of what may cross the boundary, and everything else that must not."""
+
+from __future__ import annotations
+
+import builtins
+import importlib.util
+import math
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from autograder.boundary import operations
+from autograder.boundary.evaluation import evaluates
+from autograder.boundary.proxy import Proxy, is_special, make
+from tests.unit.autograder.boundary.talk import Talk
+
+ROOT = Path(__file__).parents[4]
+SECRET = 7241.5
+"""What a test expects; it must never be among what the student's process is given."""
+
+LIAR = """
+    class Liar:
+        "Agrees with everything, and notes what it is shown."
+        def _yes(self, *others):
+            return True
+        def _zero(self, *others):
+            return 0.0
+        __lt__ = __le__ = __eq__ = __ne__ = __gt__ = __ge__ = __contains__ = _yes
+        __sub__ = __rsub__ = __add__ = __radd__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _zero
+        __matmul__ = __rmatmul__ = __mod__ = __pow__ = __divmod__ = __and__ = __abs__ = __round__ = _zero
+        __hash__ = object.__hash__
+        def __bool__(self): return True
+        def __len__(self): return 2
+        def __getattr__(self, name):
+            if name.startswith("__"):
+                raise AttributeError(name)
+            return self._yes
+    def f(x=None): return Liar()
+"""
+FORGERIES = {
+    "difference": "assert abs(f(1) - SECRET) < 1e-9",
+    "other difference": "assert abs(SECRET - f(1)) < 1e-9",
+    "equal": "assert f(1) == SECRET",
+    "other equal": "assert SECRET == f(1)",
+    "not equal": "assert f(1) != 3.0 * SECRET",
+    "less": "assert SECRET < f(1)",
+    "in": "assert SECRET in f(1)",
+    "in a list": "assert f(1) in [SECRET]",
+    "almost equal": "import unittest\nunittest.TestCase().assertAlmostEqual(f(1), SECRET)",
+    "count equal": "import unittest\nunittest.TestCase().assertCountEqual(f(1), [SECRET])",
+    "assertIn": "import unittest\nunittest.TestCase().assertIn(SECRET, f(1))",
+    "allclose": "import numpy as np\nassert np.allclose(f(1), SECRET)",
+    "isclose": "import math\nassert math.isclose(f(1), SECRET)",
+    "norm": "import numpy as np\nassert np.linalg.norm(f(1) - np.array([SECRET])) < 1e-9",
+    "other norm": "import numpy as np\nassert np.linalg.norm(np.array([SECRET]) - f(1)) < 1e-9",
+    "inverse": "import numpy as np\na = np.array([[SECRET]])\nassert np.allclose(a @ f(a / SECRET), np.eye(1))",
+    "testing": "import numpy as np\nnp.testing.assert_allclose(f(1), [SECRET])",
+    "array_equal": "import numpy as np\nassert np.array_equal(f(1), [SECRET])",
+    "approx": "import pytest\nassert f(1) == pytest.approx(SECRET)",
+    "method": "assert f(1).equals(SECRET)",
+    "keyword": "assert f(1).allclose(other=SECRET)",
+    "predicate taken": "same = f(1).issuperset\nassert same({SECRET})",
+    "sum": "assert sum([f(1), -SECRET]) == 0",
+    "max": "assert max(f(1), SECRET) is not SECRET",
+    "power": "assert pow(f(1), 1) - SECRET == 0",
+    "divmod": "assert divmod(f(1), SECRET) == 0",
+    "in place": "x = f(1)\nx -= SECRET\nassert abs(x) < 1",
+    "sorted": "assert sorted([f(1), SECRET])[0] == 0",
+    "statistics": "import statistics\nassert statistics.mean([f(1), SECRET]) == 0",
+    "instance": "assert isinstance(SECRET, Liar)",
+    "format": "assert format(f(1), str(SECRET)) == 'True'",
+    "decimal": "from decimal import Decimal\nassert Decimal(str(SECRET)) == f(1)",
+    "fraction": "from fractions import Fraction\nassert Fraction(SECRET) - f(1) == 0",
+    "operator": "import operator\nassert operator.eq(f(1), SECRET)",
+    "ufunc": "import numpy as np\nassert np.subtract(f(1), SECRET) == 0",
+    "where": "import numpy as np\nassert np.where(f(1), 0, SECRET).sum() == 0",
+    "torch": "import torch\nassert torch.allclose(f(1), torch.tensor(SECRET))",
+    "torch testing": "import torch\ntorch.testing.assert_close(f(1), torch.tensor(SECRET))",
+    "torch difference": "import torch\nassert (f(1) - torch.tensor(SECRET)).abs() < 1",
+    "exit": "import contextlib\nwith f(1):\n    raise ValueError(SECRET)",
+}
+
+
+@pytest.mark.frameworks
+@pytest.mark.parametrize("name", FORGERIES)
+def test_an_object_that_agrees_with_everything_passes_nothing_and_is_told_nothing(name: str, talk: Talk) -> None:
+    talk.code(LIAR + "    Liar.__enter__ = Liar._yes\n    Liar.__exit__ = Liar._yes")
+    source = FORGERIES[name].replace("SECRET", str(SECRET))
+    for kind in ("", _CLAIMS):
+        talk.code(kind)
+        result = talk.test(source)
+        assert result["error"] is not None, source
+        assert str(SECRET) not in talk.given(), talk.heard
+
+
+_CLAIMS = """
+    import numpy as np, torch
+    class Float(Liar):
+        __class__ = float
+    def f(x=None):
+        liar = Float()
+        return liar
+    import autograder.boundary.student as agent
+    describe = agent._Agent.describe
+    def lying(self, value, encode):
+        found = describe(self, value, encode)
+        return found | {"c": ["builtins.float", "numpy.ndarray", "torch.Tensor", "torch.nn.parameter.Parameter"]}
+"""
+
+
+@pytest.mark.parametrize("claim", ["builtins.float", "builtins.list", "numpy.ndarray", "torch.Tensor", "numpy.float64"])
+def test_no_class_that_holds_a_value_is_believed(claim: str, talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    talk.code(LIAR)
+    describe = talk.owner.describe
+    monkeypatch.setattr(talk.owner, "describe", lambda value, encode: describe(value, encode) | {"c": [claim]})
+    sources = ("assert np.allclose(f(1), 5)", "assert abs(f(1) - 5) < 1", "assert f(1) == [5]",
+               "assert isinstance(f(1), (float, list, np.ndarray, torch.Tensor, np.float64))")  # fmt: skip
+    for source in sources:
+        assert talk.test(f"import numpy as np\nimport torch\n{source}")["error"] is not None, source
+    assert isinstance(torch.zeros(1), torch.Tensor)
+
+
+# ------------------------------------------------------------------------------------------------------- row by row
+def test_every_row_has_its_proof_and_the_document_has_every_row() -> None:
+    rows = [*operations.FROM_TEST, *operations.FROM_STUDENT]
+    assert sorted({f"test_{row.proof}" for row in rows} - set(globals())) == []
+    text = (ROOT / "docs/grading.md").read_text()
+    for title, table in (("FROM_TEST", operations.FROM_TEST), ("FROM_STUDENT", operations.FROM_STUDENT)):
+        assert operations.as_markdown(table) in text, f"docs/grading.md lacks the table of {title}: make docs"
+
+
+def test_no_operation_without_a_row_is_ever_sent() -> None:
+    known = {*operations.names_of(operations.FROM_TEST)}
+    assert set(operations.OPERATIONS) <= known
+    sources = [path.read_text() for path in (ROOT / "autograder/boundary").glob("*.py")]
+    asked = {name for text in sources for name in re.findall(r"\.ask\(\s*\"(\w+)\"", text)}
+    asked |= {name for text in sources for name in re.findall(r"_ask\(\w+, \"(\w+)\"", text)}
+    assert asked and asked <= known
+
+
+def test_names(talk: Talk) -> None:
+    talk.code("import numpy as np, math\nnp.secret = 3\nlimit = 4\nmath = 'mine'")
+    assert talk.value("(limit, np.__name__, type(np).__name__, math)") == "(4, 'numpy', 'module', 'mine')"
+    talk.code("import math as np")
+    assert talk.test("np.allclose(1, 1)")["error"]["name"] == "AttributeError", "math is not NumPy"
+    talk.code("class np:\n    allclose = staticmethod(lambda *a: True)\n    isclose = allclose")
+    assert talk.test("assert np.allclose(1, 7241.5)")["error"]["name"] == "TypeError"
+    assert "7241.5" not in talk.given()
+
+
+def test_special_names(talk: Talk) -> None:
+    talk.code("""
+        class Trap:
+            def __getattr__(self, name): return lambda *args, **kwargs: (0, name)
+        trap = Trap()
+        def softmax(z):
+            "Probabilities."
+        """)
+    assert talk.value("(softmax.__name__, softmax.__doc__, softmax.__qualname__)") == (
+        "('softmax', 'Probabilities.', 'softmax')"
+    )
+    for name in ("__array_interface__", "__array_struct__", "__array_priority__", "__torch_dispatch__", "__wrapped__"):
+        result = talk.test(f"trap.{name}")
+        assert result["error"]["name"] == "AttributeError", name
+        assert not [heard for heard in talk.heard if heard[0] == "getattr"], "no message is sent"
+    assert talk.test("trap.__class__ = int")["error"] is not None
+    assert talk.test("trap.__dict__ = {}")["error"]["name"] == "AttributeError"
+    assert talk.test("del trap.__doc__")["error"]["name"] == "AttributeError"
+
+
+def test_containers(talk: Talk) -> None:
+    talk.code("""
+        class Bag:
+            def __init__(self): self.kept = {}
+            def __len__(self): return len(self.kept)
+            def __iter__(self): return iter(self.kept)
+            def __getitem__(self, key): return self.kept[key]
+            def __setitem__(self, key, value): self.kept[key] = value
+            def __delitem__(self, key): del self.kept[key]
+            def __reversed__(self): return reversed(list(self.kept))
+            def __enter__(self): return 5
+            def __exit__(self, *error): return False
+        """)
+    assert talk.value("""
+        bag = Bag()
+        bag["a"], bag["b"] = 1, 2
+        del bag["a"]
+        with bag as five: pass
+        (len(bag), list(bag), bag["b"], list(reversed(bag)), five)
+        """) == "(1, ['b'], 2, ['b'], 5)"  # fmt: skip
+    talk.code("class Long:\n    def __len__(self): return 2.5\n    def __iter__(self): return 3")
+    assert talk.test("len(Long())")["error"]["name"] == "TypeError"
+    assert talk.test("iter(Long())")["error"]["name"] == "TypeError"
+
+
+def test_predicates(talk: Talk) -> None:
+    talk.code("""
+        class Names(set):
+            def issubset(self, other): return True
+        class Data:
+            equal = 3
+            def equals(self, other): return True
+        def names(): return Names({"a"})
+        def data(): return Data()
+        """)
+    assert talk.value("(names().issubset({'a', 'b'}), names().issubset({'b'}), data().equal)") == "(True, False, 3)"
+    assert talk.test("data().equals(7241.5)")["error"]["name"] == "TypeError"
+    assert "7241.5" not in talk.given()
+    assert talk.value("data().equals(data())") == "True", "both are the student's"
+    assert talk.value("from labkit import check\nwith check.operators():\n    same = data().equals(1)\nsame") == "True"
+
+
+def test_exit_tells_no_text(talk: Talk) -> None:
+    talk.code("""
+        seen = []
+        class Quiet:
+            def __enter__(self): return self
+            def __exit__(self, kind, error, trace): seen.append((kind, str(error))); return True
+        """)
+    for body in ("raise ValueError(7241.5)", "assert 1 == 7241.5, 7241.5", "len(7241.5)"):
+        assert talk.test(f"with Quiet():\n    {body}")["error"] is not None, "and it ends no error of the test's"
+        assert "7241.5" not in talk.given()
+    assert talk.value("[text for kind, text in seen]") == "['', '', '']"
+    quiet = "from labkit import check\nwith check.operators(), Quiet():\n    raise KeyError\n3"
+    assert talk.value(quiet) == "3", "but where this is what is tested"
+
+
+def test_values_first(talk: Talk) -> None:
+    talk.code("""
+        import numpy as np
+        class Number(float):
+            def _lie(self, *others): return 0.0
+            __sub__ = __rsub__ = __abs__ = __float__ = __eq__ = __round__ = __neg__ = __int__ = _lie
+            __hash__ = None
+        class Text(str):
+            def __str__(self): return "lie"
+            def __eq__(self, other): return True
+            __repr__, __hash__ = __str__, None
+        class Array(np.ndarray):
+            def __sub__(self, other): return np.zeros(2)
+            def __array_ufunc__(self, *args, **kwargs): return np.zeros(2)
+            def __array_function__(self, *args): return True
+            __array_interface__ = {"shape": (2,), "typestr": "<f8", "data": (64, False), "version": 3}
+        number, text, array = Number(2), Text("true"), np.array([1.0, 2.0]).view(Array)
+        masked = np.ma.masked_invalid([1.0, 2.0])
+        class Names(dict):
+            pass
+        names = Names(a=1)
+        """)
+    assert talk.value(
+        "[isinstance(x, k) for x, k in ((number, float), (text, str), (names, dict), (number, int))]"
+    ) == ("[True, True, True, False]")
+    assert (
+        talk.value("import numpy as np\n(isinstance(masked, np.ndarray), type(masked) is np.ndarray)") == "(True, True)"
+    )
+    assert talk.value("(number - 5, 5 - number, abs(-number), float(number), int(number), round(number, 1))") == (
+        "(-3.0, 3.0, 2.0, 2.0, 2, 2.0)"
+    )
+    assert talk.value("(str(text), repr(text), text == 'lie', f'{number:.2f}')") == (
+        "('true', \"'true'\", False, '2.00')"
+    )
+    source = """
+        import numpy as np
+        found = [(array - 1).tolist(), np.allclose(array, [9, 9]), float(np.linalg.norm(array - [1, 2])),
+                 np.subtract([1, 2], array).tolist(), (np.ones(2) @ array), np.asarray(array).tolist(),
+                 np.allclose(masked, [1, 2]), (masked * 2).tolist(), np.mean([array, array])]
+        found
+        """
+    assert talk.value(source) == str(
+        [[0.0, 1.0], False, 0.0, [0.0, 0.0], np.float64(3.0), [1.0, 2.0], True, [2.0, 4.0], np.float64(1.5)]
+    )
+
+
+def test_objects_of_classes_derived_from_built_in_ones_serve_as_their_values(talk: Talk) -> None:
+    talk.code("""
+        import collections, enum
+        class Text(str):
+            pass
+        class Number(float):
+            def is_integer(self): return "a lie"
+        Point = collections.namedtuple("Point", "x y")
+        Colour = enum.IntEnum("Colour", "RED GREEN")
+        counts, ordered = collections.Counter("aab"), collections.OrderedDict(a=1)
+        found = collections.defaultdict(list, {1: [2]})
+        text, number, point = Text("abc"), Number(2.5), Point(1, 2)
+        """)
+    assert talk.value("""
+        import copy, numbers, unittest
+        case = unittest.TestCase()
+        case.assertDictEqual(counts, {"a": 2, "b": 1})
+        case.assertTupleEqual(point, (1, 2))
+        case.assertIsInstance(number, float)
+        all_of_it = [counts.keys() == {"a", "b"}, found.items() >= {1: [2]}.items(), copy.deepcopy(counts) == counts,
+            {"abc": 1}[text], {2.5: 1}[number], hash(point) == hash((1, 2)), text.upper(), number.is_integer(),
+            counts["z"], isinstance(Colour.RED, int), isinstance(number, numbers.Number), Colour.GREEN.name, point.x,
+            ordered.get("a")]
+        all_of_it
+        """) == str([True, True, True, 1, 1, True, "ABC", False, 0, True, True, "GREEN", 1, 1])  # fmt: skip
+
+
+def test_values_of_the_standard_library_are_values(talk: Talk) -> None:
+    talk.code("""
+        import datetime, decimal, fractions
+        def half(): return fractions.Fraction(1, 2)
+        def tenth(): return decimal.Decimal("0.1")
+        def day(): return datetime.date(2026, 2, 3)
+        def later(): return datetime.datetime(2026, 2, 3, 4, 5) - datetime.datetime(2026, 2, 3)
+        def kinds(): return [float, int, dict]
+        """)
+    assert talk.value("""
+        import datetime, decimal, fractions
+        found = [half() == 0.5, abs(half() - fractions.Fraction(1, 2)) < 1e-9, tenth() + 1 == decimal.Decimal("1.1"),
+            day() == datetime.date(2026, 2, 3), later().total_seconds() == 14700.0,
+            kinds() == [float, int, dict], isinstance(half(), fractions.Fraction)]
+        all(found) or found
+        """) == "True"  # fmt: skip
+
+
+@pytest.mark.parametrize("value", [
+    {"t": "decimal", "v": ["1E+999999999"]}, {"t": "decimal", "v": ["1" * 2000]}, {"t": "fraction", "v": [1, 0]},
+    {"t": "fraction", "v": ["1", "2"]}, {"t": "type", "v": "os.system"}, {"t": "date", "v": [3]},
+    {"t": "sympy", "c": "Symbol", "a": ["x"]},
+], ids=str)  # fmt: skip
+def test_a_malformed_value_costs_one_case(talk: Talk, value: dict[str, Any]) -> None:
+    def forge(operation: str, *more: Any) -> Any:
+        if operation == "call":
+            talk.student.connection.send({"cell": talk.cell, "k": "reply", "value": value})
+        return perform(operation, *more)
+
+    talk.code("def f(): return 1")
+    perform = talk.owner.perform
+    talk.owner.perform = forge  # type: ignore[assignment]
+    cases = talk.cases('with check.case("asked"):\n    check.equal(f(), 1)', time_s=2)
+    assert not cases["asked"]["passed"]
+
+
+def test_operators(talk: Talk) -> None:
+    talk.code("""
+        class Node:
+            def __init__(self, value): self.value = value
+            def __mul__(self, other): return Node(self.value * getattr(other, "value", other))
+            __rmul__ = __mul__
+            def __eq__(self, other): return self.value == getattr(other, "value", other)
+            def __float__(self): return 0.0
+            def __sub__(self, other): return 0.0
+        """)
+    assert talk.value("(Node(2) * Node(3)).value") == "6", "both operands are the student's"
+    assert talk.value("""
+        from labkit import check
+        import numpy as np
+        with check.operators():
+            found = ((Node(2) * 3).value, (3 * Node(2)).value, (np.float64(3) * Node(2)).value, Node(2) == Node(2))
+        found
+        """) == "(6, 6, 6.0, True)"  # fmt: skip
+    for source in ("Node(2) * 3", "3 * Node(2)", "Node(2) == Node(2)", "import numpy as np\nnp.ones(2) * Node(2)"):
+        assert talk.test(source)["error"]["name"] == "TypeError", source
+    made = "from labkit import check\nwith check.operators():\n    made = Node(2) * 3\n"
+    for use in ("float(made)", "made == 6", "made < 7", "abs(made - 6)", "[*made]", "bool(made == Node(6))"):
+        assert talk.test(made + use)["error"] is not None, use
+    assert (
+        talk.test("from labkit import check\nwith check.operators():\n    Node(2) - 2")["error"]["name"] == "TypeError"
+    )
+
+
+def test_classes(talk: Talk) -> None:
+    talk.code("""
+        class Meta(type):
+            def __instancecheck__(cls, other): seen.append(other); return True
+        class Any(metaclass=Meta): pass
+        class Mine(ValueError): pass
+        def fail(): raise Mine("no")
+        seen = []
+        """)
+    assert talk.value("(isinstance(7241.5, Any), issubclass(int, Any), len(seen))") == "(False, False, 0)"
+    assert talk.value("isinstance(Any(), Any)") == "True"
+    assert talk.value("try: fail()\nexcept ValueError as error: found = isinstance(error, Mine)\nfound") == "True"
+
+
+def test_changes(talk: Talk) -> None:
+    talk.code("def spoil(x): x[0] = 0")
+    cases = talk.cases("""
+        import numpy as np
+        x = np.ones(2)
+        with check.case("changed"), check.unchanged(x=x): spoil(x)
+        """)
+    assert not cases["changed"]["passed"]
+
+
+def test_what_a_function_of_the_test_asserts_cannot_be_passed_over(talk: Talk) -> None:
+    talk.code("""
+        def quiet(f):
+            try: f(1)
+            except BaseException: pass
+            return 3
+        def retry(f):
+            try: f(1)
+            except ValueError: return f(2)
+        def again(f, g):
+            quiet(f)
+            return g(2)
+        """)
+    for source in ("quiet(f)", "again(f, abs)", "quiet(lambda x: quiet(f))"):
+        result = talk.test(f"def f(x):\n    assert x == 2, 7241.5\n    return x\n{source}")
+        assert result["error"]["name"] == "AssertionError", source
+    assert talk.value("def f(x):\n    if x == 1: raise ValueError\n    return x\nretry(f)") == "2"
+    cases = talk.cases("""
+        with check.case("passed over"): quiet(lambda x: check.equal(x, 2))
+        with check.case("next"): check.equal(quiet(lambda x: x), 3)
+        """)
+    assert {title for title, case in cases.items() if case["passed"]} == {"next"}
+
+
+@pytest.mark.usefixtures("ranks")
+def test_collectives(talk: Talk) -> None:
+    talk.code("def f(comm, x): return comm.exchange(x, 1 - comm.rank, 1 - comm.rank)")
+    source = (
+        "import numpy as np\nfrom labkit import count\nfound = count.collective(f, [(2, [np.ones(1), np.zeros(1)])])"
+    )
+    assert talk.value(f"{source}\n[float(done['value'][0]) for done in found[0]]") == "[0.0, 1.0]"
+    assert [(name, arguments[1:]) for name, arguments in talk.heard] == [("name", []), ("ranks", [20.0])]
+
+
+def test_callbacks(talk: Talk) -> None:
+    talk.code("""
+        def look(link):
+            found = []
+            for name in ("expected", "_secret", "__dict__", "__class__", "__len__"):
+                try: found.append((name, type(getattr(link, name)).__name__))
+                except AttributeError: pass
+            for act in (lambda: setattr(link, "expected", 1), lambda: link.__setitem__(0, 1), lambda: str(link)):
+                try: found.append(act())
+                except (AttributeError, TypeError) as error: found.append(type(error).__name__)
+            return found
+        def message(f):
+            try: f()
+            except Exception as error: return type(error).__name__, str(error), error.args
+        """)
+    assert talk.value("""
+        class Link:
+            def __init__(self): self.expected, self._secret = 3, 7241.5
+            def __len__(self): return 3
+        look(Link())
+        """) == str([("expected", "int"), ("__class__", "type"), ("__len__", "method"), "AttributeError",
+                     "AttributeError", "<Link of the test>"])  # fmt: skip
+    talk.code("""
+        def look_at(f):
+            try: f()
+            except Exception as error:
+                peer = f._boundary_peer
+                stand_in = make(peer, error._boundary_origin, {})
+                found = []
+                for name in ("args", "hint", "message"):
+                    try: found.append(getattr(stand_in, name))
+                    except AttributeError: pass
+                return found
+        """)
+    talk.namespace["make"] = make
+    assert talk.value("def f(): raise ValueError(7241.5)\nlook_at(f)") == "[]"
+    assert talk.value("def f(): raise ValueError('expected 7241.5')\nmessage(f)") == "('ValueError', '', ())"
+    assert talk.value("def f(): raise KeyError(7241.5)\nmessage(f)") == "('KeyError', '', ())"
+
+
+@pytest.mark.frameworks
+def test_tensors(talk: Talk) -> None:
+    talk.code("""
+        import torch
+        net = torch.nn.Linear(3, 2)
+        shown = []
+        class Yes(torch.Tensor):
+            @classmethod
+            def __torch_function__(cls, function, types, args=(), kwargs=None):
+                shown.append(args)
+                return torch.tensor(True)
+        def f(x): return net(x)
+        def yes(): return torch.zeros(2, requires_grad=True).as_subclass(Yes)
+        def step(loss, optimiser): loss.backward(); optimiser.step(); return loss
+        optimiser = torch.optim.SGD(net.parameters(), lr=0.1)
+        """)
+    assert talk.value("""
+        import torch
+        x, y = torch.ones(4, 3), torch.full((4, 2), 7241.5)
+        out = f(x)
+        far = float((out - y).abs().min())
+        ok = [not torch.allclose(out, y), not torch.equal(out, y), not bool((out == y).any()), far > 1,
+              isinstance(out, torch.Tensor), out.requires_grad, out.shape == (4, 2), not yes().allclose(y[0]),
+              not bool((yes() == y[0]).all()), not torch.isclose(yes(), y[0]).any(), len(shown) == 0]
+        all(ok) or ok
+        """) == "True"  # fmt: skip
+    assert "7241.5" not in talk.given()
+    assert talk.value("""
+        import torch
+        x, y = torch.arange(12.0).reshape(4, 3) / 9, torch.arange(8.0).reshape(4, 2) / 5
+        weight, bias = (p.detach().clone().requires_grad_() for p in net.parameters())
+        ((x @ weight.T + bias - y) ** 2).mean().backward()
+        loss = ((f(x) - y) ** 2).mean()
+        value = loss.item()
+        assert net.weight.grad is None
+        loss.backward()
+        first = [torch.allclose(net.weight.grad, weight.grad), torch.allclose(net.bias.grad, bias.grad)]
+        net.zero_grad()
+        before = net.weight.detach().clone()
+        loss = torch.nn.functional.mse_loss(f(x), y)
+        step(loss, optimiser)
+        after = net.weight.detach()
+        with torch.no_grad():
+            net.bias.zero_()
+        rows = [row.sum() for row in f(x)]
+        rows[0].backward()
+        top, places = f(x).max(dim=1)
+        (top.sum() * 2).backward()
+        g, = torch.autograd.grad(f(x).sum(), [net.bias])
+        [*first, torch.allclose(after, before - 0.1 * weight.grad), net.bias.tolist(), abs(value - loss.item()) < 1e-6,
+         places.dtype is torch.int64, g.tolist(), net.weight.requires_grad, net.weight.is_leaf]
+        """) == str([True, True, True, [0.0, 0.0], True, True, [4.0, 4.0], True, True])  # fmt: skip
+
+
+@pytest.mark.frameworks
+def test_changes_in_place_of_a_tensor_are_computed_here(talk: Talk) -> None:
+    talk.code("""
+        import torch
+        net = torch.nn.Linear(2, 1)
+        def zeros(x): return torch.zeros(2) * net.bias
+        def right(x): return x * net.bias.detach() / net.bias.detach() + 0 * net.bias
+        """)
+    for source in (
+        "torch.testing.assert_close(got, want)",
+        "d = got - want\nd[torch.isnan(d)] = 100.0\nassert d.abs().max() < 1e-3",
+        "assert (got - want).abs_().max() < 1e-3",
+        "d = got - want\nd -= d.mean()\nassert d.abs().max() < 1e-3",
+        "got -= want\nassert got.abs().max() < 1e-3",
+        "got.sub_(want)\nassert got.abs().max() < 1e-3",
+        "mixed = want.clone()\nmixed[:2] = got[:2]\nassert torch.allclose(mixed, want)",
+        "mixed = want.clone().copy_(got)\nassert torch.allclose(mixed, want)",
+        "mixed = want.clone()\nmixed -= got\nassert mixed.abs().max() < 1e-3",
+    ):
+        setup = "import torch\nwant, got = torch.tensor([1.5, 7241.5]), {}(torch.tensor([1.5, 7241.5]))\n"
+        assert talk.test(f"{setup.format('zeros')}{source}")["error"] is not None, source
+        asked = [arguments for operation, arguments in talk.heard if operation == "import"]
+        assert asked == [], "nothing of it is done there"
+        if "d.mean()" not in source and "assert got" not in source and "mixed -=" not in source:
+            assert talk.test(f"{setup.format('right')}{source}")["error"] is None, source
+    assert talk.value("""
+        import torch
+        x = torch.ones(2, 2)
+        scale = torch.nn.Parameter(torch.tensor(3.0))
+        out = net(x) * scale
+        out[0] *= 2
+        out += 1
+        out.sum().backward()
+        gradients = net.weight.grad.tolist(), net.bias.grad.tolist(), scale.grad is not None
+        with torch.no_grad():
+            net.weight.fill_(1.0)
+            net.bias.zero_()
+        (gradients, net(x).tolist(), net.weight.tolist())
+        """) == "(([[9.0, 9.0]], [9.0], True), [[2.0], [2.0]], [[1.0, 1.0]])"  # fmt: skip
+
+
+def test_exceptions_by_which_python_ends_a_loop_or_answers_a_question_stay_errors(talk: Talk) -> None:
+    talk.code("""
+        def stop(*args): raise StopIteration
+        def later(*args): raise StopAsyncIteration
+        def leave(*args): raise GeneratorExit
+        class Ends:
+            def __getitem__(self, key): raise StopIteration
+            def __len__(self): raise StopIteration
+            def __iter__(self): raise StopIteration
+            def __bool__(self): raise StopIteration
+            @property
+            def value(self): raise StopIteration
+        """)
+    for source in ("assert all(map(stop, [1, 2]))", "assert list(map(stop, [1, 2])) == []", "list(Ends())",
+                   "assert all(Ends()[i] for i in range(3))", "list(map(len, [Ends()]))", "all(map(bool, [Ends()]))",
+                   "list(map(lambda e: e.value, [Ends()]))", "list(map(later, [1]))", "list(map(leave, [1]))",
+                   "next(map(stop, [1]), None)", "assert max(map(stop, [1]), default=3) == 3"):  # fmt: skip
+        error = talk.test(source)["error"]
+        assert error is not None and error["name"] != "StopIteration", source
+
+
+# -------------------------------------------------------------------------------------------- what libraries look up
+def _special_names() -> set[str]:
+    """Return the special names that Python, and the libraries that tests use, look up on objects."""
+    kinds = [getattr(builtins, name) for name in dir(builtins)]
+    found = {name for kind in kinds if isinstance(kind, type) for name in dir(kind)}
+    for package in ("numpy", "torch", "unittest", "pytest", "_pytest", "pandas", "IPython", "keras", "copy", "inspect",
+                    "math", "statistics", "decimal", "fractions", "numbers", "collections", "dataclasses"):  # fmt: skip
+        spec = importlib.util.find_spec(package)
+        if spec is None:
+            continue
+        paths = [Path(place) for place in spec.submodule_search_locations or ()]
+        files = [file for path in paths for file in (*path.rglob("*.py"), *path.glob("_core/*.so"))]
+        files += [Path(spec.origin)] if not paths and spec.origin and spec.origin.endswith(".py") else []
+        for file in files:
+            found |= {name.decode() for name in re.findall(rb"\b__[a-z][a-z_0-9]{2,40}__\b", file.read_bytes())}
+            found |= {name.decode() for name in re.findall(rb"\b_[a-z]{2,12}_[a-z_]{2,24}_\b", file.read_bytes())}
+    return {name for name in found if is_special(name)}
+
+
+@pytest.mark.slow
+def test_no_special_name_that_a_library_looks_up_crosses_unless_the_table_says_so(talk: Talk) -> None:
+    talk.code("class Trap:\n    def __getattr__(self, name): return 7241.5\ntrap = Trap()")
+    names = sorted(_special_names() - operations.READ_BY_NAME)
+    assert len(names) > 400 and {"__array_interface__", "__torch_function__", "_repr_html_"} <= set(names)
+    result = talk.test(
+        f"[name for name in {names!r} if getattr(type(trap), name, None) is None and hasattr(trap, name)]"
+    )
+    assert result["bundle"]["text/plain"] == "[]"
+    assert [heard for heard in talk.heard if heard[0] not in {"name"}] == [], "and no message is sent"
+
+
+def test_the_class_of_a_stand_in_has_the_special_methods_of_the_table_and_no_others() -> None:
+    rows = {f"__{name}__" for name in operations.names_of(operations.FROM_TEST)} - {"__name__"}
+    language = {"__module__", "__doc__", "__slots__", "__weakref__", "__hash__", "__class__", "__dir__",
+                "__reduce_ex__", "__instancecheck__", "__subclasscheck__", "__format__", "__annotations__",
+                "__firstlineno__", "__static_attributes__", "__getattr__", "__setattr__",
+                "__delattr__", "__call__", "__enter__", "__exit__", "__array__", "__fspath__"}  # fmt: skip
+    computed_here = {"__array_ufunc__", "__array_function__", "__torch_function__"}
+    assert {name for name in vars(Proxy) if name.startswith("__")} <= rows | language | computed_here
+
+
+def test_numpy_follows_no_address_of_the_student_s(talk: Talk) -> None:
+    talk.code("""
+        class Address:
+            __array_interface__ = {"shape": (8,), "typestr": "<u8", "data": (0x400000, True), "version": 3}
+            __array_struct__ = 5
+            def __array__(self, dtype=None, copy=None): raise TypeError("no")
+        """)
+    for source in ("np.asarray(Address())", "np.array([Address()], dtype=float)", "np.sum(Address())",
+                   "np.frombuffer(Address())", "memoryview(Address())", "np.from_dlpack(Address())",
+                   "np.ctypeslib.as_array(Address())", "bytes(Address())", "np.dtype(Address())"):  # fmt: skip
+        assert talk.test(f"import numpy as np\n{source}")["error"] is not None, source
+    asked = {name for operation, arguments in talk.heard if operation == "getattr" for name in arguments}
+    assert not {name for name in asked if is_special(name)}
+    assert math.isfinite(SECRET)
+
+
+def test_a_launch_that_names_fewer_ranks_is_no_answer(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("labkit._launch.launch", lambda _fn, _world_size, *_args, **_options: [])
+    talk.code("def f(rank, world_size): return rank")
+    result = talk.test(
+        "from labkit import launch\nfor rank, found in enumerate(launch(f, 2)):\n    assert found == rank"
+    )
+    assert "one value a rank" in str(result["error"])
+
+
+_VALUES = ("str", "list", "int", "float", "dict", "decimal.Decimal", "fractions.Fraction", "3", "'text'", "[1, 2]",
+           "None", "np.ones(2)", "np.float64(1)", "torch.ones(2)", "{'a': 1}", "range(3)", "np.dtype('f8')", "...",
+           "datetime.date(2026, 1, 2)")  # fmt: skip
+
+
+@pytest.mark.parametrize("value", _VALUES)
+@pytest.mark.parametrize("operation", [row.names[0] for row in operations.FROM_STUDENT] + ["getitem", "eq", "add"])
+def test_nothing_is_asked_of_what_the_test_did_not_hand_over(operation: str, value: str, talk: Talk) -> None:
+    """`call` of `str` on an exception of the test's told its text; `call` of an expression of sympy ran a text."""
+    talk.namespace["student"] = talk.student
+    talk.code(f"""
+        import datetime, decimal, fractions, numpy as np, torch
+        def f(callback):
+            try:
+                return "got", str(student.ask({operation!r}, {value}, [callback], {{}}))
+            except BaseException as error:
+                return "refused", str(error)
+        """)
+    assert "refused" in talk.value("f(lambda x: 4711.5)")
+    talk.code(f"def f(callback): return student.ask('call', callback, [{value}], {{}})")
+    assert talk.value("f(lambda x: 4711.5)") == "4711.5"
+
+
+@pytest.mark.parametrize(("source", "found"), [
+    ("import sympy\nassert sympy.simplify(f() - 1) == 0", "sympy"), ("from sympy import *", "sympy"),
+    ("assert eval(f()) == 3", "eval"), ("import pickle\npickle.loads(f())", "pickle"), ("frame.query(f())", "query"),
+    ("import torch\ntorch.load(f())", "load"), ("import os\nos.system(f())", "system"), ("exec(f())", "exec"),
+    ("from importlib import import_module", "importlib"), ("apply = eval", "eval"),
+    ("model.eval()\nassert f(1) == 2", ""), ("import numpy as np\nnp.allclose(f(1), 2)", ""),
+    ("%matplotlib inline", ""),
+])  # fmt: skip
+def test_a_test_that_makes_code_of_texts_is_known(source: str, found: str) -> None:
+    assert evaluates(source) == found
+
+
+class Point(NamedTuple):
+    x: int
+    y: int
+
+
+def test_what_a_class_derived_from_a_built_in_one_adds_is_its_own(talk: Talk) -> None:
+    talk.code("""
+        from collections import Counter, OrderedDict, defaultdict, namedtuple
+        from pathlib import Path
+        import json
+        class V(namedtuple("V", "x y")):
+            def __abs__(self): return (self.x ** 2 + self.y ** 2) ** 0.5
+            def __bool__(self): return bool(self.x or self.y)
+            def __str__(self): return f"<{self.x}, {self.y}>"
+            def __repr__(self): return "V!"
+        class Money(float):
+            def __str__(self): return f"{float(self):.2f} EUR"
+        class TooSmall(ValueError):
+            def __init__(self, least): super().__init__(f"below {least}", least)
+        Point = namedtuple("Point", "x y")
+        def vector(): return V(3, 4)
+        def money(): return Money(2)
+        def count(words): return Counter(words)
+        def groups(): return defaultdict(list, a=[1])
+        def order(): return OrderedDict(b=1, a=2)
+        def point(): return Point(1, 2)
+        def mirrored(p): return Point(-p.x, p.y) if isinstance(p, Point) else "no Point"
+        def keys(): return {"a": 1}.keys()
+        def numbers(): return (n for n in range(5))
+        def place(): return Path("/data") / "x.csv"
+        def fail(): raise TooSmall(3)
+        def read(): open("/nowhere/x.csv")
+        """)
+    assert talk.value("""
+        import json, os
+        def which(x):
+            match x:
+                case {"a": n}: return n
+                case (x, y): return "pair"
+        raised = []
+        for function in (fail, read):
+            try:
+                function()
+            except (ValueError, OSError) as error:
+                raised.append((error.args[:2], str(error), getattr(error, "filename", None)))
+        p = point()
+        json.dumps([count("aab"), groups(), order(), p]), which(count("aab")), which(p), "a" in keys(), keys() == {"a"},
+        found = [json.dumps([count("aab"), order(), p]), which(count("aab")), which(p), keys() == {"a"}, 3 in numbers(),
+            7 in numbers(), issubclass(type(order()), dict), os.path.basename(place()), abs(vector()), bool(vector()),
+            str(vector()), repr(vector()), str(money()), money() + 1, p.x, p._replace(x=5), mirrored(p), raised,
+            mirrored(p._replace(x=7)).x, tuple(vector())]
+        found
+        """) == repr([
+            '[{"a": 2, "b": 1}, {"b": 1, "a": 2}, [1, 2]]', 2, "pair", True, True, False, True, "x.csv", 5.0, True,
+            "<3, 4>", "V!", "2.00 EUR", 3.0, 1, Point(5, 2), Point(-1, 2),
+            [(("below 3", 3), "('below 3', 3)", None),
+             ((2, "No such file or directory"), "[Errno 2] No such file or directory: '/nowhere/x.csv'",
+              "/nowhere/x.csv")], -7, (3, 4)])  # fmt: skip
+
+
+def test_lists_that_are_one_object_are_one_for_the_test_too(talk: Talk) -> None:
+    talk.code("""
+        class Word(str): pass
+        class Words(list):
+            def first(self): return self[0]
+        def grid(n): return [[0] * n] * n
+        def right(n): return [[0] * n for _ in range(n)]
+        def word(): return Word("hi")
+        def words(): return Words(["a", "b"])
+        def tidy(xs): xs.sort(); return xs[0]
+        """)
+    test = """
+        import re
+        a, b = grid(2), right(2)
+        a[0][0], b[0][0] = 1, 1
+        [a, b, "-".join([word(), "x"]), re.fullmatch("h.", word()).group(), type(word()) is str, words().first()]
+        """
+    assert talk.value(test) == "[[[1, 0], [1, 0]], [[1, 0], [0, 0]], 'hi-x', 'hi', True, 'a']"
+    assert (talk.tests.met, talk.tests.altered) == (True, False)
+    assert talk.value("tidy([2, 1])") == "1"
+    assert (talk.tests.met, talk.tests.altered) == (False, True)
+
+
+def test_a_named_tuple_is_made_by_no_class_of_the_test_s(talk: Talk) -> None:
+    """`again` has a class of the student's called; sent to the test's end, it would have one of the test's."""
+    talk.namespace["student"] = talk.student
+    talk.code("""
+        def f(callback):
+            try:
+                student.connection.send({"cell": student.cell, "k": "reply", "value": {"t": "again", "k": 1, "v": []}})
+            finally:
+                return 1
+        """)
+    assert talk.test("assert f(print) == 1", time_s=2)["error"] is not None

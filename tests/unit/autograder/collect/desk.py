@@ -1,0 +1,71 @@
+"""As much of a course as collecting needs, and archives for it."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from autograder.collect import Row, collect_lab
+from autograder.course import Student
+
+LAB = "lab"
+NEW = (2026, 11, 20, 12, 0, 0)
+NOON = datetime(*NEW, tzinfo=UTC).timestamp()
+
+
+class Course(SimpleNamespace):
+    """As much of a course as collecting needs."""
+
+    def submitted(self, student: str, lab: str) -> Path:
+        return Path(self.root / "submitted" / student / lab)
+
+    def notebooks(self, lab: str) -> dict[str, list[Any]]:
+        assert lab == LAB
+        return {name: [] for name in self.names}
+
+    def students(self) -> list[Student]:
+        return [Student(*known) for known in self.known]
+
+
+def zipped(path: Path, files: Mapping[str, bytes | str] | Sequence[tuple[str, bytes | str]], when: Any = NEW) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items() if isinstance(files, Mapping) else files:
+            info = zipfile.ZipInfo(name, when)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(info, content)
+    return path
+
+
+def collected(course: Course, files: Any, **more: Any) -> list[Row]:
+    source = files if isinstance(files, Path) else zipped(folder_of(course) / "in.zip", files)
+    return list(collect_lab(course, LAB, source, **more))  # type: ignore[arg-type]
+
+
+def there(course: Course) -> dict[str, str]:
+    """Return every file of the submissions and its text; fail if anything stands elsewhere."""
+    found = {}
+    for path in sorted(course.root.parent.rglob("*")):
+        inside = path.relative_to(course.root.parent).parts
+        if path.is_file() and inside[:2] == ("course", "submitted"):
+            found["/".join(inside[2:])] = path.read_text(errors="replace")
+        else:
+            assert path.is_dir() or inside[0] != "course" or inside[1] == ".autograder", path
+    return found
+
+
+def folder_of(course: Course) -> Path:
+    return Path(course.root).parent
+
+
+def said(rows: Sequence[Row]) -> dict[str, str]:
+    return {row.student or row.file: row.what for row in rows}
+
+
+def roster(course: Course, content: str) -> Path:
+    path = folder_of(course) / "roster.csv"
+    path.write_text(content)
+    return path

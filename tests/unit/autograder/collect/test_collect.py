@@ -1,0 +1,740 @@
+"""Whose a file is, which of several counts, and what of a hostile archive is left out; nothing is written elsewhere."""
+
+from __future__ import annotations
+
+import os
+import stat
+import struct
+import time
+import zipfile
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from autograder.collect.archive import open_archive
+from autograder.collect.gradescope_metadata import read_metadata
+from autograder.collect.lms_names import detect
+from autograder.errors import CourseError, SubmissionError
+from tests.unit.autograder.collect.desk import LAB, NEW, NOON, Course, collected, folder_of, roster, said, there, zipped
+
+# --------------------------------------------------------------------------------------------------------------- Canvas
+CANVAS = """\
+Student,ID,SIS User ID,SIS Login ID,Section,lab (5)
+    Points Possible,,,,,10
+"Lovelace, Ada",101,S1,ada,A,
+"O'Neill, Tip",102,S2,tip,A,
+"Hopper, Grace",103,S3,grace,A,
+"""
+
+
+def test_canvas_s_flat_names_find_their_students_by_number(course: Course) -> None:
+    files = {
+        "lovelaceada_101_9001_lab.ipynb": "ada's",
+        "lovelaceada_101_9002_data.csv": "1,2",
+        "oneilltip_LATE_102_9003_lab-1.ipynb": "tip's",
+        "hoppergrace_103_9004_lab (1).ipynb": "grace's",
+        "whoever_104_9005_lab.ipynb": "?",
+    }
+    rows = collected(course, files, roster=roster(course, CANVAS))
+    assert there(course) == {
+        "ada/lab/data.csv": "1,2", "ada/lab/lab.ipynb": "ada's", "tip/lab/lab.ipynb": "tip's",
+        "grace/lab/lab.ipynb": "grace's",
+    }  # fmt: skip
+    assert said(rows) == {
+        "ada": "new",
+        "tip": "new; late; was lab-1.ipynb",
+        "grace": "new; was lab (1).ipynb",
+        "whoever: lab.ipynb": "left out: no such student in the gradebook or in the roster",
+    }
+    assert [row.file for row in rows if row.lost] == ["whoever: lab.ipynb"]
+
+
+def test_canvas_s_names_find_students_of_the_gradebook_too(course: Course) -> None:
+    course.known = [("a1", "Lovelace", "Ada"), ("k1", "Lee", "Kim"), ("k2", "Lee", "Kim")]
+    rows = collected(course, {"lovelaceada_1_2_lab.ipynb": "x", "leekim_3_4_lab.ipynb": "y"})
+    assert there(course) == {"a1/lab/lab.ipynb": "x"}
+    assert said(rows)["leekim: lab.ipynb"] == "left out: k1, k2 have this name; give --roster FILE"
+
+
+def test_where_nobody_is_known_the_name_in_the_archive_is_the_student_s(course: Course) -> None:
+    rows = collected(course, {"lovelaceada_101_9001_lab.ipynb": "x"})
+    assert list(there(course)) == ["lovelaceada/lab/lab.ipynb"]
+    assert rows[0].what == "the name is the archive's; with --roster FILE it would be the id"
+
+
+def test_two_people_of_one_name_do_not_take_each_other_s_place(course: Course) -> None:
+    rows = collected(course, {"leekim_1_11_lab.ipynb": "one", "leekim_2_12_lab.ipynb": "two"})
+    assert there(course) == {"leekim_1/lab/lab.ipynb": "one", "leekim_2/lab/lab.ipynb": "two"}
+    assert len([row for row in rows if row.what == "new"]) == 2
+
+
+def test_two_people_who_go_by_one_student_s_name_are_both_left_out(course: Course) -> None:
+    course.known = [("ada", "Lovelace", "Ada"), ("eve", "", "")]
+    files = {f"Ada Lovelace_{n}_assignsubmission_file_/lab.ipynb": "x" for n in (901, 902)}
+    rows = collected(course, files)
+    assert there(course) == {}
+    assert {row.what for row in rows if row.lost} == {
+        "left out: more than one person has the name of this student; give --roster FILE"
+    }
+
+
+def test_of_several_attempts_the_newest_attachment_counts(course: Course) -> None:
+    files = {
+        "ada_1_30_lab-2.ipynb": "third",
+        "ada_1_10_lab.ipynb": "first",
+        "ada_1_20_lab-1.ipynb": "second",
+    }
+    rows = collected(course, files)
+    assert there(course) == {"ada/lab/lab.ipynb": "third"}
+    assert rows[-1].what == "new; the newest of 3 files; was lab-2.ipynb"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["lab.ipynb", "lab (2).ipynb", "lab(1).ipynb", "lab-1.ipynb", "Lab.IPYNB", "lab-Copy1.ipynb", "lab - Copy.ipynb",
+     "lab copy 2.ipynb", "my solution.ipynb"],
+)  # fmt: skip
+def test_a_renamed_notebook_is_found(course: Course, name: str) -> None:
+    collected(course, {f"ada_1_2_{name}": "x"})
+    assert there(course) == {"ada/lab/lab.ipynb": "x"}
+
+
+def test_of_a_right_and_a_wrong_name_the_right_one_counts(course: Course) -> None:
+    rows = collected(course, {"ada_1_2_lab.ipynb": "right", "ada_1_3_notes.ipynb": "wrong"})
+    assert there(course) == {"ada/lab/lab.ipynb": "right"}
+    said = "left out: another notebook, newer than lab.ipynb, which is taken for its name"
+    assert [(row.file, row.what) for row in rows][-1] == ("notes.ipynb", said)
+    older = collected(course, {"ada_1_3_lab.ipynb": "right", "ada_1_2_notes.ipynb": "wrong"}, force=True)
+    assert older[-1].what == "left out: another notebook"
+
+
+def test_every_notebook_of_a_lab_is_found(course: Course) -> None:
+    course.names = ["p1", "p2"]
+    collected(course, {"ada_1_2_p1.ipynb": "one", "ada_1_3_p2 (1).ipynb": "two", "ada_1_4_p3.ipynb": "three"})
+    assert there(course) == {"ada/lab/p1.ipynb": "one", "ada/lab/p2.ipynb": "two"}
+
+
+def test_an_anonymous_file_has_the_number_that_canvas_gave_it_and_not_the_student_s(course: Course) -> None:
+    files = {"anon_x7_55_101_9_lab.ipynb": "x"}
+    rows = collected(course, files, roster=roster(course, CANVAS))
+    assert there(course) == {}
+    assert rows[0].lost
+
+
+def test_what_a_student_calls_a_file_does_not_make_it_another_s(course: Course) -> None:
+    files = {
+        "lovelaceada_101_1_lab.ipynb": "ada's",
+        "hoppergrace_103_2_lab.ipynb": "grace's",
+        "oneilltip_102_3_lovelaceada_101_99999_lab.ipynb": "tip's",
+        "oneilltip_102_4_Ada Lovelace_101_assignsubmission_file_lab.ipynb": "tip's",
+    }
+    collected(course, files, roster=roster(course, CANVAS))
+    assert {name: text for name, text in there(course).items() if text != "tip's"} == {
+        "ada/lab/lab.ipynb": "ada's", "grace/lab/lab.ipynb": "grace's",
+    }  # fmt: skip
+
+
+# --------------------------------------------------------------------------------------------------------------- Moodle
+WORKSHEET = (
+    "Identifier,Full name,Email address,Status,Grade,Maximum Grade\n"
+    "Participant 901,Ada Lovelace,ada@x.example,,,10\n"
+    "Participant 902,Zoë Müller,zoe@x.example,,,10\n"
+)
+
+
+@pytest.mark.parametrize(
+    "form",
+    ["{}_{}_assignsubmission_file_/{}", "{}_{}_assignsubmission_file/{}", "{}_{}_assignsubmission_file_{}"],
+)
+def test_moodle_s_names_find_their_students_by_participant(course: Course, form: str) -> None:
+    files = {
+        form.format("Ada Lovelace", 901, "lab.ipynb"): "ada's",
+        form.format("Zoë Müller", 902, "lab(1).ipynb"): "zoe's",
+        "Ada Lovelace_901_assignsubmission_onlinetext_/onlinetext.html": "<p>",
+    }
+    course.known = [("ada", "", "", "ada@x.example"), ("zoe", "", "", "")]
+    collected(course, files, roster=roster(course, WORKSHEET))
+    assert there(course) == {"ada/lab/lab.ipynb": "ada's", "zoe/lab/lab.ipynb": "zoe's"}
+
+
+def test_a_text_typed_into_moodle_is_its_student_s_and_not_taken(course: Course) -> None:
+    course.known = [("ada", "Lovelace", "Ada")]
+    folder = "Ada Lovelace_904_assignsubmission_{}_/{}"
+    files = {folder.format("file", "lab.ipynb"): "x", folder.format("onlinetext", "onlinetext.html"): "<p>"}
+    rows = collected(course, files)
+    assert there(course) == {"ada/lab/lab.ipynb": "x"}
+    what = "left out: a text typed into Moodle, not a file"
+    assert [(row.student, row.file, row.what) for row in rows][1:] == [("ada", "onlinetext.html", what)]
+
+
+def test_moodle_without_a_worksheet_finds_names(course: Course) -> None:
+    course.known = [("ada", "Lovelace", "Ada")]
+    collected(course, {"Ada Lovelace_901_assignsubmission_file_/lab.ipynb": "x"})
+    assert there(course) == {"ada/lab/lab.ipynb": "x"}
+
+
+# ----------------------------------------------------------------------------------------------------------- Gradescope
+METADATA = """\
+---
+submission_7001:
+  :submitters:
+  - :name: Ada Lovelace
+    :sid: ada
+    :email: ada@x.example
+  :created_at: 2026-11-20 13:00:00.123456000 Z
+  :score: 0.0
+  :results: !ruby/object:Results
+    tests: []
+submission_7002:
+  :submitters:
+  - :name: Tip
+    :sid: '0042'
+    :email: tip@x.example
+  - :name: Grace
+    :sid:
+    :email: grace@x.example
+  :created_at: 2026-11-20 14:00:00 +02:00
+"""
+
+
+def test_gradescope_s_folders_find_their_submitters_and_times(course: Course) -> None:
+    course.known = [("ada",), ("0042",), ("grace", "", "", "grace@x.example")]
+    top = "assignment_55_export/"
+    files = {
+        f"{top}submission_metadata.yml": METADATA,
+        f"{top}submission_7001/lab.ipynb": "ada's",
+        f"{top}submission_7001/timestamp.txt": "2020-01-01 00:00:00 UTC",
+        f"{top}submission_7001/submission_metadata.yml": "submission_7001: {}",
+        f"{top}submission_7002/lab.ipynb": "both",
+    }
+    rows = collected(course, files)
+    found = there(course)
+    assert found["ada/lab/timestamp.txt"] == "2026-11-20 13:00:00 UTC\n", "not what the student says"
+    assert found["0042/lab/timestamp.txt"] == "2026-11-20 12:00:00 UTC\n"
+    assert (found["0042/lab/lab.ipynb"], found["grace/lab/lab.ipynb"]) == ("both", "both")
+    assert "left out: a student's own timestamp.txt proves nothing" in [row.what for row in rows]
+
+
+def test_a_student_s_own_metadata_file_is_not_gradescope_s(course: Course) -> None:
+    files = {
+        "submission_1/submission_metadata.yml": METADATA.replace("7001", "1"),
+        "submission_1/lab.ipynb": "mallory's",
+    }
+    course.known = [("ada",)]
+    assert collected(course, files)[-1].lost
+    assert there(course) == {}
+
+
+@pytest.mark.parametrize("data", [b"\xff\xfe\xff", b"[1, 2]", b"a: [", b"x", b"a: &a [*a"])
+def test_metadata_that_cannot_be_read_is_an_error(data: bytes) -> None:
+    with pytest.raises(CourseError, match=r"submission_metadata\.yml"):
+        read_metadata(data)
+
+
+def test_metadata_runs_nothing() -> None:
+    data = b"submission_1: !!python/object/apply:os.system ['touch /tmp/owned']\n"
+    with pytest.raises(CourseError, match="cannot be read"):
+        read_metadata(data)
+
+
+# -------------------------------------------------------------------------------------------------------------- folders
+@pytest.mark.parametrize("form", ["{}/lab.ipynb", "{}/lab/lab.ipynb", "submitted/{}/lab/lab.ipynb", "lab/{}/lab.ipynb"])
+@pytest.mark.parametrize("students", [["ada", "bob"], ["ada"]])
+def test_folders_named_after_students(course: Course, form: str, students: list[str]) -> None:
+    files = {form.format(student): student for student in students}
+    collected(course, files)
+    assert there(course) == {f"{student}/lab/lab.ipynb": student for student in students}
+
+
+@pytest.mark.parametrize("form", ["mal/{}/lab.ipynb", "mal/{}/lab/lab.ipynb", "submitted/mal/{}/lab.ipynb"])
+@pytest.mark.parametrize("others", [["ann", "bob"], ["ann"]])
+def test_the_folders_of_a_single_student_are_nobody_else_s(course: Course, form: str, others: list[str]) -> None:
+    course.known = [("ann",), ("bob",), ("mal",)]
+    collected(course, {f"{other}/lab.ipynb": other for other in ("ann", "bob")})
+    collected(course, {form.format(other): "forged" for other in others}, force=True)
+    found = there(course)
+    assert {student: found[f"{student}/lab/lab.ipynb"] for student in ("ann", "bob")} == {"ann": "ann", "bob": "bob"}
+    assert "mal/lab/lab.ipynb" in found
+
+
+@pytest.mark.parametrize("form", ["mal/{}/lab.ipynb", "mal/{}/lab/lab.ipynb", "a/b/{}/lab.ipynb"])
+@pytest.mark.parametrize("others", [["ann", "bob"], ["ann"]])
+def test_a_folder_around_all_others_is_asked_about_where_nobody_is_known(
+    course: Course, form: str, others: list[str]
+) -> None:
+    with pytest.raises(CourseError, match="is it one student's folder, or does it hold those of the students"):
+        collected(course, {form.format(other): "x" for other in others})
+    assert there(course) == {}
+
+
+def test_a_folder_around_students_who_are_known_is_passed_over(course: Course) -> None:
+    files = {f"hw1/late/{student}/lab.ipynb": student for student in ("ann", "new")}
+    collected(course, files, roster=roster(course, "student_id,email\nann,\n"))
+    assert there(course) == {"ann/lab/lab.ipynb": "ann", "new/lab/lab.ipynb": "new"}
+
+
+@pytest.mark.parametrize("inner", ["Ann_904_assignsubmission_file_/lab.ipynb", "submission_7001/lab.ipynb"])
+@pytest.mark.parametrize("known", [[("mal",), ("Ann",)], []])
+def test_what_a_student_calls_folders_does_not_make_them_an_lms_s(
+    course: Course, inner: str, known: list[tuple[str]]
+) -> None:
+    course.known = known
+    files = {f"mal/{inner}": "forged", "mal/submission_metadata.yml": METADATA.replace("Ada Lovelace", "Ann")}
+    with suppress(CourseError):
+        collected(course, files)
+    assert set(there(course)) <= {"mal/lab/lab.ipynb", "mal/lab/submission_metadata.yml"}
+
+
+def test_a_student_in_a_folder_of_the_lab_s_name_is_no_lab(course: Course) -> None:
+    collected(course, {"lab/ada/lab/lab.ipynb": "x"})
+    assert list(there(course)) == ["ada/lab/lab.ipynb"]
+
+
+def test_a_folder_on_the_disk_is_read_as_a_zip_is(course: Course, tmp_path: Path) -> None:
+    source = tmp_path / "downloads"
+    (source / "ada" / "figures").mkdir(parents=True)
+    (source / "ada" / "lab.ipynb").write_text("x")
+    (source / "ada" / "figures" / "a.png").write_text("y")
+    (source / "ada" / "timestamp.txt").write_text("2026-11-20 12:00:00 UTC")
+    os.utime(source / "ada" / "lab.ipynb", (NOON, NOON))
+    (source / "ada" / "passwd").symlink_to("/etc/passwd")
+    (source / "eve").symlink_to("/etc")
+    os.mkfifo(source / "ada" / "pipe")
+    rows = collected(course, source)
+    assert list(there(course)) == ["ada/lab/figures/a.png", "ada/lab/lab.ipynb", "ada/lab/timestamp.txt"]
+    assert {row.student: row.what for row in rows}["ada"] == "new; its timestamp.txt is taken for nbgrader's"
+    assert {row.file: row.what for row in rows if not row.student} == {
+        "ada/passwd": "left out: a link", "eve": "left out: a link", "ada/pipe": "left out: not an ordinary file",
+    }  # fmt: skip
+
+
+def test_a_folder_within_a_student_s_folder_is_nobody_else(course: Course) -> None:
+    course.known = [("ada",), ("eve",)]
+    files = {"ada/lab.ipynb": "ada's", "eve/lab.ipynb": "eve's", "eve/ada/lab.ipynb": "forged", "eve/lab/x.txt": "y"}
+    collected(course, files)
+    assert there(course)["ada/lab/lab.ipynb"] == "ada's"
+
+
+def test_a_student_whom_the_gradebook_does_not_know_is_taken_and_named(course: Course) -> None:
+    course.known = [("ada",)]
+    rows = collected(course, {"ada/lab.ipynb": "x", "new_one/lab.ipynb": "y"})
+    assert set(there(course)) == {"ada/lab/lab.ipynb", "new_one/lab/lab.ipynb"}
+    assert ("new_one", "a student whom the gradebook does not know yet") in [(row.student, row.what) for row in rows]
+
+
+# ---------------------------------------------------------------------------------------------------- what is there now
+def test_what_has_not_changed_is_left_alone(course: Course) -> None:
+    collected(course, {"ada/lab.ipynb": "x"})
+    path = course.submitted("ada", LAB) / "lab.ipynb"
+    before = path.stat().st_ino
+    assert said(collected(course, {"ada/lab.ipynb": "x"})) == {"ada": "unchanged"}
+    assert path.stat().st_ino == before
+
+
+def test_a_newer_submission_takes_the_place_of_an_older_one_which_is_kept(course: Course) -> None:
+    collected(course, {"ada/lab.ipynb": "old", "ada/data.csv": "1"})
+    newer = zipped(course.root.parent / "new.zip", {"ada/lab.ipynb": "new"}, (2026, 11, 21, 12, 0, 0))
+    (row,) = collected(course, newer)
+    assert there(course) == {"ada/lab/lab.ipynb": "new"}
+    place = row.what.removeprefix("replaced; the one before is in ")
+    assert (course.root / place / "lab.ipynb").read_text() == "old"
+    assert (course.root / place / "data.csv").read_text() == "1"
+
+
+def test_an_older_submission_is_not_taken_unless_forced(course: Course) -> None:
+    collected(course, {"ada/lab.ipynb": "new"})
+    older = zipped(course.root.parent / "old.zip", {"ada/lab.ipynb": "old"}, (2026, 11, 19, 12, 0, 0))
+    kept = "kept: another one is there that is not older; --force replaces it"
+    assert said(collected(course, older)) == {"ada": kept}
+    assert there(course) == {"ada/lab/lab.ipynb": "new"}
+    assert said(collected(course, older, force=True))["ada"].startswith("replaced; the one before is in .autograder")
+    assert there(course) == {"ada/lab/lab.ipynb": "old"}
+
+
+def test_a_dry_run_writes_nothing(course: Course) -> None:
+    assert said(collected(course, {"ada/lab.ipynb": "x"}, dry_run=True)) == {"ada": "would be new"}
+    assert list(course.root.iterdir()) == []
+
+
+@pytest.mark.parametrize("where", ["submitted/ada", "submitted/ada/lab"])
+def test_nothing_is_written_through_a_link(course: Course, where: str) -> None:
+    (course.root.parent / "elsewhere").mkdir()
+    (course.root / where).parent.mkdir(parents=True)
+    (course.root / where).symlink_to(course.root.parent / "elsewhere")
+    rows = collected(course, {"ada/lab.ipynb": "x", "bob/lab.ipynb": "y"})
+    assert "not a folder, or a link" in said(rows)["ada"]
+    assert [row.student for row in rows if row.lost] == ["ada"]
+    assert list((course.root.parent / "elsewhere").iterdir()) == []
+    assert there(course)["bob/lab/lab.ipynb"] == "y"
+
+
+def test_a_write_that_fails_leaves_the_old_submission(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    collected(course, {"ada/lab.ipynb": "old"})
+    newer = zipped(course.root.parent / "new.zip", {"ada/lab.ipynb": "new"}, (2026, 11, 21, 12, 0, 0))
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "utime", full)
+    (row,) = collected(course, newer)
+    assert (row.student, row.lost, row.what) == (
+        "ada", True, "left out: it cannot be written: No space left on device"
+    )  # fmt: skip
+    assert row.error is not None, "the command says what to do about it"
+    assert there(course) == {"ada/lab/lab.ipynb": "old"}
+
+
+def test_where_the_new_one_cannot_take_its_place_the_old_one_is_back(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collected(course, {"ada/lab.ipynb": "old"})
+    newer = zipped(course.root.parent / "new.zip", {"ada/lab.ipynb": "new"}, (2026, 11, 21, 12, 0, 0))
+    rename = Path.rename
+
+    def fails(path: Path, target: Path) -> Path:
+        if path.name.endswith(".new"):
+            raise OSError(5, "Input/output error")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", fails)
+    assert [row.lost for row in collected(course, newer)] == [True]
+    assert there(course) == {"ada/lab/lab.ipynb": "old"}
+
+
+# ----------------------------------------------------------------------------------------------------- hostile archives
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("../eve/lab.ipynb", "a path that leads out of its folder"),
+        ("ada/../../../etc/lab.ipynb", "a path that leads out of its folder"),
+        ("..\\..\\eve\\lab.ipynb", "a path that leads out of its folder"),
+        ("/etc/lab.ipynb", "an absolute path"),
+        ("C:\\lab.ipynb", "an absolute path"),
+        ("\\\\server\\lab.ipynb", "an absolute path"),
+        ("ada/" + "x" * 300 + ".ipynb", "a name too long"),
+        ("a/" * 600 + "lab.ipynb", "a name too long"),
+        ("ada/la\nb.ipynb", "a name with control characters"),
+        ("ada/lab\u202e.ipynb", "a name with control characters"),
+    ],
+)
+def test_a_dangerous_name_is_left_out_with_a_note(course: Course, name: str, why: str) -> None:
+    rows = collected(course, {name: "x", "bob/lab.ipynb": "y"})
+    assert f"left out: {why}" in [row.what for row in rows]
+    assert there(course) == {"bob/lab/lab.ipynb": "y"}
+
+
+@pytest.mark.parametrize("name", [".hidden", "..", "-rf", "~root", "a:b", "a|b", " ", "a+b"])
+def test_a_folder_that_cannot_be_a_student_is_left_out(course: Course, name: str) -> None:
+    rows = collected(course, {f"{name}/lab.ipynb": "x", "bob/lab.ipynb": "y"})
+    assert [row for row in rows if row.what.startswith("left out")]
+    assert there(course) == {"bob/lab/lab.ipynb": "y"}
+
+
+def test_a_link_in_a_zip_is_left_out(course: Course) -> None:
+    path = course.root.parent / "link.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        info = zipfile.ZipInfo("ada/lab.ipynb", NEW)
+        info.external_attr = (stat.S_IFLNK | 0o777) << 16
+        archive.writestr(info, "/etc/passwd")
+        archive.writestr("bob/lab.ipynb", "y")
+    assert said(collected(course, path))["ada/lab.ipynb"] == "left out: a link"
+    assert there(course) == {"bob/lab/lab.ipynb": "y"}
+
+
+def test_a_bomb_is_left_out_unread(course: Course) -> None:
+    started = time.monotonic()
+    rows = collected(course, {"ada/lab.ipynb": b"\0" * 15_000_000, "bob/lab.ipynb": "y"})
+    assert "looks like a bomb: 15000000 bytes packed into" in said(rows)["ada/lab.ipynb"]
+    assert there(course) == {"bob/lab/lab.ipynb": "y"}
+    assert time.monotonic() - started < 10
+
+
+def test_a_member_that_is_longer_than_it_says_is_cut_off(course: Course) -> None:
+    source = zipped(course.root.parent / "lie.zip", {"ada/lab.ipynb": b"x" * 100_000})
+    data = bytearray(source.read_bytes())
+    place = data.rindex(b"PK\x01\x02")
+    struct.pack_into("<I", data, place + 24, 10)
+    source.write_bytes(data)
+    with open_archive(source) as archive:
+        (member,) = archive.members
+        assert member.size == 10
+        try:
+            assert len(archive.read(member, 20)) <= 20
+        except SubmissionError as error:
+            assert "damaged" in str(error) or "longer" in str(error)
+
+
+def test_a_notebook_that_is_too_large_is_left_out(course: Course) -> None:
+    rows = collected(course, {"ada/lab.ipynb": os.urandom(21 * 2**20), "bob/lab.ipynb": "y"})
+    assert [row.what for row in rows if row.student == "ada"] == ["left out: 22020096 bytes; 20971520 are allowed"]
+    assert there(course) == {"bob/lab/lab.ipynb": "y"}
+
+
+def test_files_beside_a_notebook_are_bounded(course: Course) -> None:
+    files = {"ada/lab.ipynb": "x", "ada/a.bin": os.urandom(700), "ada/b.bin": os.urandom(700), "ada/c.bin": b"c"}
+    rows = collected(course, files)
+    assert sorted(there(course)) == ["ada/lab/a.bin", "ada/lab/c.bin", "ada/lab/lab.ipynb"]
+    assert ("b.bin", "left out: the files beside the notebook are too large (max_dir_size)") in [
+        (row.file, row.what) for row in rows
+    ]
+
+
+def test_names_that_differ_in_case_only_do_not_overwrite_each_other(course: Course) -> None:
+    files = {"ada/lab.ipynb": "x", "ada/A.csv": "1", "ada/a.csv": "2", "ada/LAB.IPYNB": "y", "ada/a.csv/b": "3"}
+    rows = collected(course, files)
+    assert there(course) == {"ada/lab/A.csv": "1", "ada/lab/lab.ipynb": "x"}
+    assert [row.what for row in rows if row.file == "a.csv"] == [
+        "left out: its name is another file's, but for upper and lower case"
+    ]
+
+
+def test_a_name_that_is_there_twice_counts_once(course: Course) -> None:
+    path = course.root.parent / "twice.zip"
+    with zipfile.ZipFile(path, "w") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+        archive.writestr("ada/lab.ipynb", "one")
+        archive.writestr("ada/lab.ipynb", "two")
+    assert [row.what for row in collected(course, path)] == ["new; the newest of 2 files"]
+    assert list(there(course)) == ["ada/lab/lab.ipynb"]
+
+
+def test_a_zip_in_the_zip_is_not_opened(course: Course) -> None:
+    inner = zipped(course.root.parent / "inner.zip", {"lab.ipynb": "x"}).read_bytes()
+    rows = collected(course, {"ada/work.zip": inner, "bob/lab.ipynb": "y", "bob/more.tar.gz": b"z"})
+    assert there(course) == {"bob/lab/lab.ipynb": "y"}
+    assert said(rows)["ada"] == "left out: no notebook in it"
+    assert [row.student for row in rows if row.lost] == ["ada"]
+    assert ("more.tar.gz", "left out: an archive in the archive is not opened") in [
+        (row.file, row.what) for row in rows
+    ]
+
+
+@pytest.mark.parametrize("name", ["__MACOSX/ada/._lab.ipynb", "ada/.ipynb_checkpoints/lab.ipynb", "ada/.DS_Store"])
+def test_what_systems_leave_behind_is_no_submission(course: Course, name: str) -> None:
+    assert said(collected(course, {name: "junk", "ada/lab.ipynb": "x"})) == {"ada": "new"}
+    assert there(course) == {"ada/lab/lab.ipynb": "x"}
+
+
+def test_names_in_utf_8_that_do_not_say_so_are_read(course: Course) -> None:
+    source = zipped(course.root.parent / "old.zip", {"Zoë Müller_7_assignsubmission_file_/lab.ipynb": "x"})
+    data = bytearray(source.read_bytes())
+    for mark, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        place = data.index(mark) + offset
+        struct.pack_into("<H", data, place, struct.unpack_from("<H", data, place)[0] & ~0x800)
+    source.write_bytes(data)
+    course.known = [("zoe", "Müller", "Zoë")]
+    collected(course, source)
+    assert there(course) == {"zoe/lab/lab.ipynb": "x"}
+
+
+def test_an_encrypted_file_is_left_out(course: Course) -> None:
+    source = zipped(course.root.parent / "secret.zip", {"ada/lab.ipynb": "x", "bob/lab.ipynb": "y"})
+    data = bytearray(source.read_bytes())
+    place = data.index(b"PK\x01\x02") + 8
+    struct.pack_into("<H", data, place, struct.unpack_from("<H", data, place)[0] | 1)
+    source.write_bytes(data)
+    assert said(collected(course, source))["ada/lab.ipynb"] == "left out: encrypted"
+    assert there(course) == {"bob/lab/lab.ipynb": "y"}
+
+
+def test_a_damaged_member_costs_only_itself(course: Course) -> None:
+    source = zipped(course.root.parent / "bad.zip", {"ada/lab.ipynb": os.urandom(2000), "bob/lab.ipynb": "y"})
+    data = bytearray(source.read_bytes())
+    data[500:600] = bytes(100)
+    source.write_bytes(data)
+    rows = collected(course, source)
+    assert said(rows)["ada"].startswith("left out: damaged: ")
+    assert there(course) == {"bob/lab/lab.ipynb": "y"}
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"", "not a zip file"),
+        (b"PK\x03\x04 and so on", "not a zip file"),
+        (b"<html>please log in</html>" * 100, "not a zip file"),
+        (b"PK\x05\x06" + bytes(8) + struct.pack("<II", 2**31, 0) + bytes(2), "too many files in it"),
+    ],
+)
+def test_a_broken_archive_is_an_error(course: Course, content: bytes, why: str) -> None:
+    path = course.root.parent / "broken.zip"
+    path.write_bytes(content)
+    with pytest.raises(CourseError, match=why):
+        collected(course, path)
+
+
+def test_an_archive_of_too_many_files_is_refused_and_says_where_they_are(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("autograder.collect.archive.MAX_FILES", 30)
+    monkeypatch.setattr("autograder.collect.contents.MAX_FILES", 30)
+    files = {"ada/lab.ipynb": b"", **{f"eve/{number}": b"" for number in range(30)}}
+    with pytest.raises(CourseError, match="31 files; 30 are allowed, and 30 of them are in 'eve'"):
+        collected(course, zipped(folder_of(course) / "many.zip", files))
+    for name in files:
+        path = folder_of(course) / "unpacked" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    with pytest.raises(CourseError, match="31 files; 30 are allowed, and 30 of them are in 'eve'"):
+        collected(course, folder_of(course) / "unpacked")
+
+
+def test_an_empty_archive_says_so(course: Course) -> None:
+    with pytest.raises(CourseError, match="nothing in it that could be a submission"):
+        collected(course, {})
+
+
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=120
+)
+@given(st.data())
+def test_whatever_an_archive_holds_nothing_is_written_outside(course: Course, data: st.DataObject) -> None:
+    part = st.one_of(
+        st.sampled_from(["..", ".", "", "ada", "lab", "lab.ipynb", "/", "C:", "submission_1", "a_1_2_lab.ipynb",
+                         "A B_9_assignsubmission_file_", "submission_metadata.yml", "\\", "~", "x\0y"]),
+        st.text(max_size=8),
+    )  # fmt: skip
+    names = data.draw(st.lists(st.lists(part, min_size=1, max_size=5).map("/".join), max_size=6, unique=True))
+    path = course.root.parent / "any.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in names:
+            try:
+                archive.writestr(zipfile.ZipInfo(name.split("\0")[0] or "x", NEW), "a: 1")
+            except (UnicodeEncodeError, UserWarning):
+                continue
+    with suppress(CourseError):
+        collected(course, path, force=True)
+    assert all(len(name.split("/")) >= 3 for name in there(course))
+    assert {found.name for found in course.root.parent.iterdir()} <= {"course", "any.zip"}
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=150)
+@given(st.data())
+def test_a_zip_with_any_byte_changed_is_read_or_refused(course: Course, data: st.DataObject) -> None:
+    source = zipped(course.root.parent / "in.zip", {"ada/lab.ipynb": "x" * 50, "bob/lab.ipynb": "y" * 50})
+    content = bytearray(source.read_bytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    source.write_bytes(content)
+    with suppress(CourseError):
+        collected(course, source, force=True)
+    assert all(name.count("/") >= 2 for name in there(course))
+
+
+def test_a_file_without_a_name_is_left_out_and_said(course: Course) -> None:
+    source = zipped(course.root.parent / "in.zip", {"ada/lab.ipynb": "x", "bob/lab.ipynb": "y"})
+    content = source.read_bytes()
+    place = content.rindex(b"bob/lab.ipynb")  # in the list of contents
+    source.write_bytes(content[:place] + b"\0" + content[place + 1 :])
+    with open_archive(source) as archive:
+        assert archive.left_out == [("\0ob/lab.ipynb", "a name with control characters")]
+
+
+def test_one_student_s_names_do_not_decide_whose_archive_it_is() -> None:
+    members = [SimpleNamespace(path=f"a{n}_{n}_{n}_lab.ipynb", name=f"a{n}_{n}_{n}_lab.ipynb") for n in range(5)]
+    forged = "eve_9_9_Ada_1_assignsubmission_file_lab.ipynb"
+    members.append(SimpleNamespace(path=forged, name=forged))
+    assert detect(members) == "canvas"  # type: ignore[arg-type]
+
+
+# ----------------------------------------------------------------------------------------------------- what is too much
+def _seconds(course: Course, files: Sequence[tuple[str, str]]) -> float:
+    begin = time.process_time()
+    assert [row for row in collected(course, files, dry_run=True) if row.lost] == []
+    return time.process_time() - begin
+
+
+@pytest.mark.parametrize("form", ["ada/f{}.txt", "ada/{}/lab.ipynb", "ada/{0}/{0}.txt"])
+def test_many_files_of_one_student_take_time_in_proportion(course: Course, form: str) -> None:
+    notebook = [("ada/lab.ipynb", "{}")]
+    few, many = (_seconds(course, notebook + [(form.format(n), "x") for n in range(count)]) for count in (1000, 8000))
+    assert many < 24 * max(few, 0.05), "comparing each with each takes 64 times as long"
+
+
+def test_many_students_take_time_in_proportion(course: Course) -> None:
+    few, many = (_seconds(course, [(f"s{n}/lab.ipynb", "{}") for n in range(count)]) for count in (500, 4000))
+    assert many < 24 * max(few, 0.05)
+
+
+@pytest.mark.parametrize("inner", ["a", "A", "lab.ipynb", "LAB.IPYNB"])
+def test_a_file_that_is_another_one_s_folder_is_left_out(course: Course, inner: str) -> None:
+    rows = collected(course, {"ada/lab.ipynb": "{}", "ada/a/b.txt": "1", f"ada/{inner}/b.txt/c": "2"})
+    why = ("left out: its name is another file's", "left out: in a folder that is called as a notebook is")
+    assert any(row.what.startswith(why) for row in rows)
+    assert "ada/lab/lab.ipynb" in there(course)
+
+
+def test_folders_too_deep_are_left_out(course: Course) -> None:
+    rows = collected(course, {"ada/lab.ipynb": "{}", "ada/" + "d/" * 40 + "x.txt": "1"})
+    assert "left out: more than 24 folders deep" in [row.what for row in rows]
+    assert list(there(course)) == ["ada/lab/lab.ipynb"]
+
+
+LAUGHS = "a: &a0 [x, x]\n" + "".join(f"b{n}: &a{n + 1} [*a{n}, *a{n}]\n" for n in range(60))
+
+
+def test_a_list_of_lists_of_lists_by_aliases_is_refused_at_once_and_nothing_is_written(course: Course) -> None:
+    data = f"{LAUGHS}submission_1:\n  :submitters:\n  - :name: *a60\n    :sid: ada\n"
+    with pytest.raises(CourseError, match=r"submission_metadata.yml: cannot be read: an alias of a list or a table"):
+        collected(
+            course, {"export/submission_metadata.yml": data, "export/submission_1/lab.ipynb": "{}"}, system="gradescope"
+        )
+    assert there(course) == {}
+
+
+def test_a_word_that_comes_twice_may_be_an_alias_as_ruby_writes_it() -> None:
+    data = b"submission_1:\n  :submitters:\n  - :name: &1 Ada\n    :sid: *1\n    :email: [x]\n"
+    ((owner, _),) = read_metadata(data)["submission_1"]
+    assert (owner.name, owner.ids, owner.email) == ("Ada", ("Ada",), "")
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        ("a: " + "[" * 100 + "]" * 100, "more than 40 levels deep"),
+        ("a: " + "[" * 100_000, "more than 40 levels deep"),
+        ("a: &a {b: 1}\nc: {<<: *a}", "an alias of a list or a table"),
+        ("a: &a {b: 1}\nc: [*a]", "an alias of a list or a table"),
+        ("s:\n  :submitters:\n" + "  - {':name': x}\n" * 101, "101 submitters; a group has at most 100"),
+    ],
+)
+def test_metadata_is_bounded(data: str, why: str) -> None:
+    with pytest.raises(CourseError, match=why):
+        read_metadata(data.encode())
+
+
+@pytest.mark.parametrize("value", ["0x" + "f" * 5000, "[a]", "{b: c}", "0001-01-01", "9999-12-31T23:59:59-12:00"])
+def test_values_of_metadata_that_make_no_sense_are_none(value: str) -> None:
+    data = f"s:\n  :created_at: {value}\n  :submitters:\n  - :name: {value}\n    :sid: ada\n"
+    ((owner, when),) = read_metadata(data.encode())["s"]
+    assert owner.ids == ("ada",)
+    assert when == ""
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_packers_that_unpack_without_bound_are_not_used(course: Course, method: int) -> None:
+    path = folder_of(course) / "in.zip"
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("bob/lab.ipynb", "{}")
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("ada/lab.ipynb", "{}")
+    (left_out,) = [row for row in collected(course, path) if row.lost]
+    assert left_out.file == "bob/lab.ipynb"
+    assert left_out.what.startswith("left out: packed by ")
+    assert list(there(course)) == ["ada/lab/lab.ipynb"]
+
+
+def test_a_list_of_contents_of_the_longer_form_is_bounded_too(course: Course) -> None:
+    path = zipped(folder_of(course) / "in.zip", {"ada/lab.ipynb": "{}"})
+    data = path.read_bytes()
+    place = data.rfind(b"PK\x05\x06")
+    long = b"PK\x06\x06" + struct.pack("<QHHIIQQQQ", 44, 45, 45, 0, 0, 1, 1, 1 << 30, 0)
+    locator = b"PK\x06\x07" + struct.pack("<IQI", 0, place, 1)
+    path.write_bytes(data[:place] + long + locator + data[place:])
+    with pytest.raises(CourseError, match="too many files in it"):
+        collected(course, path)

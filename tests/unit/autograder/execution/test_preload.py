@@ -1,0 +1,40 @@
+"""What is imported before the first submission comes."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.execution import preloads
+
+ALWAYS = preloads([])
+RANKS = "torch.distributed"
+
+
+@pytest.mark.parametrize(
+    ("sources", "frameworks", "found"),
+    [
+        (["import numpy as np"], (), ()),
+        (["import torch.nn as nn"], (), ("torch",)),
+        (["from torch import nn\nimport keras, sys"], (), ("torch", "keras")),
+        (["x = 1"], ("tensorflow",), ("tensorflow",)),
+        (["    import sklearn.datasets"], (), ("sklearn",)),
+        (["# torch would be nice", "torch = 3"], (), ()),
+        (["import no_such_framework"], ("no_such_framework",), ()),
+        (["import os\nos.environ['KERAS_BACKEND'] = 'torch'\nimport keras, torch"], ("keras",), ("torch",)),
+        (["os.environ['KERAS_BACKEND'] = 'torch'"], ("tensorflow", "keras"), ("tensorflow",)),
+        (["stream.launch(1); relaunch(2)"], (), ()),
+        (["launch(fn, 2)"], (), ("torch", "labkit._launch.server", RANKS)),
+        (["import torch.distributed as dist"], (), ("torch", RANKS)),
+        (["from torch import distributed"], (), ("torch", RANKS)),
+        (["import torch", "x = in_fresh_process(fn)"], (), ("torch", "labkit._launch.server")),
+        (["%matplotlib inline\nimport matplotlib.pyplot as plt"], (), ("matplotlib",)),
+    ],
+)
+def test_frameworks_are_found_in_imports_and_in_the_lab_s_description(
+    sources: list[str], frameworks: tuple[str, ...], found: tuple[str, ...]
+) -> None:
+    assert preloads(sources, frameworks) == (*ALWAYS, *found)
+
+
+def test_what_the_grader_itself_needs_is_always_there() -> None:
+    assert {"numpy", "labkit.check", "autograder.boundary.student", "autograder.boundary.cells"} == set(ALWAYS)

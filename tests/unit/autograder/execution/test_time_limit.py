@@ -1,0 +1,66 @@
+"""A cell ends when it has computed as long as it may, or waited several times as long; never sooner."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from autograder.execution.time_limit import PATIENCE, Budget
+from autograder.model import Limits
+
+LIMITS = Limits(cell_time_s=10, total_time_s=25)
+
+
+class Machine:
+    """A clock that moves when somebody sleeps, and processes that get a part of that time."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, share: float) -> None:
+        self.now, self.used, self.share = 1000.0, 3.0, share
+        monkeypatch.setattr(time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(asyncio, "sleep", self.sleep)
+
+    async def sleep(self, seconds: float) -> None:
+        self.pass_by(seconds)
+
+    def pass_by(self, seconds: float) -> None:
+        self.now += seconds
+        self.used += self.share * seconds
+
+
+@pytest.mark.parametrize(
+    ("share", "said", "seconds"),
+    [
+        (1.0, "10 s of computing", 10),
+        (2.0, "10 s of computing", 10),
+        (0.5, "10 s of computing", 20),
+        (0.4, "10 s of computing", 25),
+        (0.3, "30 s", 30),
+        (0.0, "30 s", 30),
+    ],
+)
+def test_a_cell_ends_when_it_has_computed_or_waited_enough(
+    share: float, said: str, seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(monkeypatch, share)
+    budget = Budget(LIMITS, lambda: machine.used)
+    allowed = budget.allowance()
+    assert allowed is not None
+    assert asyncio.run(budget.over(allowed)) == said
+    assert machine.now - 1000 == pytest.approx(seconds, abs=0.8)
+    assert budget.starved == (said == "30 s" and share > 0)
+
+
+@pytest.mark.parametrize(("share", "spent"), [(1.0, "25 s of computing in all"), (0.2, f"{PATIENCE * 25:g} s in all")])
+def test_all_cells_together_have_their_limits_too(share: float, spent: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Machine(monkeypatch, share)
+    budget = Budget(LIMITS, lambda: machine.used)
+    allowed = []
+    while (found := budget.allowance()) is not None:
+        allowed.append(found)
+        machine.pass_by(5)
+    assert budget.spent() == spent
+    assert budget.starved == ("computing" not in spent)
+    assert [round(a.computing_s) for a in allowed[:2]] == [10, 10]
+    assert min(min(a.computing_s, a.waiting_s) for a in allowed) >= 1

@@ -1,0 +1,44 @@
+"""A notebook that was handed in for another lab than its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import nbformat
+import pytest
+
+from autograder.grading.other_lab import lab_of
+
+OWN = ["setup", "mean", "mean-check", "why"]
+OTHERS = {
+    "01": frozenset({"setup", "mlp", "mlp-check", "fit", "fit-check"}),
+    "02": frozenset({"setup", "graph", "graph-check", "mlp"}),
+}
+
+
+def handed_in(*names: Any) -> nbformat.NotebookNode:
+    cells = [nbformat.v4.new_code_cell(metadata={"nbgrader": {"grade_id": name}}) for name in names]
+    return nbformat.v4.new_notebook(cells=[*cells, nbformat.v4.new_markdown_cell("x")])
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        (OWN, ""),
+        (OTHERS["01"], "01"),
+        (OTHERS["02"], "02"),
+        (["setup", "mlp", "mlp-check", "fit"], "01"),  # a cell was deleted
+        (["setup", "mlp"], ""),  # too little to say so
+        ([*OWN, *OTHERS["01"]], ""),  # all in one
+        (["setup", "mean", "mlp", "mlp-check", "fit"], ""),
+        (["setup"], ""),
+        ([], ""),
+        ([["setup"], 5, None, {"a": 1}], ""),
+    ],
+)
+def test_it_is_known_by_its_cells(names: Any, found: str) -> None:
+    assert lab_of(handed_in(*sorted(names, key=str)), OWN, OTHERS) == found
+
+
+def test_a_course_of_one_lab_has_no_other() -> None:
+    assert lab_of(handed_in("x", "y"), OWN, {}) == ""

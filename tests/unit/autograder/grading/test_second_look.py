@@ -1,0 +1,103 @@
+"""What becomes of a test that met an object of another class than the instructor's, or that may mean less apart."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any
+
+import nbformat
+import pytest
+
+from autograder.course import nbgrader_points
+from autograder.execution import Checks, Execution
+from autograder.execution.results import Report
+from autograder.grading.second_look import second_look
+from autograder.model import CellScore
+
+
+def scores(**points: float | None) -> list[CellScore]:
+    return [CellScore("lab", name, earned, 2.0) for name, earned in points.items()]
+
+
+def looked(
+    report: Report,
+    first: Sequence[CellScore],
+    other: Sequence[CellScore],
+    *,
+    forged: bool = False,
+    hiding: Collection[str] = (),
+) -> tuple[list[float | None], list[str], list[Checks]]:
+    asked: list[Checks] = []
+
+    def again(checks: Checks) -> tuple[Execution, Sequence[CellScore]]:
+        asked.append(checks)
+        return Execution(nbformat.v4.new_notebook(), True, forged=("x",) if forged else ()), other
+
+    names = frozenset(score.grade_id for score in first)
+    execution = Execution(nbformat.v4.new_notebook(), True, isolated=names, reports={report.grade_id: report})
+    counted, said = second_look(execution, first, Checks(isolated=names), again, hiding)
+    return [score.points for score in counted], said, asked
+
+
+def test_a_plain_loss_is_not_looked_at_again() -> None:
+    assert looked(Report("x"), scores(x=0.0), []) == ([0.0], [], [])
+    assert looked(Report("x", met=True), scores(x=2.0), []) == ([2.0], [], [])
+
+
+def test_a_person_is_told_what_the_kernel_would_have_given_and_nothing_is_earned_by_that() -> None:
+    points, said, asked = looked(Report("x", met=True), scores(x=0.0, y=1.0), scores(x=2.0, y=2.0))
+    assert points == [0.0, 1.0]
+    assert len(said) == 1 and "'x': 0 of 2 apart from the student's code, 2 in the student's kernel" in said[0]
+    assert (set(asked[0].isolated), set(asked[0].guarded)) == ({"y"}, {"x"})
+
+
+def test_a_forged_second_run_says_nothing() -> None:
+    assert looked(Report("x", met=True), scores(x=0.0), scores(x=2.0), forged=True)[:2] == ([0.0], [])
+
+
+@pytest.mark.parametrize("why", ["altered", "refused", "written"])
+@pytest.mark.parametrize(("other", "counts"), [(0.0, 0.0), (2.0, 2.0), (1.0, 1.0)])
+def test_where_the_test_may_mean_less_apart_the_lower_one_counts(why: str, other: float, counts: float) -> None:
+    seen: dict[str, Any] = {why: True}
+    points, said, _ = looked(Report("x", **seen), scores(x=2.0), scores(x=other))
+    assert points == [counts]
+    assert bool(said) == (counts < 2.0)
+
+
+def test_a_number_that_the_kernel_gives_spells_out_no_hidden_line() -> None:
+    points, said, _ = looked(Report("x", altered=True), scores(x=2.0), scores(x=0.20181), hiding={"x"})
+    assert points == [0.0]
+    assert said == ["'x': an argument of the test was changed: graded in the student's kernel: 0 of 2, 2 apart from it"]
+
+
+def test_tests_with_hidden_lines_are_run_again_alone() -> None:
+    """Else a number of a visible one could spell them out."""
+    ran: list[frozenset[str]] = []
+
+    def again(checks: Checks) -> tuple[Execution, Sequence[CellScore]]:
+        ran.append(checks.guarded)
+        return Execution(nbformat.v4.new_notebook(), True), scores(x=1.0, y=1.0)
+
+    reports = {name: Report(name, altered=True) for name in "xy"}
+    first = Execution(nbformat.v4.new_notebook(), True, isolated=frozenset("xy"), reports=reports)
+    counted, _ = second_look(first, scores(x=2.0, y=2.0), Checks(isolated=frozenset("xy")), again, {"y"})
+    assert ran == [frozenset("x"), frozenset("y")]
+    assert [score.points for score in counted] == [1.0, 0.0]
+
+
+def test_a_cell_that_a_person_grades_is_left_alone() -> None:
+    assert looked(Report("x", met=True), scores(x=0.0, essay=None), scores(x=0.0, essay=None))[0] == [0.0, None]
+
+
+def test_what_is_stored_gives_nbgrader_the_points_that_count_and_says_nothing_of_the_kernels() -> None:
+    cell = nbformat.v4.new_code_cell(metadata={"nbgrader": {"grade_id": "x", "grade": True, "points": 2.0}})
+    cell.outputs = [nbformat.v4.new_output("execute_result", {"text/plain": "2.0"}, execution_count=1)]
+    notebook = nbformat.v4.new_notebook(cells=[cell])
+    first = Execution(notebook, True, isolated=frozenset("x"), reports={"x": Report("x", altered=True)})
+    there = [replace(scores(x=1.0)[0], message="hidden: 42", cases=({"passed": False},))]
+    other = Execution(nbformat.v4.new_notebook(), True)
+    (score,), _ = second_look(first, scores(x=2.0), Checks(isolated=frozenset("x")), lambda _: (other, there), ())
+    assert nbgrader_points(notebook.cells[0]) == score.points == 1.0
+    assert "42" not in str(notebook) + str(score)
+    assert score.cases == ()

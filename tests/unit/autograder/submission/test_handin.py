@@ -1,0 +1,110 @@
+"""Reading what a student handed in, before anything of it is trusted."""
+
+from __future__ import annotations
+
+import os
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from autograder.course import Course, open_course
+from autograder.errors import SubmissionError, in_one_line
+from autograder.submission.handin import Handin, read_handin
+
+NOTEBOOK = b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    (tmp_path / "nbgrader_config.py").write_text("c = get_config()\nc.CourseDirectory.max_dir_size = 1\n")
+    return open_course(tmp_path)
+
+
+def _read(course: Course) -> Handin:
+    return read_handin(course, "lab", ["one", "two"], "ann")
+
+
+@pytest.fixture
+def folder(course: Course) -> Path:
+    path = course.submitted("ann", "lab")
+    path.mkdir(parents=True)
+    return path
+
+
+def test_notebooks_of_the_lab_are_read_and_others_named(course: Course, folder: Path) -> None:
+    (folder / "one.ipynb").write_bytes(NOTEBOOK)
+    (folder / "Untitled.ipynb").write_bytes(b"x")
+    handin = _read(course)
+    assert handin.notebooks == {"one": NOTEBOOK}
+    assert handin.others == ("Untitled.ipynb",)
+    assert not handin.empty
+
+
+def test_nothing_at_all_is_empty(course: Course) -> None:
+    assert _read(course).empty
+
+
+def test_what_never_ends_is_not_opened(course: Course, folder: Path) -> None:
+    os.mkfifo(folder / "one.ipynb")
+    (folder / "two.ipynb").mkdir()
+    handin = _read(course)
+    assert handin.problems == {
+        name: f"{name}.ipynb: not a file; ask for the notebook itself" for name in ("one", "two")
+    }
+    assert not handin.empty
+
+
+def test_files_beside_it_are_kept_up_to_the_courses_limit(course: Course, folder: Path) -> None:
+    for name, size in (("a", 600), ("b", 600), ("c", 400)):
+        (folder / name).write_bytes(b"x" * size)
+    handin = _read(course)
+    assert list(handin.files) == ["a", "c"]
+    assert handin.notes == ("b: left out: the files beside the notebook are too large (max_dir_size)",)
+
+
+def test_the_instructor_s_names_are_theirs_and_what_stands_in_the_way_is_named(course: Course, folder: Path) -> None:
+    source = course.source("lab")
+    for name in ("figures/a.svg", "data.csv", "own.csv"):
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_text("instructor's")
+    (folder / "figures").write_text("a file where a folder is to be")
+    (folder / "data.csv").mkdir()
+    (folder / "data.csv" / "x").write_text("a folder where a file is to be")
+    (folder / "own.csv").write_text("own")
+    handin = _read(course)
+    assert list(handin.files) == ["own.csv"]
+    why = "left out: the instructor's files need this name"
+    assert handin.notes == (f"data.csv/x: {why}", f"figures: {why}")
+
+
+def test_a_link_or_a_pipe_is_left_out_and_named(course: Course, folder: Path) -> None:
+    (folder / "one.ipynb").write_bytes(NOTEBOOK)
+    (folder / "passwd").symlink_to("/etc/passwd")
+    (folder / "all").symlink_to("/etc")
+    os.mkfifo(folder / "pipe")
+    handin = _read(course)
+    assert handin.files == {}
+    assert handin.notes == (
+        "all: left out: a link, not a file",
+        "passwd: left out: a link, not a file",
+        "pipe: left out: not an ordinary file",
+    )
+
+
+def test_a_change_of_any_part_changes_the_content(course: Course, folder: Path) -> None:
+    (folder / "one.ipynb").write_bytes(NOTEBOOK)
+    seen = [dict(_read(course).content())]
+    for name, text in (
+        ("data.csv", "1"),
+        ("data.csv", "2"),
+        ("timestamp.txt", "2030-01-01 00:00:00 UTC"),
+        ("two.ipynb", ""),
+    ):
+        (folder / name).write_text(text)
+        seen.append(dict(_read(course).content()))
+    assert all(before != after for before, after in pairwise(seen))
+
+
+def test_an_error_and_its_hint_stand_on_one_line() -> None:
+    assert in_one_line(SubmissionError("a\nb", hint="fix it")) == "a; b; fix it"
