@@ -107,7 +107,9 @@ def test_too_much_memory_is_a_memory_error_or_the_kernels_death(sandbox: Sandbox
 def test_a_flood_on_the_raw_streams_blocks_nobody(sandbox: Sandbox) -> None:
     flood = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import os; os.write(2, b\"x\" * 300_000)'])"
     with console(sandbox, timeout_s=30) as prompt:
-        assert prompt.run(flood).count("x") >= 300_000
+        said = prompt.run(flood)  # a pipe holds 64 KiB: it ended, so the rest was read; how much of it by now is chance
+        assert "returncode=0" in said
+        assert said.count("x") > 1000
         assert prompt.run("1 + 1") == "2"
 
 
