@@ -196,8 +196,9 @@ class GradebookEntry:
     """By notebook/grade_id."""
     grades: dict[str, float]
     pending: frozenset[str] = frozenset()
-    """The cells, by notebook/grade_id, to which a person has still to give points. A regrade asks for another look at
-    those that have some, which nbgrader counts in `to_grade`."""
+    """The cells, by notebook/grade_id, to which a person has still to give points."""
+    again: frozenset[str] = frozenset()
+    """Those whose points by hand are from before the answer was changed; nbgrader counts them in `to_grade` too."""
 
 
 @dataclass(frozen=True)

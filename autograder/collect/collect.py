@@ -10,11 +10,12 @@ from pathlib import Path
 
 from autograder.collect.archive import UNREAD, Archive, Member, open_archive
 from autograder.collect.gradescope_metadata import read_metadata
-from autograder.collect.install import Submission, place
+from autograder.collect.install import KEPT, Submission, place
 from autograder.collect.lms_names import Owner, Piece, check_system, in_a_submission, pieces
 from autograder.collect.names import TIMESTAMP
 from autograder.collect.plan import Handover, plan, students_of
 from autograder.collect.times import said_of
+from autograder.collect.unusable import Usable
 from autograder.course import Course
 from autograder.errors import CourseError, SubmissionError, in_one_line
 from autograder.lms import Roster, read_roster
@@ -35,7 +36,7 @@ class Row:
     file: str
     what: str
     lost: bool = False
-    """Whether a submission could not be put anywhere."""
+    """Whether a submission could not be put anywhere, or will not be graded."""
     error: OSError | None = field(default=None, compare=False)
     """What the file system said, where a submission could not be written."""
 
@@ -46,6 +47,7 @@ def collect_lab(
 ) -> Iterator[Row]:  # fmt: skip
     """Yield what happened to each submission in a zip file or folder, and to each file that was not taken."""
     names = list(course.notebooks(lab))
+    usable = Usable.in_lab(course, lab)
     people = read_roster(roster, course.students())
     with open_archive(source) as archive:
         system = check_system(system, archive.members, lab, people.knows)
@@ -54,7 +56,7 @@ def collect_lab(
         yield from _summed_up(_without_place(archive, found, nobodys, people, by_student))
         for student, own in sorted(by_student.items()):
             made = plan(own, student, names, keep_timestamp=system == "folders", room=course.max_files_bytes)
-            rows = _hand_over(course, lab, archive, made, force=force, dry_run=dry_run)
+            rows = _hand_over(course, lab, archive, made, usable, force=force, dry_run=dry_run)
             yield from _summed_up(rows)
 
 
@@ -114,7 +116,7 @@ def _by_owner(found: Sequence[Piece]) -> dict[Owner, list[Piece]]:
 
 
 def _hand_over(
-    course: Course, lab: str, archive: Archive, made: Handover, *, force: bool, dry_run: bool
+    course: Course, lab: str, archive: Archive, made: Handover, usable: Usable, *, force: bool, dry_run: bool
 ) -> Iterator[Row]:
     """Read what one student handed in and put it in its place; whatever goes wrong there is this student's alone."""
     needed: dict[str, bytes] = {}
@@ -131,23 +133,24 @@ def _hand_over(
         return
     beside, unread = _read_beside(course, archive, made)
     yield from (Row(made.student, name, f"left out: {why}") for name, why in unread)
+    problems = {file: why for file, data in needed.items() if (why := usable.problem(file, data))}
     files, notes = ", ".join(sorted(needed)), list(made.notes)
     if made.time:
         needed[TIMESTAMP] = f"{made.time}\n".encode()
     elif TIMESTAMP in beside:
         needed[TIMESTAMP] = beside.pop(TIMESTAMP)
         notes.append(said_of(needed[TIMESTAMP], [piece.member.when for piece in made.notebooks.values()]))
+    own = Submission(made.student, needed, beside, when, problems)
     try:
-        said, left_out = place(
-            course, lab, Submission(made.student, needed, beside, when), force=force, dry_run=dry_run
-        )
+        said, left_out = place(course, lab, own, usable.usable, force=force, dry_run=dry_run)
     except OSError as error:
         yield Row(made.student, files, f"left out: it cannot be written: {error.strerror}", lost=True, error=error)
         return
     except (CourseError, OverflowError) as error:
         yield Row(made.student, files, f"left out: {in_one_line(error)}", lost=True)
         return
-    yield Row(made.student, files, "; ".join([said, *notes]))
+    troubles = [] if said == KEPT else [f"cannot be graded: {why}" for why in problems.values()]
+    yield Row(made.student, files, "; ".join([said, *troubles, *notes]), lost=bool(troubles))
     yield from (Row(made.student, name, f"left out: {why}") for name, why in [*made.left_out, *left_out.items()])
 
 

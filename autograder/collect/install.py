@@ -6,14 +6,16 @@ import errno
 import os
 import shutil
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.course import Course
 from autograder.errors import CourseError
 
-__all__ = ["Submission", "place"]
+__all__ = ["KEPT", "Submission", "place"]
+
+KEPT = "kept: another one is there that is not older; --force replaces it"
 
 _OF_NAMES = {
     errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ, errno.ENOENT
@@ -31,16 +33,21 @@ class Submission:
     beside: Mapping[str, bytes]
     """The files beside them, whose names are the student's: one that cannot have its name here is left out."""
     when: float = 0.0
+    problems: Mapping[str, str] = field(default_factory=dict)
+    """Why a notebook of it will not be graded, by its file name."""
 
     @property
     def content(self) -> dict[str, bytes]:
         return {**self.beside, **self.needed}
 
 
-def place(course: Course, lab: str, own: Submission, *, force: bool, dry_run: bool) -> tuple[str, dict[str, str]]:
+def place(
+    course: Course, lab: str, own: Submission, usable: Callable[[Path], bool], *, force: bool, dry_run: bool
+) -> tuple[str, dict[str, str]]:
     """Write one submission whole or not at all; return what happened, and which files beside it were left out.
 
-    An error is this student's alone: OSError, or CourseError if something else stands in the place.
+    An error is this student's alone: OSError, or CourseError if something else stands in the place, or if this one
+    cannot be graded and the one that is there can (`usable` says so of a path).
     Another one that is there already is replaced only if this one is newer, or with `force`; the old one is then moved
     to .autograder/replaced/LAB/STUDENT/TIME.
     """
@@ -50,7 +57,11 @@ def place(course: Course, lab: str, own: Submission, *, force: bool, dry_run: bo
     if there and _same(target, own.content):
         return "unchanged", {}
     if there and not force and own.when <= _when(target):
-        return "kept: another one is there that is not older; --force replaces it", {}
+        return KEPT, {}
+    if there and not force:
+        for name, problem in own.problems.items():
+            if usable(target / name):
+                raise CourseError(f"{problem}; the one from before is kept", hint="--force replaces it")
     if dry_run:
         return ("would replace an older one" if there else "would be new"), {}
     new = target.with_name(f".{target.name}.{os.getpid()}.new")

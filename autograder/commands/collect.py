@@ -42,7 +42,8 @@ def collect(lab: str, source: Path, system: str, roster: Path | None, root: Path
 
     They go to submitted/STUDENT/LAB. Of several attempts the newest counts, a file that a browser renamed is found,
     and files beside the notebook come along. A submission that is there already is replaced by a newer one only, and
-    kept in .autograder/replaced. Whatever is not taken is listed with the reason; nothing is written anywhere else.
+    not by one that cannot be graded (an empty file, another lab's notebook); it is kept in .autograder/replaced.
+    Whatever is not taken is listed with the reason; nothing is written anywhere else.
 
     Students are found by id, by e-mail address, by name. Canvas's file names hold names only, Moodle's a number: give
     the gradebook exported from Canvas, or Moodle's grading worksheet, as --roster.
@@ -61,7 +62,7 @@ def collect(lab: str, source: Path, system: str, roster: Path | None, root: Path
         raise general
     if lost := sum(row.lost for row in rows):
         raise AutograderError(
-            f"{counted(lost, 'submission')} could not be taken",
+            f"{counted(lost, 'submission')} could not be taken, or cannot be graded",
             hint="the table above says why; the others are in their places",
         )
 

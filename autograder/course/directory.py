@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -198,10 +198,15 @@ class Course:
         with self._gradebook() as book:
             return stored.stored(book, lab)
 
-    def cells(self, lab: str) -> dict[str, list[stored.StoredCell]]:
-        """Return what the database holds of each submission's graded cells, by student."""
+    def cells(self, lab: str, student: str | None = None) -> dict[str, list[stored.StoredCell]]:
+        """Return what the database holds of each submission's graded cells, or of this student's, by student."""
         with self._gradebook() as book:
-            return stored.stored_cells(book, lab)
+            return stored.stored_cells(book, lab, student)
+
+    def needs_no_look(self, lab: str, student: str, keys: Collection[str]) -> None:
+        """Take back, of these cells of a submission by notebook/grade_id, that a person has to look at them."""
+        with self._gradebook() as book:
+            stored.needs_no_look(book, lab, student, keys)
 
     def commented(self, lab: str) -> dict[str, list[str]]:
         """Return the cells on which a person has commented, by student."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ __all__ = [
     "StoredCell",
     "commented",
     "lateness",
+    "needs_no_look",
     "recorded_labs",
     "stored",
     "stored_cells",
@@ -61,16 +63,26 @@ class Lateness:
     penalty: float = 0.0
 
 
-def stored_cells(book: Gradebook, lab: str) -> dict[str, list[StoredCell]]:
-    """Return what the database holds of each student's cells; nothing is computed, nothing is made.
+def stored_cells(book: Gradebook, lab: str, student: str | None = None) -> dict[str, list[StoredCell]]:
+    """Return what the database holds of each student's cells, or of one's; nothing is computed, nothing is made.
 
     What somebody has changed by hand may refer to rows that are not there: it is returned like the rest.
     """
     found: dict[str, list[StoredCell]] = {}
-    for submitted in submissions(book, lab):
+    for submitted in submissions(book, lab, student):
         cells = [_stored_cell(_notebook_name(n), grade) for n in submitted.notebooks for grade in n.grades]
         found.setdefault(_whose(submitted), []).extend(cells)
     return found
+
+
+def needs_no_look(book: Gradebook, lab: str, student: str, keys: Collection[str]) -> None:
+    """Take back, of these cells by notebook/grade_id, that a person has to look at them."""
+    for submitted in submissions(book, lab, student) if keys else ():
+        for notebook in submitted.notebooks:
+            for grade in notebook.grades:
+                if f"{_notebook_name(notebook)}/{_cell_name(grade)}" in keys:
+                    grade.needs_manual_grade = False
+    book.db.commit()
 
 
 def commented(book: Gradebook, lab: str) -> dict[str, list[str]]:
@@ -204,5 +216,11 @@ def _stored(submission: Any) -> GradebookEntry:
             for notebook in submission.notebooks
             for grade in notebook.grades
             if grade.needs_manual_grade and grade.manual_score is None
+        ),
+        again=frozenset(
+            f"{_notebook_name(notebook)}/{_cell_name(grade)}"
+            for notebook in submission.notebooks
+            for grade in notebook.grades
+            if grade.needs_manual_grade and grade.manual_score is not None
         ),
     )

@@ -18,7 +18,6 @@ from autograder.course import Course
 from autograder.course.gradebook import DISK_FULL, FREE_SPACE
 from autograder.errors import AutograderError, CourseError, SandboxError, SubmissionError, in_one_line
 from autograder.execution import Checks, Execution, Executor, mark_not_run
-from autograder.grading.other_lab import cells_of_others, lab_of
 from autograder.grading.placement import Modes, find_modes
 from autograder.grading.scoring import score_notebook
 from autograder.grading.second_look import second_look
@@ -28,13 +27,13 @@ from autograder.notebook import metadata_of, read_notebook
 from autograder.records.fingerprint import fingerprint
 from autograder.records.versions import Texts, handed_out
 from autograder.submission.handin import Handin
-from autograder.submission.repair import lacks_metadata, parse, put_aside, repair
+from autograder.submission.repair import parse, put_aside, repair
 from autograder.submission.sanitize_prose import make_harmless
+from autograder.submission.unfit import NO_METADATA, cells_of_others, unfit
 
 __all__ = ["Attempt", "Setup", "attempt", "explain", "prepare"]
 
-_NO_METADATA = "no cell has nbgrader's metadata: another program may have saved the file"
-_WANTED = {_NO_METADATA: "hand in the file that JupyterLab saves"}
+_WANTED = {NO_METADATA: "hand in the file that JupyterLab saves"}
 _Scored = tuple[Execution, list[CellScore]]
 
 
@@ -186,10 +185,8 @@ def _run(setup: Setup, result: Attempt, name: str) -> _Scored:
             result.messages.append(f"{name}.ipynb: not handed in")
             return _blank(name, rows, "not handed in")
         notebook, notes = parse(handin.notebooks[name], f"{name}.ipynb")
-        if lacks_metadata(notebook):
-            return _aside(result, name, notebook, rows, _NO_METADATA)
-        if other := lab_of(notebook, [row.grade_id for row in rows], setup.others):
-            return _aside(result, name, notebook, rows, f"this is the notebook of {other}")
+        if reason := unfit(notebook, [row.grade_id for row in rows], setup.others):
+            return _aside(result, name, notebook, rows, reason)
         repaired = repair(notebook, rows, setup.texts.get(name))
     except SubmissionError as error:
         result.unreadable = True

@@ -15,6 +15,7 @@ import nbformat
 from autograder.course import Course
 from autograder.errors import AutograderError, CourseError
 from autograder.execution import Executor
+from autograder.grading.by_hand import GivenBefore
 from autograder.grading.grade_one import Attempt, explain, prepare
 from autograder.grading.lock import only_run
 from autograder.grading.penalties import Penalties
@@ -222,26 +223,30 @@ class Grading:
     def _store(self, handin: Handin, done: Attempt) -> Outcome:
         if done.failure:
             return self._failed(handin.student, "; ".join([*done.messages, done.failure]))
+        student, rows = handin.student, self.setup.rows
         try:
             self._stage(handin, done)
-            self.course.record(handin.student, self.lab, self._staged(handin.student))
-            stored = self.course.score(handin.student, self.lab)
+            by_hand = GivenBefore.of(self.course, self.lab, student, rows) if student in self._stored else None
+            self.course.record(student, self.lab, self._staged(student))
+            if by_hand is not None:
+                done.notes += by_hand.settle(self.course, self.lab, student, rows, done.notebooks)
+            stored = self.course.score(student, self.lab)
         except Exception as error:  # whatever one submission makes nbgrader or nbformat stumble over
-            self._unstage(handin.student)
-            return self._failed(handin.student, explain(error))
+            self._unstage(student)
+            return self._failed(student, explain(error))
         result = replace(
-            self._result(handin.student, done.status, *done.messages),
+            self._result(student, done.status, *done.messages),
             seconds=round(done.seconds, 2),
             notes=tuple(done.notes),
             cells=tuple(done.cells),
             fingerprint=handin.fingerprint,
             sandbox=done.sandbox,
             isolated=done.isolated,
-            notebooks=hashes(self.course.autograded(handin.student, self.lab), done.notebooks),
+            notebooks=hashes(self.course.autograded(student, self.lab), done.notebooks),
         )
-        outcome = _outcome(result, stored, before=self._stored.get(handin.student))
-        self.log.append(outcome.result, basis(self.course, self.lab, handin.student, self.setup.rows))
-        self._unstage(handin.student)
+        outcome = _outcome(result, stored, before=self._stored.get(student))
+        self.log.append(outcome.result, basis(self.course, self.lab, student, rows))
+        self._unstage(student)
         return outcome
 
     def _staged(self, student: str) -> Path:

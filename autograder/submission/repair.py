@@ -18,13 +18,13 @@ from autograder.course import checksum
 from autograder.errors import SubmissionError
 from autograder.markers import strip_hidden
 from autograder.model import CellSpec
-from autograder.notebook import grade_id_of, metadata_of
+from autograder.notebook import grade_id_of
 from autograder.submission.file_size import check_size
 from autograder.submission.sanitize_outputs import MAX_BYTES as MAX_OUTPUT_BYTES
 from autograder.submission.sanitize_outputs import harmless, is_picture
 from autograder.submission.sanitize_prose import picture_name
 
-__all__ = ["MAX_BYTES", "MAX_CELLS", "Repaired", "lacks_metadata", "parse", "put_aside", "read", "repair", "text_hash"]
+__all__ = ["MAX_BYTES", "MAX_CELLS", "Repaired", "parse", "put_aside", "read", "repair", "text_hash"]
 
 MAX_BYTES = 20 * 2**20
 """A notebook larger than this is not read: it holds data or a flood of output, not an answer."""
@@ -136,11 +136,6 @@ def repair(
     _insert_missing(cells, rows)
     _keep_outputs(cells)
     return Repaired(_notebook(cells), tuple(words for row, words in complaints if row.locked), tuple(notes))
-
-
-def lacks_metadata(notebook: nbformat.NotebookNode) -> bool:
-    """Whether there are cells, and none says what it is to nbgrader: another program has saved the file."""
-    return bool(notebook.cells) and not any(map(metadata_of, notebook.cells))
 
 
 def put_aside(notebook: nbformat.NotebookNode, rows: Sequence[CellSpec]) -> nbformat.NotebookNode:

@@ -115,7 +115,7 @@ def test_changed_tests_are_run_on_everybody_and_manual_scores_stay(graded: Path)
     stored = open_course(graded).score("a", TINY)
     assert (stored.grades[f"{TINY}/why"], stored.comments[f"{TINY}/why"]) == (3.0, "Well said.")
     assert stored.pending == frozenset()
-    assert stored.to_grade == 1, "nbgrader asks for another look at it"
+    assert stored.to_grade == 0, "its text is what it was"
 
 
 def test_a_zero_by_hand_is_a_grade_and_not_one_that_waits(graded: Path) -> None:
@@ -358,6 +358,10 @@ def test_what_waits_for_a_person_and_what_is_too_much_is_said(graded: Path) -> N
     grade_by_hand(graded, "a", "why", 3.0, extra=1.0)
     read = autograder("export", "--to", "-", "--course", graded)
     assert read.stderr == f"{TINY}: more than 100 %: a (9 of 8)\n2 rows\n"
+    hand_in(graded, "a", answered(graded, **FULL | {"why": "On second thought, it is not."}))
+    grade(graded)
+    read = autograder("export", "--to", "-", "--course", graded)
+    assert f"{TINY}: points by hand of 1 student are from before the answer was changed: a\n" in read.stderr
 
 
 def test_an_extension_is_granted_with_the_lines_of_the_documentation(half: Path) -> None:

@@ -21,7 +21,20 @@ from autograder.collect.archive import open_archive
 from autograder.collect.gradescope_metadata import read_metadata
 from autograder.collect.lms_names import detect
 from autograder.errors import CourseError, SubmissionError
-from tests.unit.autograder.collect.desk import LAB, NEW, NOON, Course, collected, folder_of, roster, said, there, zipped
+from tests.unit.autograder.collect.desk import (
+    LAB,
+    NEW,
+    NOON,
+    Course,
+    collected,
+    folder_of,
+    notebook,
+    roster,
+    said,
+    text_of,
+    there,
+    zipped,
+)  # fmt: skip
 
 # --------------------------------------------------------------------------------------------------------------- Canvas
 CANVAS = """\
@@ -299,7 +312,7 @@ def test_a_student_in_a_folder_of_the_lab_s_name_is_no_lab(course: Course) -> No
 def test_a_folder_on_the_disk_is_read_as_a_zip_is(course: Course, tmp_path: Path) -> None:
     source = tmp_path / "downloads"
     (source / "ada" / "figures").mkdir(parents=True)
-    (source / "ada" / "lab.ipynb").write_text("x")
+    (source / "ada" / "lab.ipynb").write_bytes(notebook("x"))
     (source / "ada" / "figures" / "a.png").write_text("y")
     (source / "ada" / "timestamp.txt").write_text("2026-11-20 12:00:00 UTC")
     os.utime(source / "ada" / "lab.ipynb", (NOON, NOON))
@@ -343,7 +356,7 @@ def test_a_newer_submission_takes_the_place_of_an_older_one_which_is_kept(course
     (row,) = collected(course, newer)
     assert there(course) == {"ada/lab/lab.ipynb": "new"}
     place = row.what.removeprefix("replaced; the one before is in ")
-    assert (course.root / place / "lab.ipynb").read_text() == "old"
+    assert text_of(course.root / place / "lab.ipynb") == "old"
     assert (course.root / place / "data.csv").read_text() == "1"
 
 
@@ -449,8 +462,8 @@ def test_a_link_in_a_zip_is_left_out(course: Course) -> None:
 
 def test_a_bomb_is_left_out_unread(course: Course) -> None:
     started = time.monotonic()
-    rows = collected(course, {"ada/lab.ipynb": b"\0" * 15_000_000, "bob/lab.ipynb": "y"})
-    assert "looks like a bomb: 15000000 bytes packed into" in said(rows)["ada/lab.ipynb"]
+    rows = collected(course, {"ada/lab.ipynb": "x" * 15_000_000, "bob/lab.ipynb": "y"})
+    assert "looks like a bomb: 1500" in said(rows)["ada/lab.ipynb"]
     assert there(course) == {"bob/lab/lab.ipynb": "y"}
     assert time.monotonic() - started < 10
 
@@ -471,8 +484,8 @@ def test_a_member_that_is_longer_than_it_says_is_cut_off(course: Course) -> None
 
 
 def test_a_notebook_that_is_too_large_is_left_out(course: Course) -> None:
-    rows = collected(course, {"ada/lab.ipynb": os.urandom(21 * 2**20), "bob/lab.ipynb": "y"})
-    assert [row.what for row in rows if row.student == "ada"] == ["left out: 22020096 bytes; 20971520 are allowed"]
+    rows = collected(course, {"ada/lab.ipynb": os.urandom(21 * 2**20).hex(), "bob/lab.ipynb": "y"})
+    assert [row.what for row in rows if row.student == "ada"] == ["left out: 44040267 bytes; 20971520 are allowed"]
     assert there(course) == {"bob/lab/lab.ipynb": "y"}
 
 
@@ -497,8 +510,8 @@ def test_names_that_differ_in_case_only_do_not_overwrite_each_other(course: Cour
 def test_a_name_that_is_there_twice_counts_once(course: Course) -> None:
     path = course.root.parent / "twice.zip"
     with zipfile.ZipFile(path, "w") as archive, pytest.warns(UserWarning, match="Duplicate name"):
-        archive.writestr("ada/lab.ipynb", "one")
-        archive.writestr("ada/lab.ipynb", "two")
+        archive.writestr("ada/lab.ipynb", notebook("one"))
+        archive.writestr("ada/lab.ipynb", notebook("two"))
     assert [row.what for row in collected(course, path)] == ["new; the newest of 2 files"]
     assert list(there(course)) == ["ada/lab/lab.ipynb"]
 
@@ -720,9 +733,9 @@ def test_values_of_metadata_that_make_no_sense_are_none(value: str) -> None:
 def test_packers_that_unpack_without_bound_are_not_used(course: Course, method: int) -> None:
     path = folder_of(course) / "in.zip"
     with zipfile.ZipFile(path, "w", method) as archive:
-        archive.writestr("bob/lab.ipynb", "{}")
+        archive.writestr("bob/lab.ipynb", notebook(""))
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("ada/lab.ipynb", "{}")
+        archive.writestr("ada/lab.ipynb", notebook(""))
     (left_out,) = [row for row in collected(course, path) if row.lost]
     assert left_out.file == "bob/lab.ipynb"
     assert left_out.what.startswith("left out: packed by ")

@@ -26,8 +26,11 @@ from tests.unit.autograder.collect.desk import (
     Course,
     collected,
     folder_of,
+    notebook,
+    packed,
     roster,
     said,
+    text_of,
     there,
     zipped,
 )  # fmt: skip
@@ -70,14 +73,14 @@ def download(course: Course, system: str, eves: list[tuple[str, bytes]], *, alon
     path = folder_of(course) / "in.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in files:
-            archive.writestr(zipfile.ZipInfo(name, NEW), data)
+            archive.writestr(zipfile.ZipInfo(name, NEW), packed(name, data))
     course.known = [("ada",), ("bob",), ("eve",)]
     return collected(course, path, force=True, roster=roster(course, people) if people else None)
 
 
 def honest_ones_are_there(course: Course, system: str) -> None:
     found = {
-        path.relative_to(course.root / "submitted").as_posix(): path.read_bytes()
+        path.relative_to(course.root / "submitted").as_posix(): text_of(path).encode()
         for own in ("ada", "bob")
         for path in (course.root / "submitted" / own).rglob("*")
         if path.is_file() and path.name != "timestamp.txt"
@@ -245,7 +248,7 @@ def test_a_class_of_a_thousand_with_a_hundred_files_each_is_collected(course: Co
     path = folder_of(course) / "class.zip"
     with zipfile.ZipFile(path, "w") as archive:
         for student in range(1000):
-            archive.writestr(f"assignment_7_export/submission_{student}/lab.ipynb", f"{student}")
+            archive.writestr(f"assignment_7_export/submission_{student}/lab.ipynb", notebook(f"{student}"))
             for number in range(99):
                 archive.writestr(f"assignment_7_export/submission_{student}/a folder of figures/{number:040}.png", b"")
     begin = time.process_time()
@@ -268,10 +271,10 @@ def test_a_file_that_grew_since_it_was_listed_has_no_more_room_than_its_student(
     source = folder_of(course) / "downloads"
     (source / "eve").mkdir(parents=True)
     for name in ("a.txt", "b.txt", "lab.ipynb"):
-        (source / "eve" / name).write_text("x" * 400)
+        (source / "eve" / name).write_bytes(notebook("x" * 400))
     with open_archive(source) as archive:
         sizes = [member.size for member in archive.members]
-    assert sizes == [400, 400, 400]
+    assert sizes == [len(notebook("x" * 400))] * 3
     rows = collected(course, source)
     assert len(there(course)) == 3
     assert not [row for row in rows if row.lost]

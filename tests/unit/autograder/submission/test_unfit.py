@@ -1,4 +1,4 @@
-"""A notebook that was handed in for another lab than its own."""
+"""A notebook that was handed in for another lab than its own, or that is no lab's."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from autograder.grading.other_lab import lab_of
+from autograder.submission.unfit import NO_METADATA, unfit
 
 OWN = ["setup", "mean", "mean-check", "why"]
 OTHERS = {
@@ -32,13 +32,17 @@ def handed_in(*names: Any) -> nbformat.NotebookNode:
         ([*OWN, *OTHERS["01"]], ""),  # all in one
         (["setup", "mean", "mlp", "mlp-check", "fit"], ""),
         (["setup"], ""),
-        ([], ""),
         ([["setup"], 5, None, {"a": 1}], ""),
     ],
 )
 def test_it_is_known_by_its_cells(names: Any, found: str) -> None:
-    assert lab_of(handed_in(*sorted(names, key=str)), OWN, OTHERS) == found
+    assert unfit(handed_in(*sorted(names, key=str)), OWN, OTHERS) == (found and f"this is the notebook of {found}")
 
 
 def test_a_course_of_one_lab_has_no_other() -> None:
-    assert lab_of(handed_in("x", "y"), OWN, {}) == ""
+    assert unfit(handed_in("x", "y"), OWN, {}) == ""
+
+
+def test_one_that_another_program_has_saved_has_cells_and_no_metadata() -> None:
+    assert unfit(handed_in(), OWN, OTHERS) == NO_METADATA
+    assert unfit(nbformat.v4.new_notebook(), OWN, OTHERS) == ""

@@ -1,4 +1,4 @@
-"""Recognises the notebook of another lab of the course, handed in by mistake, by the names of its cells."""
+"""Says why a notebook that can be read is not one of this lab: another lab's, handed in by mistake, or no lab's."""
 
 from __future__ import annotations
 
@@ -8,9 +8,22 @@ import nbformat
 
 from autograder.course import Course
 from autograder.errors import CourseError
-from autograder.notebook import grade_id_of
+from autograder.notebook import grade_id_of, metadata_of
 
-__all__ = ["cells_of_others", "lab_of"]
+__all__ = ["NO_METADATA", "cells_of_others", "unfit"]
+
+NO_METADATA = "no cell has nbgrader's metadata: another program may have saved the file"
+
+
+def unfit(notebook: nbformat.NotebookNode, own: Collection[str], others: Mapping[str, frozenset[str]]) -> str:
+    """Return why this notebook is not run as one of the lab that it was handed in for; nothing if it may be one.
+
+    own: the grade_ids of that one; others: those of each other lab of the course.
+    """
+    if notebook.cells and not any(map(metadata_of, notebook.cells)):
+        return NO_METADATA
+    other = _lab_of(notebook, own, others)
+    return f"this is the notebook of {other}" if other else ""
 
 
 def cells_of_others(course: Course, lab: str) -> dict[str, frozenset[str]]:
@@ -26,7 +39,7 @@ def cells_of_others(course: Course, lab: str) -> dict[str, frozenset[str]]:
     return found
 
 
-def lab_of(notebook: nbformat.NotebookNode, own: Collection[str], others: Mapping[str, frozenset[str]]) -> str:
+def _lab_of(notebook: nbformat.NotebookNode, own: Collection[str], others: Mapping[str, frozenset[str]]) -> str:
     """Return the lab whose notebook this is rather than the one it was handed in for; nothing if it may be that one.
 
     own: the grade_ids of that one. It is another's if it has most of the other's cells, and fewer of its own.

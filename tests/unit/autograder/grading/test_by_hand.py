@@ -1,0 +1,78 @@
+"""Points given by hand stay; whose answer has changed since is said, and only that is asked about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autograder.course import open_course
+from autograder.grading.lab_grading import Outcome
+from tests.system.courses import ADD, DOUBLE, FULL, TINY, answered, grade_by_hand, hand_in
+from tests.unit.autograder.grading.fake_executor import FakeExecutor, graded
+
+LOOK = "by hand before the answer was changed: look at it again"
+
+
+@pytest.fixture
+def course(tiny: Path) -> Path:
+    """A course in which ada was graded."""
+    hand_in(tiny, "ada", answered(tiny, **FULL))
+    graded(tiny, FakeExecutor())
+    return tiny
+
+
+def again(course: Path, **answers: str) -> Outcome:
+    """Hand in and grade other answers, and ask of each whether formgrader asks for a look at it."""
+    hand_in(course, "ada", answered(course, **answers))
+    return graded(course, FakeExecutor(), force=True)["ada"]
+
+
+def asked(course: Path) -> set[str]:
+    return set(open_course(course).score("ada", TINY).again)
+
+
+def test_of_an_answer_that_has_not_changed_nobody_is_asked(course: Path) -> None:
+    grade_by_hand(course, "ada", "why", 2.5, extra=0.5)
+    outcome = again(course, **FULL)
+    assert (outcome.to_grade, outcome.result.notes, asked(course)) == (0, (), set())
+    assert outcome.result.score == 5 + 3
+    outcome = again(course, add=ADD, double=f"# another way\n{DOUBLE}", why=FULL["why"])
+    assert (outcome.to_grade, outcome.result.notes) == (0, ()), "other answers have changed, this one has not"
+
+
+def test_of_one_that_has_changed_somebody_is_until_somebody_has_looked(course: Path) -> None:
+    grade_by_hand(course, "ada", "why", 2.5, extra=0.5)
+    outcome = again(course, **FULL | {"why": "Because it must be."})
+    said = (f"why: 2.5 points and 0.5 extra given {LOOK}",)
+    assert (outcome.to_grade, outcome.result.notes, asked(course)) == (1, said, {f"{TINY}/why"})
+    assert outcome.result.score == 5 + 3, "they stay until then"
+    assert again(course, **FULL | {"why": "Because it must be."}).result.notes == said, "nobody has looked yet"
+    assert again(course, **FULL).to_grade == 1, "nor then"
+    grade_by_hand(course, "ada", "why", 1.0)
+    outcome = again(course, **FULL)
+    assert (outcome.to_grade, outcome.result.notes, outcome.result.score) == (0, (), 6)
+
+
+def test_points_in_place_of_a_test_s_stand_as_long_as_the_code_and_what_the_test_gives_do(course: Path) -> None:
+    grade_by_hand(course, "ada", "add-check", 1.0)
+    assert again(course, **FULL | {"why": "Words are no code."}).to_grade == 1, "the written answer has no points yet"
+    outcome = again(course, **FULL | {"add": f"{ADD}  # changed"})
+    assert outcome.result.notes == (f"add-check: 1 point given {LOOK}",)
+    assert asked(course) == {f"{TINY}/add-check"}
+
+
+def test_where_the_notebook_of_before_is_gone_somebody_is_asked(course: Path) -> None:
+    grade_by_hand(course, "ada", "why", 2.0)
+    (course / "autograded" / "ada" / TINY / f"{TINY}.ipynb").unlink()
+    assert again(course, **FULL).result.notes == (f"why: 2 points given {LOOK}",)
+    grade_by_hand(course, "ada", "why", 2.0)
+    (course / "autograded" / "ada" / TINY / f"{TINY}.ipynb").write_text("half")
+    assert again(course, **FULL).to_grade == 1
+
+
+def test_an_answer_that_is_gone_has_changed(course: Path) -> None:
+    grade_by_hand(course, "ada", "why", 2.0)
+    hand_in(course, "ada", b"")
+    outcome = graded(course, FakeExecutor())["ada"]
+    assert outcome.result.notes == (f"why: 2 points given {LOOK}",)
