@@ -21,7 +21,10 @@ from autograder.errors import CourseError, SubmissionError, in_one_line
 from autograder.lms import Roster, read_roster
 from autograder.submission.repair import MAX_BYTES
 
-__all__ = ["Row", "collect_lab"]
+__all__ = ["LEFT_OUT", "Row", "collect_lab"]
+
+LEFT_OUT = "left out"
+"""How it begins what is said of a file that was not taken."""
 
 _MAX_ROWS = 100
 _MAX_NAMED = 5
@@ -89,8 +92,8 @@ def _summed_up(rows: Iterable[Row]) -> Iterator[Row]:
     more: dict[tuple[str, str], Row] = {}
     for row in rows:
         whose = (row.student, "" if row.student else row.file.partition("/")[0])
-        seen[whose] += row.what.startswith("left out")
-        if seen[whose] <= _MAX_ROWS or not row.what.startswith("left out"):
+        seen[whose] += row.what.startswith(LEFT_OUT)
+        if seen[whose] <= _MAX_ROWS or not row.what.startswith(LEFT_OUT):
             yield row
         else:
             lost = row.lost or (whose in more and more[whose].lost)

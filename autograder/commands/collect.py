@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 from rich.cells import cell_len, set_cell_size
 
-from autograder.collect import Row, collect_lab
+from autograder.collect import LEFT_OUT, Row, collect_lab
 from autograder.commands.common import COURSE, LAB, ROSTER_FILE, SYSTEM_HINTS, command
 from autograder.commands.table import plain
 from autograder.course import open_course
@@ -60,9 +60,11 @@ def collect(lab: str, source: Path, system: str, roster: Path | None, root: Path
         left = counted(sum(row.lost for row in rows), "submission")
         click.echo(f"{left} could not be taken; the table above says which", err=True)
         raise general
-    if lost := sum(row.lost for row in rows):
+    if lost := [row for row in rows if row.lost]:
+        out = sum(row.what.startswith(LEFT_OUT) for row in lost)
+        kinds = {"could not be taken": out, "cannot be graded": len(lost) - out}
         raise AutograderError(
-            f"{counted(lost, 'submission')} could not be taken, or cannot be graded",
+            "; ".join(f"{counted(number, 'submission')} {what}" for what, number in kinds.items() if number),
             hint="the table above says why; the others are in their places",
         )
 

@@ -262,3 +262,14 @@ def test_a_roster_of_another_system_is_refused(graded: Path, desk: Path) -> None
     ):
         result = autograder("export", "--course", graded, "--format", form, "--roster", desk / roster, "--to", "-")
         assert (result.exit_code, said in result.stderr, result.stdout) == (1, True, "")
+
+
+def test_what_cannot_be_graded_is_named_when_it_is_collected(tiny: Path, desk: Path) -> None:
+    files = {"ada/01_tiny.ipynb": answered(tiny, **FULL), "grace/01_tiny.ipynb": ""}
+    collected = autograder("collect", TINY, zipped(desk / "in.zip", files), "--course", tiny)
+    assert collected.exit_code == 1
+    assert "1 student\nerror: 1 submission cannot be graded\nhint: " in collected.stderr
+    assert "new; cannot be graded: 01_tiny.ipynb: the file is empty; ask for" in collected.stdout
+    files["../x.ipynb"] = "{}"
+    collected = autograder("collect", TINY, zipped(desk / "in.zip", files), "--course", tiny)
+    assert "error: 1 submission could not be taken; 1 submission cannot be graded\n" in collected.stderr
