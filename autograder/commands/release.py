@@ -7,7 +7,11 @@ from pathlib import Path
 import click
 
 from autograder.commands.common import COURSE, command
-from autograder.errors import AutograderError
+from autograder.commands.table import plain
+from autograder.course import Course
+from autograder.errors import AutograderError, SandboxError, SourceError, in_one_line
+from autograder.grading.solution import Solution
+from autograder.release.build import Release
 from autograder.release.publish import check_labs, release_labs
 
 __all__ = ["release"]
@@ -20,13 +24,15 @@ __all__ = ["release"]
     is_flag=True,
     help="Change nothing; print a diff and exit 1 if what was released is not what the sources say.",
 )
+@click.option("--skip-solution", is_flag=True, help="Do not grade the source's own solution before.")
 @COURSE
 @command
-def release(labs: tuple[str, ...], check: bool, root: Path) -> None:
+def release(labs: tuple[str, ...], check: bool, skip_solution: bool, root: Path) -> None:
     """Make the students' notebooks from the instructor's sources, all labs or those named.
 
-    Refuses to publish a lab whose solutions or hidden tests would leak. In a course whose source is a notebook it runs
-    nbgrader's own generate_assignment.
+    Refuses to publish a lab whose solutions or hidden tests would leak, or whose own solution, graded in the sandbox
+    like a submission, fails a test. In a course whose source is a notebook it runs nbgrader's own generate_assignment,
+    and says which tests the solution fails.
 
     \b
     Examples:
@@ -40,5 +46,29 @@ def release(labs: tuple[str, ...], check: bool, root: Path) -> None:
                 "what was released is not what the sources say", hint="autograder release, then commit both"
             )
         return
-    for line in release_labs(root, labs):
+    for line in release_labs(root, labs, _say_skipped if skip_solution else _prove):
         click.echo(line)
+
+
+def _say_skipped(_course: Course, lab: str, _release: Release | None) -> None:
+    click.echo(f"note: {lab}: its solution was not graded", err=True)
+
+
+def _prove(course: Course, lab: str, built: Release | None) -> None:
+    """Grade the solution of a lab; SourceError if one of ours fails a test. nbgrader would release any."""
+    try:
+        solution = Solution(course, lab, built.source_notebook if built else None)
+        if solution.known:
+            return
+        click.echo(f"{lab}: grading its solution", err=True)
+        lost = solution.lost()
+    except SandboxError as error:
+        click.echo(f"note: {lab}: its solution was not graded: {in_one_line(error)}", err=True)
+        return
+    if lost and built:
+        raise SourceError(
+            f"{lab}: its own solution does not get full marks: {plain('; '.join(lost))}",
+            hint="mend the test or the solution; nothing was released. --skip-solution does not ask",
+        )
+    for line in lost:
+        click.echo(f"note: {lab}: its own solution does not get full marks: {plain(line)}", err=True)

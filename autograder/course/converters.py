@@ -9,15 +9,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import nbformat
 from nbconvert.preprocessors import ExecutePreprocessor
 from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from traitlets import TraitError, import_item
 
+from autograder.course import gradebook
 from autograder.course.gradebook import DISK_FULL, FREE_SPACE, quiet
+from autograder.course.preprocess import save_cells
 from autograder.errors import CourseError
+from autograder.model import CellSpec
 
-__all__ = ["Complaints", "generate", "left_alone", "preview", "record"]
+__all__ = ["Complaints", "cells_to_be", "generate", "left_alone", "preview", "record"]
 
 
 _CONVERTING = "Converting notebook %s"
@@ -103,6 +107,18 @@ def preview(app: Any, lab: str, scratch: Path) -> None:
         generate(app, lab)
     finally:
         directory.release_directory, directory.db_url = before
+
+
+def cells_to_be(app: Any, lab: str, notebook: nbformat.NotebookNode | None, scratch: Path) -> dict[str, list[CellSpec]]:
+    """Return what a release registers, of this notebook or of nbgrader's own, from a gradebook made in scratch."""
+    url = f"sqlite:///{scratch / 'gradebook.db'}"
+    if notebook is None:
+        preview(app, lab, scratch)
+    with gradebook.open_gradebook(url, app.coursedir.course_id, create=True) as book:
+        if notebook is not None:
+            gradebook.add_lab(book, lab)
+            save_cells(notebook, lab, url)
+        return {} if gradebook.language(book, lab) else gradebook.lab_rows(book, lab)
 
 
 def left_alone(app: Any, lab: str) -> Sequence[str]:

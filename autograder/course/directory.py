@@ -180,6 +180,14 @@ class Course:
                 converters.preview(self.app, lab, Path(scratch))
             yield self._path(str(Path(scratch, "release")), ".", lab)
 
+    def cells_to_be(self, lab: str, notebook: nbformat.NotebookNode | None = None) -> dict[str, list[CellSpec]]:
+        """Return the notebooks and cells that a release would register; none of a lab that is not in Python.
+
+        notebook: what a source of ours was built to; without it nbgrader's generate_assignment is asked.
+        """
+        with tempfile.TemporaryDirectory(prefix="autograder-release-") as scratch, _inside(self.root):
+            return converters.cells_to_be(self.app, lab, notebook, Path(scratch))
+
     def released(self, lab: str) -> Path:
         return self._path(self.directory.release_directory, ".", lab)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import copy
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import nbformat
@@ -18,8 +18,7 @@ from autograder.errors import SubmissionError, in_one_line
 from autograder.execution import Executor
 from autograder.execution.canary import FORGED, watchable
 from autograder.grading.checks import checks_of
-from autograder.grading.scoring import score_notebook
-from autograder.markers import BEGIN_HIDDEN
+from autograder.grading.solution import by_reason, scores_of, why_not
 from autograder.model import CellScore, CellSpec, Limits
 from autograder.notebook import grade_id_of, metadata_of
 from autograder.records.fingerprint import fingerprint
@@ -33,7 +32,6 @@ _MAGIC = "a cell magic decides what becomes of an error"
 _VACUOUS = "where nothing is answered it gives points there"
 _VERSION = b"5"
 """Of what a trial looks at: what an older one has found is looked for again."""
-_MAX_REASON = 200
 
 
 @dataclass(frozen=True)
@@ -117,9 +115,9 @@ class Trial:
         kernel = {grade_id: why for grade_id, why in why_not.items() if grade_id not in {*wrong, *blind}}
         lost = {grade_id: why for grade_id, why in wrong.items() if grade_id not in unwatched}
         notes = [
-            *(f"{ids} in the student's kernel, watched; apart from it: {why}" for ids, why in _by_reason(kernel)),
-            *(f"{ids} in the student's kernel, not watched: {why}" for ids, why in _by_reason(blind)),
-            *(f"{ids} the instructor's own notebook does not get full marks: {why}" for ids, why in _by_reason(lost)),
+            *(f"{ids} in the student's kernel, watched; apart from it: {why}" for ids, why in by_reason(kernel)),
+            *(f"{ids} in the student's kernel, not watched: {why}" for ids, why in by_reason(blind)),
+            *(f"{ids} the instructor's own notebook does not get full marks: {why}" for ids, why in by_reason(lost)),
         ]
         return Found(self._tests - within, unwatched, tuple(f"{self.name}: {note}" for note in notes), levels)
 
@@ -216,15 +214,12 @@ class Trial:
 
     def _try(self, notebook: nbformat.NotebookNode, within: frozenset[str]) -> dict[str, str]:
         """Return the tests that do not give full marks if these run in the kernel and the others apart, and why."""
-        return {s.grade_id: _why(s) for s in self._scores(notebook, within) if s.points != s.max_points}
+        return why_not(self._scores(notebook, within))
 
     def _scores(self, notebook: nbformat.NotebookNode, within: frozenset[str]) -> list[CellScore]:
         """Return what the tests give if these run in the kernel and the others apart."""
         checks = checks_of(self._rows, self._tests - within, self._given, self.others, self._levels)
-        content = copy.deepcopy(notebook)
-        execution = self._executor.run(content, limits=self._limits, files=self._given, checks=checks)
-        rows = [replace(row, source=row.source.replace(BEGIN_HIDDEN, "")) for row in self._rows]  # he may read all
-        return [s for s in score_notebook(self.name, execution, rows) if s.grade_id in self._tests]
+        return scores_of(self._executor, self.name, notebook, self._rows, checks, self._limits, self._given)
 
 
 def _words(source: str) -> set[str]:
@@ -240,18 +235,3 @@ def _bound(source: str) -> set[str]:
     found = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
     found |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
     return found | {(a.asname or a.name).split(".")[0] for a in nodes if isinstance(a, ast.alias)}
-
-
-def _why(score: CellScore) -> str:
-    lines = score.message.splitlines() or [f"{score.points:g} of {score.max_points:g} points"]
-    return lines[0][:_MAX_REASON]
-
-
-def _listed(grade_ids: Iterable[str]) -> str:
-    return ", ".join(f"{grade_id!r}" for grade_id in sorted(grade_ids)) + ":"
-
-
-def _by_reason(reasons: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the tests that share a reason, and the reason."""
-    for reason in dict.fromkeys(reasons.values()):
-        yield _listed(name for name, why in reasons.items() if why == reason), reason

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from autograder.course import Course, open_course
 from autograder.errors import CourseError, counted
 from autograder.records.versions import handed_out, remember
-from autograder.release.build import build, find_labs, publish
+from autograder.release.build import Release, build, find_labs, publish
 from autograder.release.drift import drift
 
 __all__ = ["IGNORE", "check_labs", "release_labs"]
@@ -18,13 +18,20 @@ IGNORE = '[".ipynb_checkpoints", "__pycache__", "*.py", "*.toml", "cards", "feed
 """What c.CourseDirectory.ignore has to be where labs are written as ours are."""
 
 
-def release_labs(root: Path, names: Sequence[str]) -> Iterator[str]:
-    """Release the named labs, or all; yield one line a lab. Every lab is built before the first is written."""
+def release_labs(
+    root: Path, names: Sequence[str], prove: Callable[[Course, str, Release | None], None] = lambda *_: None
+) -> Iterator[str]:
+    """Release the named labs, or all; yield one line a lab. Every lab is built before the first is written.
+
+    prove: called for each lab before that, with what was built of a source of ours; an error stops the release.
+    """
     course = open_course(root)
     folders = _folders(course, names)
     for folder in filter(None, (folder for _, folder in folders)):
         _check_ignored(course, folder)
     built = [(name, build(folder) if folder else None) for name, folder in folders]
+    for name, release in built:
+        prove(course, name, release)
     for name, release in built:
         if release is None:
             _remember(course, name)

@@ -1,0 +1,119 @@
+"""Grades the instructor's own solution: a test that it fails would mark everybody down."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import nbformat
+
+from autograder.course import Course
+from autograder.errors import SubmissionError, in_one_line
+from autograder.execution import Checks, Executor, preloads
+from autograder.execution.canary import FORGED
+from autograder.files import write_whole
+from autograder.grading.checks import checks_of
+from autograder.grading.scoring import score_notebook
+from autograder.markers import BEGIN_HIDDEN, EXPLORE
+from autograder.model import CellScore, CellSpec, Lab, Limits
+from autograder.records.fingerprint import fingerprint
+from autograder.sandbox import choose
+from autograder.submission.repair import parse, repair
+
+__all__ = ["Solution", "by_reason", "scores_of", "why_not"]
+
+_MAX_REASON = 200
+
+
+class Solution:
+    """The instructor's notebooks of one lab, graded as if they had been handed in."""
+
+    def __init__(self, course: Course, lab: str, built: bytes | None = None) -> None:
+        """built: the instructor's notebook, where the source is ours and was built; else it stands in the source.
+
+        Raises SandboxError where there is no sandbox.
+        """
+        folder = course.source(lab)
+        self._course = course
+        self._lab = lab
+        self._built = None if built is None else nbformat.reads(built.decode(), as_version=4)
+        self._notebooks = {path.stem: path.read_bytes() for path in sorted(folder.glob("*.ipynb"))}
+        if built is not None:
+            self._notebooks = {lab: built}
+        self._given = course.given_files(lab)
+        self._ours = Lab.read(folder) if (folder / "lab.toml").exists() else None
+        self._limits = self._ours.limits if self._ours else course.limits
+        self._sandbox = choose()
+        self._kept = course.state / f"{lab}.solution.txt"
+        files = [*self._notebooks.items(), *((f"given/{name}", p.read_bytes()) for name, p in self._given.items())]
+        self._key = fingerprint(files, {}, self._limits, self._sandbox.name).encode()
+
+    @property
+    def known(self) -> bool:
+        """Whether it has been run before, just as it is, and had full marks."""
+        return self._kept.is_file() and self._kept.read_bytes() == self._key
+
+    def lost(self) -> list[str]:
+        """Run it; return which tests it fails and why, a line each reason."""
+        rows = self._course.cells_to_be(self._lab, self._built)
+        if not any(row.automatic for own in rows.values() for row in own):
+            return []
+        sources = [row.source for own in rows.values() for row in own if row.cell_type == "code"]
+        modules = preloads(sources, self._ours.frameworks if self._ours else ())
+        apart = self._ours is not None and self._ours.tests == "isolated"
+        with Executor(self._sandbox, modules, apart=apart) as executor:
+            lost = [line for name in rows for line in self._lost_in(executor, name, rows[name], apart=apart)]
+        if not lost:
+            self._kept.parent.mkdir(exist_ok=True)
+            write_whole(self._kept, self._key)
+        return lost
+
+    def _lost_in(self, executor: Executor, name: str, rows: Sequence[CellSpec], *, apart: bool) -> Iterator[str]:
+        try:
+            notebook = repair(parse(self._notebooks[name], f"{name}.ipynb")[0], rows).notebook
+        except SubmissionError as error:
+            yield in_one_line(error)
+            return
+        checks = checks_of(rows, None if apart else frozenset(), self._given)
+        scores = scores_of(executor, name, notebook, rows, checks, self._limits, self._given)
+        reasons = {key: why for key, why in why_not(scores).items() if FORGED not in why}
+        where = f"{name}: " if len(self._notebooks) > 1 else ""
+        yield from (f"{where}{tests} {why}" for tests, why in by_reason(reasons))
+
+
+def scores_of(
+    executor: Executor,
+    name: str,
+    notebook: nbformat.NotebookNode,
+    rows: Sequence[CellSpec],
+    checks: Checks,
+    limits: Limits,
+    files: Mapping[str, Path],
+) -> list[CellScore]:
+    """Return what the tests give the instructor, who may read all that they say."""
+    skipped = {cell.id for cell in notebook.cells if cell.cell_type == "code" and cell.source.startswith(EXPLORE)}
+    content = copy.deepcopy(notebook)
+    execution = executor.run(content, limits=limits, files=files, explore=skipped, checks=checks)
+    readable = [replace(row, source=row.source.replace(BEGIN_HIDDEN, "")) for row in rows]
+    tests = {row.grade_id for row in rows if row.automatic}
+    return [score for score in score_notebook(name, execution, readable) if score.grade_id in tests]
+
+
+def why_not(scores: Iterable[CellScore]) -> dict[str, str]:
+    """Return the tests that do not give full marks, and why."""
+    return {score.grade_id: _why(score) for score in scores if score.points != score.max_points}
+
+
+def _why(score: CellScore) -> str:
+    failed = [f"{case['title']}: {case['message'] or case['error']}" for case in score.failed]
+    lines = [*score.message.splitlines(), *failed] or [f"{score.points:g} of {score.max_points:g} points"]
+    return lines[0].replace("\n", " ")[:_MAX_REASON]
+
+
+def by_reason(reasons: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the tests that share a reason, and the reason."""
+    for reason in dict.fromkeys(reasons.values()):
+        names = sorted(name for name, why in reasons.items() if why == reason)
+        yield ", ".join(f"{name!r}" for name in names) + ":", reason
