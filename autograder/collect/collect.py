@@ -13,7 +13,7 @@ from autograder.collect.gradescope_metadata import read_metadata
 from autograder.collect.install import KEPT, Submission, place
 from autograder.collect.lms_names import Owner, Piece, check_system, in_a_submission, pieces
 from autograder.collect.names import TIMESTAMP
-from autograder.collect.plan import Handover, plan, students_of
+from autograder.collect.plan import IN_ARCHIVE, Handover, plan, students_of
 from autograder.collect.times import said_of
 from autograder.collect.unusable import Usable
 from autograder.course import Course
@@ -132,7 +132,10 @@ def _hand_over(
             yield Row(made.student, piece.path, f"left out: {error}", lost=True)
     if not needed:
         if not made.notebooks:
-            yield Row(made.student, _some(made.left_out), "left out: no notebook in it", lost=True)
+            others = [*made.left_out, *((name, "") for name in made.files)]
+            packed = any(why == IN_ARCHIVE for _, why in made.left_out)
+            what = f"no notebook in it; {IN_ARCHIVE}" if packed else "no notebook in it"
+            yield Row(made.student, _some(others), f"{LEFT_OUT}: {what}", lost=True)
         return
     beside, unread = _read_beside(course, archive, made)
     yield from (Row(made.student, name, f"left out: {why}") for name, why in unread)

@@ -6,11 +6,12 @@ import errno
 import os
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autograder.course import Course
+from autograder.collect.names import TIMESTAMP
+from autograder.course import Course, moment
 from autograder.errors import CourseError
 
 __all__ = ["KEPT", "Submission", "place"]
@@ -56,7 +57,7 @@ def place(
     there = target.exists()
     if there and _same(target, own.content):
         return "unchanged", {}
-    if there and not force and own.when <= _when(target):
+    if there and not force and not _newer(own, target):
         return KEPT, {}
     if there and not force:
         for name, problem in own.problems.items():
@@ -107,6 +108,25 @@ def _same(folder: Path, content: Mapping[str, bytes]) -> bool:
     if there.keys() != content.keys() or any(p.is_symlink() or not p.is_file() for p in there.values()):
         return False
     return all(path.stat().st_size == len(content[n]) and path.read_bytes() == content[n] for n, path in there.items())
+
+
+def _newer(own: Submission, target: Path) -> bool:
+    """Whether this was handed in after what is there; if both do not say when, by when the files were changed.
+
+    What was copied, or taken from a backup, was changed when that was done.
+    """
+    said = [moment(text.decode("utf-8", "replace")[:100].strip()) for text in _timestamps(own, target)]
+    if len(said) == 2 and said[0] is not None and said[1] is not None:
+        return said[0] > said[1]
+    return own.when > _when(target)
+
+
+def _timestamps(own: Submission, target: Path) -> Iterator[bytes]:
+    there = target / TIMESTAMP
+    if TIMESTAMP in own.needed and there.is_file() and not there.is_symlink():
+        yield own.needed[TIMESTAMP]
+        with there.open("rb") as file:
+            yield file.read(100)
 
 
 def _when(folder: Path) -> float:

@@ -12,7 +12,9 @@ from autograder.collect.lms_names import Owner, Piece
 from autograder.collect.names import TIMESTAMP, Names, fold, is_timestamp, misplaced
 from autograder.lms.roster import Person, Roster
 
-__all__ = ["Handover", "plan", "students_of"]
+__all__ = ["IN_ARCHIVE", "Handover", "plan", "students_of"]
+
+IN_ARCHIVE = "an archive in the archive is not opened"
 
 _PACKED = (".zip", ".tar", ".gz", ".tgz", ".7z", ".rar", ".bz2", ".xz")
 _COPY = re.compile(r"(?: ?\((\d+)\)|-(\d+)| - copy| copy(?: (\d+))?|-copy(\d+))$", re.IGNORECASE)
@@ -183,7 +185,7 @@ def _take_files(made: Handover, others: Sequence[Piece], taken: Names, *, keep_t
         elif is_timestamp(piece.path) and not (keep_timestamp and piece.path == TIMESTAMP):
             problem = "a student's own timestamp.txt proves nothing"
         elif fold(piece.path).endswith(_PACKED):
-            problem = "an archive in the archive is not opened"
+            problem = IN_ARCHIVE
         elif taken.clash(piece.path):
             problem = "its name is another file's, but for upper and lower case"
         elif piece.member.size > room:

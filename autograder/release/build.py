@@ -55,9 +55,10 @@ def build(folder: Path) -> Release:
     return Release(source.lab.name, _dump(instructor), {notebook: _dump(student), **figures})
 
 
-def publish(release: Release, course: Course) -> list[Path]:
-    """Register the lab in the gradebook, write labs/NN and solutions/NN/NN.ipynb; return the files that changed.
+def publish(release: Release, course: Course) -> tuple[list[Path], bool]:
+    """Register the lab in the gradebook, write labs/NN and solutions/NN/NN.ipynb.
 
+    Returns the files of labs/NN that changed, and whether the instructor's notebook has: hidden tests or solutions.
     The gradebook comes first: it may refuse, and then nothing has been written.
     """
     course.register(release.name, read_notebook_text(release.source_notebook))
@@ -70,9 +71,10 @@ def publish(release: Release, course: Course) -> list[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, content)
     source_notebook = course.source_directory / release.name / f"{release.name}.ipynb"
-    if not source_notebook.exists() or source_notebook.read_bytes() != release.source_notebook:
+    before = source_notebook.read_bytes() if source_notebook.exists() else b""
+    if before != release.source_notebook:
         write_whole(source_notebook, release.source_notebook)
-    return changed
+    return changed, before != release.source_notebook
 
 
 def compare(release: Release, target: Path) -> Iterator[tuple[Path, bytes | None, bytes | None]]:

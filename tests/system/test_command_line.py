@@ -185,6 +185,10 @@ def test_release_of_what_has_not_changed_says_so_and_check_finds_drift(course: P
     assert "what was released is not what the sources say\nhint: autograder release" in drift.stderr
     assert "# Tinier" in handout.read_text()
     assert autograder("release", TINY, "--course", course).stdout == f"{TINY}: 1 file written\n"
+    source = course / "source" / TINY / f"{TINY}.py"
+    source.write_text(source.read_text().replace("add(-1, -1), -2", "add(-1, -2), -3"))
+    said = f"{TINY}: unchanged for students; hidden tests or solutions have changed\n"
+    assert autograder("release", TINY, "--course", course).stdout == said
 
 
 def test_release_refuses_a_course_in_which_nbgrader_would_hand_out_solutions(course: Path) -> None:

@@ -370,6 +370,19 @@ def test_an_older_submission_is_not_taken_unless_forced(course: Course) -> None:
     assert there(course) == {"ada/lab/lab.ipynb": "old"}
 
 
+def test_of_two_that_say_when_they_were_handed_in_that_decides_and_not_when_a_file_was_copied(course: Course) -> None:
+    def handed_in(text: str, when: str) -> str:
+        files = {"ada/lab.ipynb": text, "ada/timestamp.txt": f"{when}\n"}
+        return said(collected(course, files, system="folders"))["ada"]
+
+    handed_in("first", "2026-11-20 11:00:00 UTC")
+    late = time.time() + 10 * 86_400
+    os.utime(course.root / "submitted/ada/lab/lab.ipynb", (late, late))  # a backup, or somebody's cp
+    assert handed_in("second", "2026-11-20 12:00:00 UTC").startswith("replaced")
+    assert handed_in("zeroth", "2026-11-20 10:00:00 UTC").startswith("kept")
+    assert there(course)["ada/lab/lab.ipynb"] == "second"
+
+
 def test_a_dry_run_writes_nothing(course: Course) -> None:
     assert said(collected(course, {"ada/lab.ipynb": "x"}, dry_run=True)) == {"ada": "would be new"}
     assert list(course.root.iterdir()) == []
@@ -520,11 +533,16 @@ def test_a_zip_in_the_zip_is_not_opened(course: Course) -> None:
     inner = zipped(course.root.parent / "inner.zip", {"lab.ipynb": "x"}).read_bytes()
     rows = collected(course, {"ada/work.zip": inner, "bob/lab.ipynb": "y", "bob/more.tar.gz": b"z"})
     assert there(course) == {"bob/lab/lab.ipynb": "y"}
-    assert said(rows)["ada"] == "left out: no notebook in it"
+    assert said(rows)["ada"] == "left out: no notebook in it; an archive in the archive is not opened"
     assert [row.student for row in rows if row.lost] == ["ada"]
     assert ("more.tar.gz", "left out: an archive in the archive is not opened") in [
         (row.file, row.what) for row in rows
     ]
+
+
+def test_what_was_handed_in_in_place_of_a_notebook_is_named(course: Course) -> None:
+    (row,) = collected(course, {"ada/lab.pdf": "x", "ada/lab.py": "y"})
+    assert (row.file, row.what, row.lost) == ("lab.pdf, lab.py", "left out: no notebook in it", True)
 
 
 @pytest.mark.parametrize("name", ["__MACOSX/ada/._lab.ipynb", "ada/.ipynb_checkpoints/lab.ipynb", "ada/.DS_Store"])

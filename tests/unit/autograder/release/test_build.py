@@ -212,9 +212,9 @@ def test_publishing_writes_what_changed_and_removes_what_is_gone(lab: WriteLab, 
     labs = there.release_directory / "01_small"
     release = build(folder)
     assert drift(there, "01_small", folder).count("\n+++ ") == 2
-    assert [path.relative_to(labs).as_posix() for path in publish(release, there)] == [NAME, "figures/chain.svg"]
+    assert [path.relative_to(labs).as_posix() for path in publish(release, there)[0]] == [NAME, "figures/chain.svg"]
     assert (folder / NAME).read_bytes() == release.source_notebook
-    assert publish(release, there) == []
+    assert publish(release, there) == ([], False)
     assert drift(there, "01_small", folder) == ""
 
     (labs / "figures" / "old.svg").write_text("<svg>left over</svg>")
@@ -226,7 +226,7 @@ def test_publishing_writes_what_changed_and_removes_what_is_gone(lab: WriteLab, 
     assert "-<svg>left over</svg>" in difference
     assert "-<svg>edited</svg>" in difference
     assert "'s own" not in difference
-    assert sorted(p.name for p in publish(release, there)) == ["chain.svg", "old.svg"]
+    assert sorted(p.name for p in publish(release, there)[0]) == ["chain.svg", "old.svg"]
     assert not (labs / "figures" / "old.svg").exists()
     assert (labs / "mine.txt").read_text() == "a student's own"
     assert drift(there, "01_small", folder) == ""
