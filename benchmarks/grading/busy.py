@@ -60,11 +60,12 @@ def graded(labs: Sequence[str], loops: int, workers: int) -> Iterator[Graded]:
 
 @contextlib.contextmanager
 def busy(loops: int) -> Iterator[None]:
-    """Keep so many endless loops running meanwhile."""
-    running = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(loops)]
+    """Keep so many endless loops running meanwhile, each in a session: Linux shares processors out among sessions."""
+    loop = [sys.executable, "-c", "while True: pass"]
+    running = [subprocess.Popen(loop, start_new_session=True) for _ in range(loops)]
     try:
         yield
     finally:
-        for loop in running:
-            loop.kill()
-            loop.wait()
+        for process in running:
+            process.kill()
+            process.wait()
