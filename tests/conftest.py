@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,12 @@ import pytest
 
 _SHOWN_S, _WORTH_SAYING_S = 10, 60
 _LAB = re.compile(r"\[(\d\d_\w+)[-\]]")
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C reach what tests start: a shell has all that it runs in the background ignore it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

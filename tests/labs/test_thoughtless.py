@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.parametrize("lab", find_labs(ROOT / "solutions"), ids=lambda lab: lab.name)
 def test_nothing_done_earns_nothing(lab: Path) -> None:
-    """`make test-all` tries some fifty answers, `make test` seven of them."""
+    """`make test-all` tries some fifty answers, `make test` four of them."""
     command = [sys.executable, "-m", "tests.labs.thoughtless", lab.name, *([] if ALL else ["--few"])]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=1200)
     assert done.returncode == 0, done.stderr
