@@ -74,7 +74,7 @@ def publish(release: Release, course: Course) -> tuple[list[Path], bool]:
     before = source_notebook.read_bytes() if source_notebook.exists() else b""
     if before != release.source_notebook:
         write_whole(source_notebook, release.source_notebook)
-    return changed, before != release.source_notebook
+    return changed, bool(before) and before != release.source_notebook
 
 
 def compare(release: Release, target: Path) -> Iterator[tuple[Path, bytes | None, bytes | None]]:

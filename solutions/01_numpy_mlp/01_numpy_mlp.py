@@ -402,6 +402,12 @@ with check.hidden_case(
     with check.unchanged(x=point):
         numeric_gradient(lambda v: float(np.sin(v).sum()), point)
 with check.hidden_case(
+    "one entry moves at a time",
+    hint="put the entry back before the next one: a difference moves that entry alone",
+):
+    found = numeric_gradient(lambda v: float(v[0] * v[1]), np.array([1.0, 2.0]), 0.5)
+    check.close(found, [2.0, 1.0], atol=1e-9)
+with check.hidden_case(
     "integers are promoted", hint="copy x as float64: an integer array rounds the step away"
 ):
     found = numeric_gradient(lambda v: float((v**3).sum()), np.array([1, 2]))

@@ -156,6 +156,8 @@ with check.hidden_case(
     tall = draw.normal(size=(2, 4, 3, 5))
     check.close(unbroadcast(tall, (4, 1, 5)), np.einsum("abcd->bd", tall)[:, None, :])
     check.close(unbroadcast(tall, (1, 5)), np.einsum("abcd->d", tall)[None, :])
+    check.close(unbroadcast(tall, (5,)), np.einsum("abcd->d", tall))
+    check.close(unbroadcast(tall, (3, 5)), np.einsum("abcd->cd", tall))
     check.close(unbroadcast(tall, (1, 3, 1)), np.einsum("abcd->c", tall)[None, :, None])
 with check.hidden_case(
     "unbroadcast: a square gradient", hint="equal lengths cannot say which axis was added"
@@ -487,7 +489,9 @@ with check.hidden_case(
     x = Node(point)
     square = Node(point**2, (x, x), "square", lambda g: (g * point, g * point))
     curve = Node(bent, (square,), "curve", lambda g: (0.7 * g * (1 - bent**2),))
-    backpropagate(Node(bent * point, (curve, x), "product", lambda g: (g * point, g * bent)))
+    root = Node(bent * point, (curve, x), "product", lambda g: (g * point, g * bent))
+    backpropagate(root)
+    check.close(root.grad, np.ones((2, 2)), name="root.grad")
     check.shape(curve.grad, (2, 2), name="curve.grad")
     check.gradient(lambda v: float((np.tanh(0.7 * v * v) * v).sum()), point, x.grad)
 with check.hidden_case("only ancestors are in the order", hint="start at root, follow parents"):

@@ -1084,6 +1084,18 @@ with check.hidden_case(
     check.shape(computed, (), name="loss")
     expect_trained(weights, first)
 with check.hidden_case(
+    "gradients of before do not count",
+    hint="zero_grad before each backward pass: the model may come with old gradients",
+):
+    model, optimizer = make_training(2, "cpu")
+    first = [part.detach().clone() for part in model.parameters()]
+    for part in model.parameters():
+        part.grad = torch.ones_like(part)
+    train_epoch(model, optimizer, some_batches(5, 3), "cpu")
+    _, wanted = twin_epoch(first, some_batches(5, 3))
+    found = [part.detach() for part in model.parameters()]
+    check.close(found[2], wanted[2], atol=1e-5, name="weights of the linear layer")
+with check.hidden_case(
     "batches may come from a generator", hint="walk through batches once; it may have no length"
 ):
     generator = (pair for pair in some_batches(5, 3))

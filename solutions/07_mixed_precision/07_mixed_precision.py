@@ -385,6 +385,12 @@ with check.case("infinity is found in any of the tensors", hint="isfinite().all(
     check.true(scaler.unscale(tensors)[1], "found_inf to be True")
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
+    "many finite entries are not infinite", hint="ask every entry: a sum of float16 overflows"
+):
+    unscaled, found = DynamicLossScaler(scale=2.0).unscale([torch.full((1000,), 100.0).half()])
+    check.equal(bool(found), False, name="found_inf of a thousand entries of 100")
+    check.close(unscaled[0][:2], [50.0, 50.0], name="gradient")
+with check.hidden_case(
     "nan and minus infinity are found as well", hint="isfinite, not == inf: nan equals nothing"
 ):
     for bad in (float("nan"), float("-inf")):
@@ -406,6 +412,9 @@ with check.hidden_case(
     low = DynamicLossScaler(scale=4.0, lowest=3.0)
     low.update(True)
     check.close(low.scale, 3.0, name="scale after an overflow")
+    odd = DynamicLossScaler(scale=3.0, lowest=0.25)
+    odd.update(True)
+    check.close(odd.scale, 1.5, name="half of 3")
     high = DynamicLossScaler(scale=4.0, growth_interval=1, highest=12.0)
     for _ in range(3):
         high.update(False)
@@ -1086,6 +1095,7 @@ with check.case(
 with check.hidden_case("the 16 bits are those asked for", hint="return half, not torch.float16"):
     check.equal(compute_dtype("matmul", [f32, bf16], bf16), bf16, name="matmul")
     check.equal(compute_dtype("cat", [bf16, bf16], bf16), bf16, name="cat of bfloat16")
+    check.equal(compute_dtype("add", [f16, bf16], f16), f32, name="add of both kinds of 16 bits")
     check.equal(compute_dtype("sum", [bf16], bf16), f32, name="sum")
 with check.hidden_case("every operator of the table", hint="go through the table's rows again"):
     for op in ("cumsum", "log", "pow", "log_softmax"):
@@ -1230,6 +1240,8 @@ for mode in ("float32", "bfloat16, autocast", "all bfloat16"):
 # then the rate decays, as rates do, and the network stops learning without any error message.
 
 # %% nbgrader={"grade_id": "train-step-check", "grade": true, "points": 2}
+import math
+
 import torch
 from torch import nn
 
@@ -1325,6 +1337,11 @@ with check.hidden_case(
     train_step(net, optimizer, scaler, images * 1e6, labels, torch.float16)
     check.close(distance(parameters(net), start), 0.0, name="length of the step")
     check.close(scaler.get_scale(), 512.0, name="scale")
+    net, optimizer = new_reader(4, lr=0.1)
+    scaler, start = new_scaler(torch.float16, scale=2.0**30), parameters(net)
+    loss = train_step(net, optimizer, scaler, images, labels, torch.float16)
+    check.true(math.isfinite(loss), "a finite loss, whose gradients are too large times the scale")
+    check.close(distance(parameters(net), start), 0.0, name="length of that step")
 with check.hidden_case("good steps let the scale grow", hint="scaler.update() after every step"):
     net, optimizer = new_reader(5, lr=0.1)
     scaler = new_scaler(torch.float16, scale=256.0, growth_interval=2)

@@ -1805,9 +1805,13 @@ with check.hidden_case(
     most, gain = best_size(1.0, lambda p: p - 1.0, [1, 2, 4])
     check.close(most, 1, rtol=0, name="devices")
     check.close(gain, 1.0, name="gain")
-with check.hidden_case("several shortest steps: the smallest size", hint="min finds the first"):
-    most, gain = best_size(8.0, {2: 1.0, 4: 3.0, 8: 4.0}.get, [2, 4, 8])
-    check.close(most, 2, rtol=0, name="devices")
+with check.hidden_case(
+    "several shortest steps: the smallest size",
+    hint="of equal steps the smaller size: min over pairs (step, size)",
+):
+    for tried in ([2, 4, 8], [8, 4, 2]):
+        most, gain = best_size(8.0, {2: 1.0, 4: 3.0, 8: 4.0}.get, tried)
+        check.close(most, 2, rtol=0, name=f"devices, of {tried}")
 with check.hidden_case("sizes in any order, and left as they were", hint="sorted(sizes) is a copy"):
     tried = [4, 1, 8, 2]
     with check.unchanged("sorted(sizes) is a copy, sizes.sort() is not", sizes=tried):

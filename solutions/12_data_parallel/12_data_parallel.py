@@ -34,6 +34,7 @@
 # %% nbgrader={"grade_id": "setup", "locked": true}
 import math
 import os
+import resource
 import signal
 import tempfile
 import time
@@ -405,6 +406,18 @@ class Scale(nn.Module):
         return x * self.scale
 
 
+class Crossed(nn.Module):
+    """Three layers, defined in another order than they are used in."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.last, self.middle = nn.Linear(64, 8), nn.Linear(8, 10), nn.Linear(8, 8)
+
+    def forward(self, x):
+        """Return the logits."""
+        return self.last(torch.relu(self.middle(self.first(x))))
+
+
 class Branches(nn.Module):
     """One layer, one of two branches, one layer."""
 
@@ -419,10 +432,10 @@ class Branches(nn.Module):
 
 
 def network(kind: str = "plain", seed: int = 0, dtype=torch.float64, even: bool = True):
-    """Return a small network: "plain", "tied", "frozen" or "branches"."""
+    """Return a small network: "plain", "tied", "frozen", "crossed" or "branches"."""
     torch.manual_seed(seed)
-    if kind == "branches":
-        return Branches(even).to(dtype)
+    if kind in ("branches", "crossed"):
+        return (Branches(even) if kind == "branches" else Crossed()).to(dtype)
     first, middle, last = nn.Linear(64, 16), nn.Linear(16, 16), nn.Linear(16, 10)
     again = middle if kind == "tied" else nn.Linear(16, 16)
     first.requires_grad_(kind != "frozen")
@@ -594,6 +607,10 @@ class Scaled(nn.Module):
 def twin(kind, even=True):
     """Return rank 0's network, built here."""
     torch.manual_seed(0)
+    if kind == "crossed":
+        first, last, middle = nn.Linear(64, 8), nn.Linear(8, 10), nn.Linear(8, 8)
+        every = [p for layer in (first, last, middle) for p in layer.double().parameters()]
+        return nn.Sequential(first, middle, nn.ReLU(), last), every, []
     if kind == "branches":
         first, a, b = nn.Linear(64, 8), nn.Linear(8, 8), nn.Linear(8, 8)
         last = nn.Linear(8, 10)
@@ -800,6 +817,14 @@ with check.hidden_case(
             without_waits(log), expected_log(log, learning_bytes("plain"), limit), name="log"
         )
 with check.hidden_case(
+    "buckets that waited for their turn leave with it",
+    hint="in ready: while the next bucket is complete, start it; one may have made several due",
+):
+    expect_several("crossed", 0)
+    log = alone("crossed", 0)["log"]
+    wanted = expected_log(log, learning_bytes("crossed"), 0)
+    check.equal(without_waits(log), wanted, name="gradients and messages, limit 0")
+with check.hidden_case(
     "a full bucket waits for its turn",
     hint="buckets start in the order 0, 1, 2 ... on every rank, those without gradients in finish",
 ):
@@ -881,9 +906,14 @@ def train_epoch(ddp, optimizer, x, y, pieces, accumulate: int = 1) -> list[float
 
 
 # %% nbgrader={"grade_id": "epoch-on-ranks", "locked": true}
-def epoch_on_ranks(rank, world_size, kind, dtype, x, y, pieces, accumulate=1, epochs=1):
-    """Return this rank's parts of the losses, and all parameters after the last epoch."""
+def epoch_on_ranks(rank, world_size, kind, dtype, x, y, pieces, accumulate=1, epochs=1, old=None):
+    """Return this rank's parts of the losses, and all parameters after the last epoch.
+
+    old: a number in all gradients that the model has when the first epoch begins.
+    """
     model = network(kind, seed=3, dtype=getattr(torch, dtype))
+    for p in model.parameters() if old else ():
+        p.grad = torch.full_like(p, old)
     ddp = OneByOne(model, Wire())
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
     x, y = torch.as_tensor(x).to(getattr(torch, dtype)), torch.as_tensor(y)
@@ -1156,6 +1186,14 @@ with check.hidden_case("float32, within rounding", hint="compute in the model's 
     compare_weights("float32", rtol=1e-4, atol=1e-5)
 with check.hidden_case("a rank alone", hint="the same code, with P = 1"):
     compare_weights("alone")
+with check.hidden_case(
+    "gradients of before do not count",
+    hint="zero_grad before a step's first backward pass: a step may begin with old gradients",
+):
+    kind, dtype, pieces, *more = CASES["alone"]
+    _, found = epoch_on_ranks(0, 1, kind, dtype, IMAGES, LABELS, pieces, *more, old=1.0)
+    for number, want in enumerate(expected("alone")[1]):
+        check.close(found[number], want, rtol=1e-10, atol=1e-12, name=f"parameter {number}")
 ### END HIDDEN TESTS
 check.score(3)
 
@@ -1771,21 +1809,6 @@ def load_checkpoint(path: Path, model, optimizer) -> tuple[int, int]:
 
 
 # %% nbgrader={"grade_id": "checkpoint-helpers", "locked": true}
-class Breaks:
-    """Something that cannot be written to a file."""
-
-    def __reduce__(self):
-        raise OSError("the disk is full")
-
-
-class Unwritable(nn.Linear):
-    """A layer whose state cannot be written to the end."""
-
-    def get_extra_state(self):
-        """Fail when the state is written, not when it is asked for."""
-        return Breaks()
-
-
 def dropout_model():
     """Return a model with random numbers and buffers, and an optimiser with a memory."""
     layers = [nn.Linear(64, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Dropout(0.5), nn.Linear(16, 10)]
@@ -1884,11 +1907,14 @@ def interrupted_save():
         path, old = Path(folder, "checkpoint.pt"), Path(folder, "second-name")
         (model, optimizer), (other, memory) = dropout_model(), dropout_model()
         save_checkpoint(path, model, optimizer, 3, 4)
-        broken = Unwritable(64, 16)
-        try:
-            save_checkpoint(path, broken, torch.optim.SGD(broken.parameters(), lr=0.1), 5, 6)
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size // 2, limits[1]))
+        try:  # as on a disk that is full when half of it is written
+            save_checkpoint(path, *dropout_model(), 5, 6)
         except Exception as error:
             print(f"the second save has failed: {error}")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         place = load_checkpoint(path, other, memory)
         same = bool((other[0].weight == model[0].weight).all())
         os.link(path, old)

@@ -1,0 +1,14 @@
+"""Fails train-step-check: steps where the loss is finite, though its gradients are not."""
+
+
+def train_step(net, optimizer, scaler, images, labels, dtype, max_norm=1.0):
+    optimizer.zero_grad()
+    with torch.autocast(images.device.type, dtype=dtype, enabled=dtype != torch.float32):
+        loss = nn.functional.cross_entropy(net(images), labels)
+    scaler.scale(loss).backward()
+    scaler.unscale_(optimizer)
+    torch.nn.utils.clip_grad_norm_(net.parameters(), max_norm)
+    if torch.isfinite(loss):
+        optimizer.step()
+    scaler.update()
+    return loss.item()
