@@ -463,7 +463,7 @@ def expect_doubled(found, want, title):
 # them gains nothing by sending what is right only there.
 with check.hidden_case(
     "what it returns is made of what its own messages bring",
-    hint="send what the text says, and only through comm: no other way, no empty messages",
+    hint="it fails with any other case: mend those first; then, is all of it sent through comm?",
     weight=4,
 ):
     for name in ("example", "four", "many", "uneven", "types"):
@@ -711,7 +711,7 @@ def expect_doubled(found, want, title):
 # them gains nothing by sending what is right only there.
 with check.hidden_case(
     "ring_allreduce: what it returns is made of what its own messages bring",
-    hint="send what the text says, and only through comm: no other way, no empty messages",
+    hint="it fails with any other case: mend those first; then, is all of it sent through comm?",
     weight=4,
 ):
     for name in ("four", "many", "few", "types"):
@@ -723,7 +723,7 @@ with check.hidden_case(
                 expect_doubled(heard, want, f"rank {at} of {size}, n = {len(xs[0])}")
 with check.hidden_case(
     "ring_all_gather: what it returns is made of what its own messages bring",
-    hint="send what the text says, and only through comm: no other way, no empty messages",
+    hint="it fails with any other case: mend those first; then, is all of it sent through comm?",
     weight=4,
 ):
     for name in ("gather", "gather apart"):
@@ -969,7 +969,7 @@ def played(xs):
 # Every job is played over such wires: whoever sees them gains nothing by doing right only there.
 with check.hidden_case(
     "what it returns is made of what its own messages bring",
-    hint="send what the text says, and only through comm: no other way, no empty messages",
+    hint="it fails with any other case: mend those first; then, is all of it sent through comm?",
     weight=4,
 ):
     for name in ("four", "six", "powers", "odd", "types"):
@@ -1176,7 +1176,7 @@ def hops(ranks, root):
 # Every job is played over such wires: whoever sees them gains nothing by doing right only there.
 with check.hidden_case(
     "what it returns is made of what its own messages bring",
-    hint="send what the text says, and only through comm: no other way, no empty messages",
+    hint="it fails with any other case: mend those first; then, is all of it sent through comm?",
     weight=4,
 ):
     for name in ("four", "five", "many", "crowd", "types"):
@@ -1438,7 +1438,7 @@ def expect_doubled(found, want, title):
 # Every job is played over such wires: whoever sees them gains nothing by doing right only there.
 with check.hidden_case(
     "what it returns is made of what its own messages bring",
-    hint="send what the text says, and only through comm: no other way, no empty messages",
+    hint="it fails with any other case: mend those first; then, is all of it sent through comm?",
     weight=4,
 ):
     for name in ("four", "many", "uneven", "types"):
