@@ -1704,9 +1704,8 @@ def allreduce_seconds(scheme: str, size: int, m: float, alpha: float, beta: floa
 def best_size(compute_s: float, communication, sizes: list[int]) -> tuple[int, float]:
     """Return the size with the shortest step, and its speed-up over one device."""
     ### BEGIN SOLUTION
-    steps = [compute_s / size + communication(size) for size in sizes]
-    best = steps.index(min(steps))
-    return sizes[best], compute_s / steps[best]
+    step, best = min((compute_s / size + communication(size), size) for size in sizes)
+    return best, compute_s / step
     ### END SOLUTION
 
 

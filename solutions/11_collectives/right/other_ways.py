@@ -115,5 +115,5 @@ def best_size(compute_s, communication, sizes):
     def step(size):
         return compute_s / size + communication(size)
 
-    best = min(sizes, key=step)
+    best = min(sorted(sizes), key=step)
     return best, compute_s / step(best)
