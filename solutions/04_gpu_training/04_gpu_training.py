@@ -918,12 +918,17 @@ for name, value in count.operations(look_twice, torch.rand(32, 64)).items():
 
 
 # %% nbgrader={"grade_id": "make-training", "locked": true}
-def make_training(seed: int, device: str, lr: float = 0.1):
-    """Return a small convolutional network for 8 x 8 images, on the device, and its optimiser."""
+def make_training(seed: int, device: str, lr: float = 0.1, old: float | None = None):
+    """Return a small convolutional network for 8 x 8 images, on the device, and its optimiser.
+
+    old: a number in all gradients that the network comes with.
+    """
     torch.manual_seed(seed)
     model = nn.Sequential(
         nn.Conv2d(1, 8, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(128, 10)
     ).to(device)
+    for part in model.parameters() if old else ():
+        part.grad = torch.full_like(part, old)
     return model, torch.optim.SGD(model.parameters(), lr=lr, momentum=0.9)
 
 
@@ -1087,10 +1092,8 @@ with check.hidden_case(
     "gradients of before do not count",
     hint="zero_grad before each backward pass: the model may come with old gradients",
 ):
-    model, optimizer = make_training(2, "cpu")
+    model, optimizer = make_training(2, "cpu", old=1.0)
     first = [part.detach().clone() for part in model.parameters()]
-    for part in model.parameters():
-        part.grad = torch.ones_like(part)
     train_epoch(model, optimizer, some_batches(5, 3), "cpu")
     _, wanted = twin_epoch(first, some_batches(5, 3))
     found = [part.detach() for part in model.parameters()]
