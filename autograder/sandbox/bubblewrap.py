@@ -33,10 +33,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from autograder.sandbox.base import Job, Sandbox
-from autograder.sandbox.guest import LAUNCHER, NAMESPACES
+from autograder.sandbox.guest import BARE, LAUNCHER, NAMESPACES, REQUEST
+from autograder.sandbox.guest.request import ColdStart
 from autograder.sandbox.host_paths import environment, etc_files, font_list, python_paths, system_paths
 from autograder.sandbox.host_resources import free_uid, resource_limits, threads_of
-from autograder.sandbox.process import Process, spawn
+from autograder.sandbox.process import Process, memory_file, spawn
 from autograder.sandbox.seccomp import filter_program
 
 __all__ = ["HOME", "OWN", "SHARED_MEMORY", "TMP", "UID_IN_USER_NAMESPACE", "WORK", "Bubblewrap", "BwrapOptions"]
@@ -110,34 +111,38 @@ class Bubblewrap(Sandbox):
             # bwrap can read it too: else, were this process killed, its report would end it, and its child would wait
             # forever. So it goes on until the report of `launcher.py` fails, and ends with everything in it.
             Path(f"/proc/self/fd/{info}").open("r+b", buffering=0) as writer,
-            os.fdopen(os.memfd_create("seccomp"), "w+b", buffering=0) as calls,
+            memory_file(filter_program()) as calls,
         ):
-            calls.write(filter_program())
-            calls.seek(0)
+            uid = free_uid() if self._way.as_root else UID_IN_USER_NAMESPACE
+            walls = self._walls(job, host, uid, info=writer.fileno(), calls=calls)
             return spawn(
-                lambda ready: self._command(job, host, ready=ready, info=writer.fileno(), calls=calls.fileno()),
+                self._request(job, uid, host=host is not None),
+                lambda arguments: [*walls, sys.executable, *BARE, f"{OWN}/{LAUNCHER.name}", *arguments],
                 environment=environment(job.policy, home=HOME, tmp=TMP),
                 stdin=job.stdin,
-                descriptors=(*job.descriptors, writer.fileno(), calls.fileno()),
+                descriptors=(
+                    *job.descriptors,
+                    writer.fileno(),
+                    *((calls,) if self._is_filtered_by_bwrap(host) else ()),
+                ),
                 leader=lambda _pid: _open_init(reader, writer),
                 # The first process of a pid namespace: when it is killed, the kernel ends all others before it is gone.
                 stop_signal=signal.SIGKILL,
             )
 
-    def _command(self, job: Job, host: Mapping[str, Path] | None, *, ready: int, info: int, calls: int) -> list[str]:
-        uid = free_uid() if self._way.as_root else UID_IN_USER_NAMESPACE
-        turns_user = self._turns_user(host)
+    def _walls(self, job: Job, host: Mapping[str, Path] | None, uid: int, *, info: int, calls: int) -> list[str]:
+        """Return the command line of bwrap, up to the program that it runs."""
+        turns_user = self._turns_user(host=host is not None)
         fonts = font_list()
-        beside = {LAUNCHER.name: LAUNCHER, "program.py": job.program} | dict(host or {})
+        beside = {path.name: path for path in (LAUNCHER, REQUEST)} | {"program.py": job.program} | dict(host or {})
         beside |= {NAMESPACES.name: NAMESPACES} if turns_user else {}
         beside |= {"files": job.files} if job.files else {}
         beside |= {fonts.name: fonts} if fonts else {}
-        inside = (sys.executable, "-E", "-s", "-S", f"{OWN}/{LAUNCHER.name}")
         return [
             *(self._way.executable, "--die-with-parent", "--new-session", "--info-fd", str(info)),
             *("--unshare-ipc", "--unshare-net", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"),
             *("--hostname", "sandbox"),
-            *(("--seccomp", str(calls)) if self._way.filtered and host is None and not turns_user else ()),
+            *(("--seccomp", str(calls)) if self._is_filtered_by_bwrap(host) else ()),
             *self._privileges(host=host is not None, turns_user=turns_user),
             *self._kernel_file_systems(job, host=host is not None),
             *_read_only([*system_paths(), *python_paths(), *job.policy.read_only]),
@@ -147,28 +152,39 @@ class Bubblewrap(Sandbox):
             *(part for name, path in beside.items() for part in _shown(path, f"{OWN}/{name}")),
             # bwrap's own root and /dev are tmpfs too, of no bounded size, and writable for an ordinary user.
             *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/", "--"),
-            *(*inside, f"ready={ready}", f"work={WORK}", f"home={HOME}"),
-            *((f"files={OWN}/files",) if job.files else ()),
-            *((f"fonts={OWN}/{fonts.name}",) if fonts else ()),
-            *(self._bounds(job, uid, calls) if host is None else ()),
-            *("--", sys.executable, "-P", f"{OWN}/program.py", *job.arguments),
         ]
 
-    def _bounds(self, job: Job, uid: int, calls: int) -> list[str]:
-        """Return what launcher.py is told of the rights and resources of a student's program."""
-        way = self._way
-        told = [f"uid={uid}"] if way.as_root else []
-        if way.bounds_files:
-            told += [f"tmpfs={TMP},{SHARED_MEMORY}", f"inodes={job.limits.files}"]
-        if self._turns_user(None):
-            told += [f"user={uid}", f"proc={_WRITABLE_PROC}"]
-            told += [f"filter={calls}"] if way.filtered else []
-            told += ["seal=1"] if way.seal_users else []
-        return [*told, *resource_limits(job.limits, already_running=self.already_running())]
+    def _request(self, job: Job, uid: int, *, host: bool) -> ColdStart:
+        """Return what the launcher is told; a host keeps its rights, and its resources are not limited."""
+        way, fonts, turns_user = self._way, font_list(), self._turns_user(host=host)
+        bounded = way.bounds_files and not host
+        return ColdStart(
+            command=[sys.executable, "-P", f"{OWN}/program.py", *job.arguments],
+            work=WORK,
+            home=HOME,
+            tmp="",
+            files=f"{OWN}/files" if job.files else "",
+            fonts=f"{OWN}/{fonts.name}" if fonts else "",
+            uid=uid if turns_user or (way.as_root and not host) else None,
+            in_user_namespace=turns_user,
+            read_all=False,
+            limits={} if host else resource_limits(job.limits, already_running=self.already_running()),
+            filter=filter_program() if turns_user and way.filtered else b"",
+            tmpfs=[TMP, SHARED_MEMORY] if bounded else [],
+            inodes=job.limits.files if bounded else 0,
+            proc=_WRITABLE_PROC if turns_user else "",
+            seal=turns_user and way.seal_users,
+            supervise=None,
+            landlock=None,
+        )
 
-    def _turns_user(self, host: Mapping[str, Path] | None) -> bool:
+    def _turns_user(self, *, host: bool) -> bool:
         """Whether launcher.py makes the user namespace of the program: from bwrap's own it could not change mounts."""
-        return host is None and self._way.bounds_files and not self._way.as_root
+        return not host and self._way.bounds_files and not self._way.as_root
+
+    def _is_filtered_by_bwrap(self, host: Mapping[str, Path] | None) -> bool:
+        """Whether bwrap puts the filter up; the launcher does where it has to make a user namespace first."""
+        return self._way.filtered and host is None and not self._turns_user(host=False)
 
     def _writable_proc(self) -> list[str]:
         """Return the arguments for what launcher.py needs to map users, and takes away."""

@@ -38,9 +38,9 @@ def threads_of(uid: int) -> int:
     return total
 
 
-def resource_limits(limits: ProcessLimits, *, already_running: int) -> list[str]:
-    """Return limits as arguments of `launcher.py`; already_running counts against the number of processes as well."""
-    numbers = {
+def resource_limits(limits: ProcessLimits, *, already_running: int) -> dict[str, int]:
+    """Return limits by the names of `request.Start`; already_running counts against the number of processes as well."""
+    return {
         "AS": limits.memory_mib << 20,
         "CORE": 1,  # unlike 0 it keeps a crash from the host's core dump handler, too, which runs as root
         "CPU": limits.cpu_s,
@@ -48,7 +48,6 @@ def resource_limits(limits: ProcessLimits, *, already_running: int) -> list[str]
         "NOFILE": limits.open_files,
         "NPROC": limits.processes + already_running,
     }
-    return [f"{name}={number}" for name, number in numbers.items()]
 
 
 def gpu_nodes(number: int, devices: Path = Path("/dev")) -> tuple[Path, ...]:

@@ -23,7 +23,6 @@ closed, so that locks between processes and loading data in worker processes fai
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -31,13 +30,14 @@ from pathlib import Path
 from autograder.sandbox.base import Job
 from autograder.sandbox.exposure import listening_ports, open_sockets, other_machines
 from autograder.sandbox.guest import landlock
+from autograder.sandbox.guest.request import ColdStart, Rules
 from autograder.sandbox.host_paths import checkout_paths, python_paths, system_paths
 from autograder.sandbox.limits_only import ResourceLimits
 from autograder.sandbox.seccomp import filter_program
 
 __all__ = ["LandlockSandbox", "unfit"]
 
-_FENCE, _PACKAGES = "fence.json", "packages"
+_PACKAGES = "packages"
 _ETC = ("passwd", "group", "hosts", "nsswitch.conf", "ld.so.conf", "ld.so.conf.d", "mime.types", "timezone")
 _CARDS = ("/sys/bus/pci/devices", "/sys/devices")  # gloo looks here for the network's
 _READABLE_DEVICES = ("/dev/random", "/dev/urandom")
@@ -72,23 +72,23 @@ class LandlockSandbox(ResourceLimits):
         # joblib would warn that it finds no locks.
         return {"USER": "student", "JOBLIB_MULTIPROCESSING": "0"} | path | super()._environment(job)
 
-    def _options(self, job: Job) -> list[str]:
+    def _request(self, job: Job) -> ColdStart:
         packages = job.directory / _PACKAGES
         _link_packages(packages)
         reading = [*system_paths(), *python_paths(), *job.policy.read_only, job.program, packages]
-        rules = {
-            "read": [*map(str, reading), *_readable()],
-            "write": [*(f"{job.directory}/{name}" for name in ("work", "home", "tmp"))],
-            "devices": [*_WRITABLE_DEVICES, *map(str, job.policy.devices)],
-            "ports": _free_ports() if self._ranks else None,
-        }
-        fence = job.directory / _FENCE
-        fence.write_text(json.dumps({"landlock": rules, "filter": _filter(ranks=self._ranks).hex()}))
-        return [*super()._options(job), f"fence={fence}"]
+        rules = Rules(
+            read=[*map(str, reading), *_readable()],
+            write=[*(f"{job.directory}/{name}" for name in ("work", "home", "tmp"))],
+            devices=[*_WRITABLE_DEVICES, *map(str, job.policy.devices)],
+            ports=_free_ports() if self._ranks else None,
+        )
+        request = super()._request(job)
+        request["landlock"], request["filter"] = rules, _filter(ranks=self._ranks)
+        return request
 
 
 def unfit() -> str:
-    """Return why this kernel cannot put the fence up, in a few words; "" if it can."""
+    """Return why this kernel cannot confine a process, in a few words; "" if it can."""
     needed, linux = (landlock.TRUNCATES, "6.2") if os.getuid() == 0 else (landlock.SCOPES, "6.12")
     if landlock.version() < needed:
         return f"this kernel's Landlock is older than version {needed} (Linux {linux} has it)"

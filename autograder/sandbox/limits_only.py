@@ -18,7 +18,8 @@ import signal
 import sys
 
 from autograder.sandbox.base import Job, Sandbox
-from autograder.sandbox.guest import LAUNCHER
+from autograder.sandbox.guest import BARE, LAUNCHER
+from autograder.sandbox.guest.request import ColdStart
 from autograder.sandbox.host_paths import environment, font_list, python_is_public
 from autograder.sandbox.host_resources import free_uid, resource_limits, threads_of
 from autograder.sandbox.process import Process, spawn
@@ -39,35 +40,38 @@ class ResourceLimits(Sandbox):
         """See Sandbox.start."""
         if os.getuid() == 0:
             job.directory.chmod(0o711)  # another uid passes through to its working directory, and sees nothing else
-        with os.fdopen(os.memfd_create("options"), "w+b", buffering=0) as options:
-            options.write("\n".join(self._options(job)).encode())
-            options.seek(0)
-            return spawn(
-                lambda ready: self._command(job, f"ready={ready}", f"options={options.fileno()}"),
-                environment=self._environment(job),
-                stdin=job.stdin,
-                descriptors=(*job.descriptors, options.fileno()),
-                leader=os.pidfd_open,
-                stop_signal=signal.SIGTERM,  # upon which the supervisor ends its family, then itself
-            )
+        return spawn(
+            self._request(job),
+            lambda arguments: [sys.executable, *BARE, str(LAUNCHER), *arguments],
+            environment=self._environment(job),
+            stdin=job.stdin,
+            descriptors=job.descriptors,
+            leader=os.pidfd_open,
+            stop_signal=signal.SIGTERM,  # upon which the supervisor ends its family, then itself
+        )
 
     def _environment(self, job: Job) -> dict[str, str]:
         return environment(job.policy, home=f"{job.directory}/home", tmp=f"{job.directory}/tmp")
 
-    def _command(self, job: Job, *descriptors: str) -> list[str]:
-        inside = [sys.executable, "-E", "-s", "-S", str(LAUNCHER), *descriptors]
-        return [*inside, "--", sys.executable, "-P", str(job.program), *job.arguments]
-
-    def _options(self, job: Job) -> list[str]:
-        """Return what launcher.py is told, beside descriptors; on no command line, which other submissions can read."""
-        options = [f"supervise={os.getpid()}"]
-        options += [f"{name}={job.directory}/{name}" for name in ("work", "home", "tmp")]
-        options += [f"files={job.files}"] if job.files else []
-        fonts = font_list()
-        options += [f"fonts={fonts}"] if fonts else []
-        if os.getuid() == 0:
-            options += [f"uid={free_uid()}"]
+    def _request(self, job: Job) -> ColdStart:
+        as_root = os.getuid() == 0
+        return ColdStart(
+            command=[sys.executable, "-P", str(job.program), *job.arguments],
+            work=f"{job.directory}/work",
+            home=f"{job.directory}/home",
+            tmp=f"{job.directory}/tmp",
+            files=str(job.files or ""),
+            fonts=str(font_list() or ""),
+            uid=free_uid() if as_root else None,
+            in_user_namespace=False,
             # A Python below /root can be run by another user only with the right to read everything. Still not root.
-            options += [] if python_is_public() else ["read_all=1"]
-        running = 0 if os.getuid() == 0 else threads_of(os.getuid())
-        return [*options, *resource_limits(job.limits, already_running=running)]
+            read_all=as_root and not python_is_public(),
+            limits=resource_limits(job.limits, already_running=0 if as_root else threads_of(os.getuid())),
+            filter=b"",
+            tmpfs=[],
+            inodes=0,
+            proc="",
+            seal=False,
+            supervise=os.getpid(),
+            landlock=None,
+        )

@@ -9,15 +9,16 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, Protocol
 
 import psutil
 
 from autograder.errors import SandboxError
+from autograder.sandbox.guest.request import ColdStart, pack
 from autograder.sandbox.spawner import started_to_stay
 
-__all__ = ["READY", "Child", "Process", "refusal", "spawn"]
+__all__ = ["READY", "Child", "Process", "memory_file", "refusal", "spawn"]
 
 READY = b"ready"  # what is said just before the program's first instruction
 _LAST_WORDS_BYTES = 8192
@@ -133,8 +134,18 @@ def _used_s(process: psutil.Process) -> float:
     return 0.0
 
 
+@contextlib.contextmanager
+def memory_file(content: bytes) -> Iterator[int]:
+    """Give the descriptor of a file that has no name, and that is gone with its last descriptor."""
+    with os.fdopen(os.memfd_create("autograder"), "w+b", buffering=0) as file:
+        file.write(content)
+        file.seek(0)
+        yield file.fileno()
+
+
 def spawn(
-    command: Callable[[int], Sequence[str]],
+    request: ColdStart,
+    command: Callable[[Sequence[str]], Sequence[str]],
     *,
     environment: Mapping[str, str],
     stdin: bytes,
@@ -142,28 +153,29 @@ def spawn(
     leader: Callable[[int], int],
     stop_signal: signal.Signals,
 ) -> Process:
-    """Start command(ready) and return when the program in the sandbox is about to run.
+    """Start command(arguments of `launcher.py`) and return when the program in the sandbox is about to run.
 
-    `ready` is the descriptor by which `launcher.py` reports just before it hands over to the program. leader(pid) opens
-    a pidfd of the process that all others in the sandbox die with; it is negative when there is none any more.
+    leader(pid) opens a pidfd of the process that all others in the sandbox die with; it is negative when there is none
+    any more.
 
     Raises SandboxError with what the command printed when it ended before the report.
     """
     ready, ready_end = os.pipe()
     try:
-        argv = command(ready_end)
-        popen = started_to_stay(
-            lambda: subprocess.Popen(
-                argv,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                env=dict(environment),
-                cwd="/",
-                pass_fds=(*descriptors, ready_end),
-                start_new_session=True,  # Ctrl-C in the grader's terminal is the grader's to handle
+        with memory_file(pack(request)) as told:
+            argv = command([str(told), str(ready_end)])
+            popen = started_to_stay(
+                lambda: subprocess.Popen(
+                    argv,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                    env=dict(environment),
+                    cwd="/",
+                    pass_fds=(*descriptors, told, ready_end),
+                    start_new_session=True,  # Ctrl-C in the grader's terminal is the grader's to handle
+                )
             )
-        )
     except OSError as error:
         os.close(ready)
         raise SandboxError(f"sandbox: cannot start: {error}") from error

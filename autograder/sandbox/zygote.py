@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-import json
 import os
 import signal
 import socket
@@ -16,16 +14,16 @@ from autograder.sandbox.base import Job, Policy
 from autograder.sandbox.bubblewrap import HOME, OWN, SHARED_MEMORY, TMP, UID_IN_USER_NAMESPACE, WORK, Bubblewrap
 from autograder.sandbox.fork import Fork
 from autograder.sandbox.guest import LANDLOCK, NAMESPACES, ZYGOTE
-from autograder.sandbox.guest.namespaces import Request
+from autograder.sandbox.guest.request import ForkStart, pack
 from autograder.sandbox.host_paths import environment, etc_files, font_list, python_paths
 from autograder.sandbox.host_resources import free_uid, resource_limits
-from autograder.sandbox.process import READY, Process, refusal
+from autograder.sandbox.process import READY, Process, memory_file, refusal
 from autograder.sandbox.scratch_dir import ScratchDir
 from autograder.sandbox.seccomp import filter_program
 
 __all__ = ["Zygote", "ZygoteFault"]
 
-_BESIDE = {path.name: path for path in (NAMESPACES, LANDLOCK)}
+_BESIDE = {path.name: path for path in (NAMESPACES, LANDLOCK)}  # the launcher and its request are there in any case
 _PRELOAD_TIMEOUT_S = 120
 _ANSWER_TIMEOUT_S = 90
 _MAX_ANSWER_BYTES = 64
@@ -156,12 +154,11 @@ class Zygote:
         way = self._outer.way
         fonts = font_list()
         uid = free_uid() if way.as_root else UID_IN_USER_NAMESPACE
-        limits = resource_limits(job.limits, already_running=self._outer.already_running())
-        request = Request(
-            arguments=job.arguments,
-            descriptors=job.descriptors,
+        request = ForkStart(
+            arguments=list(job.arguments),
+            descriptors=list(job.descriptors),
             environment=environment(job.policy, home=HOME, tmp=TMP),
-            limits=dict(limit.split("=") for limit in limits),
+            limits=resource_limits(job.limits, already_running=self._outer.already_running()),
             own=OWN,
             work=WORK,
             home=HOME,
@@ -170,14 +167,14 @@ class Zygote:
             kept=[str(path) for path in (*python_paths(), *job.policy.read_only)],
             etc=etc_files(uid, home=HOME),
             fonts=f"{OWN}/{fonts.name}" if fonts else "",
-            files=job.files is not None,
+            files=str(job.files or ""),
             uid=uid,
-            as_root=way.as_root,
+            in_user_namespace=not way.as_root,
             own_proc=way.own_proc,
-            filter=filter_program().hex() if way.filtered else "",
+            filter=filter_program() if way.filtered else b"",
             devices=[str(node) for node in job.policy.devices],
         )
-        return json.dumps(dataclasses.asdict(request)).encode()
+        return pack(request)
 
     def _one_less(self) -> None:
         with self._lock:
@@ -198,12 +195,7 @@ def _pidfd_from(answers: socket.socket) -> int:
 def _carried(job: Job, request: bytes) -> Iterator[list[int]]:
     """Open what goes with a request: standard input, the request, the program, and the directory of files, if any."""
     with contextlib.ExitStack() as stack:
-        descriptors = []
-        for content in (job.stdin, request):
-            file = stack.enter_context(os.fdopen(os.memfd_create("autograder"), "w+b", buffering=0))
-            file.write(content)
-            file.seek(0)
-            descriptors.append(file.fileno())
+        descriptors = [stack.enter_context(memory_file(content)) for content in (job.stdin, request)]
         try:
             for path in (job.program, *([job.files] if job.files else [])):
                 descriptors.append(os.open(path, os.O_RDONLY))

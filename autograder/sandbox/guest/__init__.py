@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["KERNEL", "LANDLOCK", "LAUNCHER", "NAMESPACES", "PROBE", "ZYGOTE"]
+__all__ = ["BARE", "KERNEL", "LANDLOCK", "LAUNCHER", "NAMESPACES", "PROBE", "REQUEST", "ZYGOTE"]
 
-KERNEL, LANDLOCK, LAUNCHER, NAMESPACES, PROBE, ZYGOTE = (
+KERNEL, LANDLOCK, LAUNCHER, NAMESPACES, PROBE, REQUEST, ZYGOTE = (
     Path(__file__).with_name(f"{name}.py")
-    for name in ("kernel_main", "landlock", "launcher", "namespaces", "probe_main", "zygote_main")
+    for name in ("kernel_main", "landlock", "launcher", "namespaces", "probe_main", "request", "zygote_main")
 )
+
+BARE = ("-E", "-s", "-S")
+"""How Python runs `launcher.py`: without environment variables, a user's packages, and the import of site."""

@@ -1,27 +1,14 @@
 """The last step before student code, run by a bare interpreter inside the sandbox: copy files, set limits, drop rights.
 
-Usage: python -S launcher.py NAME=VALUE... -- COMMAND...
+Usage: python -S launcher.py REQUEST READY
 
-It imports nothing that is slow to import, and prints one line to standard error when it cannot go on.
-
-    options=FD         read further NAME=VALUE from there, one a line: others can see a command line
-    ready=FD           write "ready" there once everything is in place
-    tmpfs=DIR,... inodes=N  let each tmpfs that is mounted there hold so many files; asks for the right to mount
-    work=DIR home=DIR tmp=DIR  create these and start the command in the first
-    files=DIR          copy what is in it to the working directory
-    fonts=FILE         copy matplotlib's font list to its place below the home directory
-    uid=N              continue as this user, without groups and capabilities
-    read_all=1         with uid: keep the capability to read files that only root may read
-    user=UID           continue as this user of a user namespace of its own, without capabilities; asks for root's
-    proc=DIR           with user: where a /proc that can be written to is mounted, or can be; afterwards it is gone
-    seal=1 filter=FD   with user: forbid further user namespaces; refuse the system calls of the filter
-    supervise=PID      stay as the parent of all that follows, and end all of it with the command or with process PID
-    fence=FILE         confine the command by Landlock and a filter of system calls, as fenced.py says in this JSON file
-    AS=N NPROC=N ...   set the resource limit of this name, soft and hard
+REQUEST is the descriptor of a memory file with a `request.ColdStart`. The launcher writes "ready" to READY once
+everything is in place, and becomes the command. It imports nothing that is slow to import, and prints one line to
+standard error when it cannot go on.
 """
 
 # pathlib, contextlib, signal and collections.abc would double the time it takes to start.
-# ruff: noqa: PTH102, PTH103, PTH108, PTH115, PTH119, PTH123, PTH208, PTH211, SIM105
+# ruff: noqa: PTH102, PTH103, PTH115, PTH119, PTH123, PTH208, PTH211, SIM105
 
 from __future__ import annotations
 
@@ -33,45 +20,45 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
+
+    from autograder.sandbox.guest.request import ColdStart, Rules, Start
 
 _PR_SET_PDEATHSIG, _PR_SET_KEEPCAPS, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT = 1, 8, 36, 38, 47
-_CAP_DAC_READ_SEARCH, _MOST_FILTER_BYTES = 2, 1 << 20
+_CAP_DAC_READ_SEARCH = 2
 _MS_NOSUID, _MS_NODEV, _MS_REMOUNT = 2, 4, 32
 _SIGKILL, _SIGSTOP = 9, 19
 
 
-def main(arguments: list[str]) -> None:
-    """Carry out the arguments above, then become the command."""
-    split = arguments.index("--")
-    options = dict(argument.split("=", 1) for argument in arguments[:split])
-    command = arguments[split + 1 :]
-    if "options" in options:
-        with open(int(options.pop("options")), encoding="utf-8") as file:
-            options |= dict(line.split("=", 1) for line in file.read().splitlines())
-    ready = int(options.pop("ready"))
+def main(request: ColdStart, ready: int) -> None:
+    """Carry out the request, then become its command."""
     os.set_inheritable(ready, False)
     os.umask(0o022)
-    supervised = "supervise" in options
-    if supervised:
-        supervise(int(options.pop("supervise")))
+    supervised = request["supervise"] is not None
+    if request["supervise"] is not None:
+        supervise(request["supervise"])
     prefer_out_of_memory()
-    raise_fence = _fence(options.pop("fence")) if "fence" in options else None
-    raise_wall = _wall(options) if "user" in options else None
-    if "inodes" in options:
-        bound_inodes(options.pop("tmpfs").split(","), int(options.pop("inodes")))
-    furnish(options)
-    if "uid" in options:
-        become(int(options.pop("uid")), read_all=options.pop("read_all", None) is not None)
-    restrict = raise_wall() if raise_wall is not None else None
+    # Modules and /proc are reached now: behind the walls they can no longer be.
+    restrict_files = _landlock(request["landlock"]) if request["landlock"] is not None else None
+    become_user = _user_namespace(request) if request["in_user_namespace"] else None
+    restrict_calls = _namespaces().restrict_system_calls if request["filter"] else None
+    if request["tmpfs"]:
+        bound_inodes(request["tmpfs"], request["inodes"])
+    furnish(request, tmp=request["tmp"], owner=None if request["in_user_namespace"] else request["uid"])
+    if become_user is not None:
+        become_user()
+    elif request["uid"] is not None:
+        become(request["uid"], read_all=request["read_all"])
     if supervised:  # bubblewrap has seen to both already
         _prctl(_PR_SET_PDEATHSIG, _SIGKILL)
         _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-    limit(options)
-    for last in (restrict, raise_fence):
-        if last is not None:
-            last()
+    limit(request["limits"])
+    if restrict_files is not None:
+        restrict_files()
+    if restrict_calls is not None:  # last: Landlock's own calls are among those that a filter may refuse
+        restrict_calls(request["filter"])
     os.write(ready, b"ready")
-    os.execv(command[0], command)
+    os.execv(request["command"][0], request["command"])
 
 
 def bound_inodes(directories: list[str], inodes: int) -> None:
@@ -85,23 +72,23 @@ def bound_inodes(directories: list[str], inodes: int) -> None:
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), directory)
 
 
-def furnish(options: dict[str, str]) -> None:
-    """Create the directories, copy the files, go to the working directory, and hand all of it over to the uid."""
-    work, home = options.pop("work"), options.pop("home")
-    directories = [work, home, *filter(None, [options.pop("tmp", "")])]
+def furnish(request: Start, *, tmp: str, owner: int | None) -> None:
+    """Create the directories, copy the files, go to the working directory, and hand all of it over to the owner."""
+    work, home = request["work"], request["home"]
+    directories = [work, home, *([tmp] if tmp else [])]
     for directory in directories:
         os.mkdir(directory, 0o700)
-    if "files" in options:
-        copy_tree(options.pop("files"), work)
-    if "fonts" in options:
-        fonts, cache = options.pop("fonts"), f"{home}/.cache/matplotlib"
+    if request["files"]:
+        copy_tree(request["files"], work)
+    if request["fonts"]:
+        cache = f"{home}/.cache/matplotlib"
         os.makedirs(cache)
-        _copy_file(fonts, f"{cache}/{os.path.basename(fonts)}")
+        _copy_file(request["fonts"], f"{cache}/{os.path.basename(request['fonts'])}")
     os.chdir(work)
     os.environ["PWD"] = work
-    if "uid" in options:
+    if owner is not None:
         for directory in directories:
-            hand_over(directory, int(options["uid"]))
+            hand_over(directory, owner)
 
 
 def copy_tree(source: str, target: str) -> None:
@@ -154,45 +141,35 @@ def become(uid: int, *, read_all: bool) -> None:
         _keep_only(_CAP_DAC_READ_SEARCH)
 
 
-def limit(limits: dict[str, str]) -> None:
+def limit(limits: dict[str, int]) -> None:
     """Set the resource limits, soft and hard."""
     for name, value in limits.items():
         number = getattr(resource, f"RLIMIT_{name}")
         hard = resource.getrlimit(number)[1]
-        bound = int(value) if hard == resource.RLIM_INFINITY else min(int(value), hard)
+        bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(number, (bound, bound))
 
 
-def _fence(path: str) -> Callable[[], None]:
-    """Read what the fence is made of while that can still be read; return the function that puts it up."""
-    import json
-
-    namespaces, landlock = map(__import__, ("namespaces", "landlock"))  # which stand beside this file
-    with open(path, "rb") as file:
-        fence = json.load(file)
-    os.unlink(path)
-
-    def put_up() -> None:
-        landlock.confine(**fence["landlock"])
-        namespaces.restrict_system_calls(bytes.fromhex(fence["filter"]))
-
-    return put_up
+def _landlock(rules: Rules) -> Callable[[], None]:
+    """Return the function that leaves the process what the rules name, and no other file."""
+    landlock = __import__("landlock")  # which stands beside this file
+    return lambda: landlock.confine(**rules)
 
 
-def _wall(options: dict[str, str]) -> Callable[[], Callable[[], None]]:
-    """Return the function that becomes the user; it returns the one that restricts the system calls."""
-    namespaces = __import__("namespaces")  # which stands beside this file
-    uid, proc = int(options.pop("user")), namespaces.take_proc(options.pop("proc"))
-    sealed = bool(options.pop("seal", ""))
-    with open(int(options.pop("filter")) if "filter" in options else os.devnull, "rb", buffering=0) as file:
-        program = file.read(_MOST_FILTER_BYTES)
+def _namespaces() -> ModuleType:
+    return __import__("namespaces")  # which stands beside this file; ctypes, which it needs, is slow to import
 
-    def become_user() -> Callable[[], None]:
+
+def _user_namespace(request: ColdStart) -> Callable[[], None]:
+    """Return the function that becomes the user of a user namespace of its own."""
+    namespaces, uid, sealed = _namespaces(), request["uid"], request["seal"]
+    proc = namespaces.take_proc(request["proc"])
+
+    def become_user() -> None:
         if sealed:
             namespaces.seal_users(proc)
         namespaces.drop_privileges(uid, proc, as_root=False)
         os.close(proc)
-        return lambda: namespaces.restrict_system_calls(program)
 
     return become_user
 
@@ -295,6 +272,7 @@ def _keep_only(capability: int) -> None:
 
 if __name__ == "__main__":
     try:
-        main(sys.argv[1:])
+        request = __import__("request")  # which stands beside this file
+        main(request.read(int(sys.argv[1]), request.ColdStart), int(sys.argv[2]))
     except OSError as error:
         sys.exit(f"{error.filename or 'launcher.py'}: {error.strerror or error}")

@@ -5,7 +5,7 @@ them: each has pid, mount, ipc, uts, network and cgroup namespaces of its own, a
 its own, and a uid (root) or a user namespace (an ordinary user) of its own. It ends with what a program that is started
 cold has around it, too: no capabilities, resource limits, the filter of system calls; and with Landlock.
 
-Imports nothing of this package: it is shown inside the outer wall as a single file.
+Imports nothing of this package at run time: it is shown inside the outer wall as a single file.
 """
 
 # Every path is one word here, and made by the kernel.
@@ -20,10 +20,12 @@ import socket
 import stat
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from autograder.sandbox.guest.request import ForkStart
 
 __all__ = [
-    "Request",
     "be_opaque",
     "drop_privileges",
     "enter_namespaces",
@@ -49,51 +51,6 @@ _MACHINE_WIDE = ("sys", "sysrq-trigger", "irq", "bus")
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Request:
-    """One program to run, as the grader asks for it.
-
-    Attributes:
-        arguments: its command line, after the program's name.
-        descriptors: under which numbers it inherits the descriptors that come with the request.
-        environment: all its variables.
-        limits: its resource limits, by the name that the module `resource` gives them.
-        own: the directory in which the program is shown to itself.
-        work: its working directory, to be made.
-        home: its home directory, to be made.
-        sizes: the size in bytes of the tmpfs on each of these directories.
-        inodes: how many files and directories each of them may hold.
-        kept: what is to be seen below such a directory nevertheless, as before.
-        etc: the contents of these files in /etc.
-        fonts: the file with matplotlib's font list, or "".
-        files: whether a directory to be copied comes with the request.
-        uid: the student's.
-        as_root: whether that uid is the machine's; else it is one in a user namespace.
-        own_proc: whether a /proc of its own can be mounted.
-        filter: the filter of system calls, in hexadecimal, or "".
-        devices: device nodes that it may write to, beside the usual ones.
-    """
-
-    arguments: Sequence[str]
-    descriptors: Sequence[int]
-    environment: dict[str, str]
-    limits: dict[str, str]
-    own: str
-    work: str
-    home: str
-    sizes: dict[str, int]
-    inodes: int
-    kept: Sequence[str]
-    etc: dict[str, str]
-    fonts: str
-    files: bool
-    uid: int
-    as_root: bool
-    own_proc: bool
-    filter: str
-    devices: Sequence[str]
-
-
 def enter_namespaces() -> None:
     """Enter namespaces of one's own; the next child is the first process of its pid namespace."""
     _call("unshare", _NEW_ALL)
@@ -103,15 +60,15 @@ def enter_namespaces() -> None:
         return  # a kernel without them, as with bwrap's --unshare-cgroup-try
 
 
-def mount_own(request: Request) -> None:
+def mount_own(request: ForkStart) -> None:
     """Mount what must not be shared with other forks, and bring up the loopback interface; within the new pid 1."""
     _mount("", "/", "", _REC | _PRIVATE)
-    for path, size in request.sizes.items():
-        bounds = f"size={size},nr_inodes={request.inodes},mode=1777"
-        _cover(path, bounds, [kept for kept in request.kept if kept.startswith(f"{path}/")])
+    for path, size in request["sizes"].items():
+        bounds = f"size={size},nr_inodes={request['inodes']},mode=1777"
+        _cover(path, bounds, [kept for kept in request["kept"] if kept.startswith(f"{path}/")])
     terminals = f"newinstance,ptmxmode=0666,mode=0620,max={_TERMINALS}"
     _mount("devpts", "/dev/pts", "devpts", _NOSUID | _NOEXEC, terminals)
-    if request.own_proc:
+    if request["own_proc"]:
         _mount("proc", "/proc", "proc", _NOSUID | _NODEV | _NOEXEC)
         for name in _MACHINE_WIDE:
             if os.path.exists(f"/proc/{name}"):
@@ -122,21 +79,22 @@ def mount_own(request: Request) -> None:
     _bring_up_loopback()
 
 
-def show(request: Request, program: bytes) -> str:
+def show(request: ForkStart, program: bytes) -> str:
     """Cover the outer wall's own directory by one with the program in it; return the program's path."""
-    _mount("tmpfs", request.own, "tmpfs", _NOSUID | _NODEV, "size=16m,mode=0755")
-    path = f"{request.own}/program.py"
-    for name, content in ("program.py", program), *((name, text.encode()) for name, text in request.etc.items()):
-        with open(f"{request.own}/{name}", "xb") as file:
+    own = request["own"]
+    _mount("tmpfs", own, "tmpfs", _NOSUID | _NODEV, "size=16m,mode=0755")
+    path = f"{own}/program.py"
+    for name, content in ("program.py", program), *((name, text.encode()) for name, text in request["etc"].items()):
+        with open(f"{own}/{name}", "xb") as file:
             file.write(content)
             os.fchmod(file.fileno(), 0o644)
-    for name in request.etc:
+    for name in request["etc"]:
         _call(
             "umount2", f"/etc/{name}".encode(), _DETACH
         )  # the outer wall's, a file that is gone: no place to mount on
-        _mount(f"{request.own}/{name}", f"/etc/{name}", "", _BIND)
+        _mount(f"{own}/{name}", f"/etc/{name}", "", _BIND)
         _read_only(f"/etc/{name}")
-    _read_only(request.own)
+    _read_only(own)
     return path
 
 

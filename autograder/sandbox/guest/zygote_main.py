@@ -18,7 +18,6 @@ import fcntl
 import gc
 import importlib
 import importlib.util
-import json
 import os
 import resource
 import signal
@@ -27,7 +26,10 @@ import sys
 import types
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from autograder.sandbox.guest.request import ForkStart
 
 _MAX_DESCRIPTORS = 253  # the kernel's own limit
 _WRITABLE = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm")
@@ -43,7 +45,8 @@ def _beside(name: str) -> Any:
     return module
 
 
-_namespaces, _launcher, _landlock = map(_beside, ("namespaces", "launcher", "landlock"))
+_OWN = ("request", "namespaces", "launcher", "landlock")
+_request, _namespaces, _launcher, _landlock = map(_beside, _OWN)
 
 
 def main() -> tuple[bytes, str] | None:
@@ -120,8 +123,7 @@ def _become_program(descriptors: list[int], proc: int) -> tuple[bytes, str]:
     The first enters the namespaces and ends, the second is the first process of the new pid namespace.
     """
     answers, stdin, stderr, header, source, *rest = descriptors
-    with os.fdopen(header, "rb") as file:
-        request = _namespaces.Request(**json.load(file))
+    request: ForkStart = _request.read(header, _request.ForkStart)
     with os.fdopen(source, "rb") as file:
         program = file.read()
     channel = socket.socket(fileno=answers)
@@ -132,28 +134,22 @@ def _become_program(descriptors: list[int], proc: int) -> tuple[bytes, str]:
     os.setsid()
     socket.send_fds(channel, [b"pid"], [os.pidfd_open(os.getpid())])
     _namespaces.mount_own(request)
-    _furnish(request, rest)
+    if request["files"]:
+        request["files"] = f"/proc/self/fd/{rest[0]}"
+    _launcher.furnish(request, tmp="", owner=None if request["in_user_namespace"] else request["uid"])
     path = _namespaces.show(request, program)
     child = os.fork()
     if child:
         _watch(child, channel)
     os.setsid()
-    _namespaces.drop_privileges(request.uid, proc, as_root=request.as_root)
-    _landlock.confine_writing(["/tmp", *(f"/dev/{name}" for name in _WRITABLE), *request.devices])
+    _namespaces.drop_privileges(request["uid"], proc, as_root=not request["in_user_namespace"])
+    _landlock.confine_writing(["/tmp", *(f"/dev/{name}" for name in _WRITABLE), *request["devices"]])
     _refresh(request, path)
-    with _place(stdin, stderr, rest[1:] if request.files else rest, request.descriptors, channel) as channel:
-        _launcher.limit(request.limits)
-        _namespaces.restrict_system_calls(bytes.fromhex(request.filter))
+    with _place(stdin, stderr, rest[1:] if request["files"] else rest, request["descriptors"], channel) as channel:
+        _launcher.limit(request["limits"])
+        _namespaces.restrict_system_calls(request["filter"])
         channel.send(b"ready")
     return program, path
-
-
-def _furnish(request: Any, descriptors: list[int]) -> None:
-    options = {"work": request.work, "home": request.home}
-    options |= {"files": f"/proc/self/fd/{descriptors[0]}"} if request.files else {}
-    options |= {"fonts": request.fonts} if request.fonts else {}
-    options |= {"uid": str(request.uid)} if request.as_root else {}
-    _launcher.furnish(options)
 
 
 def _watch(child: int, channel: socket.socket) -> None:
@@ -172,13 +168,13 @@ def _watch(child: int, channel: socket.socket) -> None:
     os._exit(0)
 
 
-def _refresh(request: Any, path: str) -> None:
+def _refresh(request: ForkStart, path: str) -> None:
     """Make Python look as if it had just been started for this program."""
     os.umask(0o022)
     os.environ.clear()
-    os.environ.update(request.environment | {"PWD": request.work})
-    sys.argv = [path, *request.arguments]
-    for name in ("namespaces", "launcher", "landlock"):
+    os.environ.update(request["environment"] | {"PWD": request["work"]})
+    sys.argv = [path, *request["arguments"]]
+    for name in _OWN:
         del sys.modules[name]
     if "tempfile" in sys.modules:
         vars(sys.modules["tempfile"])["tempdir"] = None
@@ -188,8 +184,8 @@ def _refresh(request: Any, path: str) -> None:
         # It remembers that these were there, and which backend it was told to use when it was imported.
         for directory in (matplotlib.get_configdir(), matplotlib.get_cachedir()):
             Path(directory).mkdir(parents=True, exist_ok=True)
-        if "MPLBACKEND" in request.environment:
-            matplotlib.rcParams["backend"] = request.environment["MPLBACKEND"]
+        if "MPLBACKEND" in request["environment"]:
+            matplotlib.rcParams["backend"] = request["environment"]["MPLBACKEND"]
 
 
 def _place(stdin: int, stderr: int, given: list[int], numbers: list[int], channel: socket.socket) -> socket.socket:

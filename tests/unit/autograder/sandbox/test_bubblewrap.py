@@ -12,6 +12,7 @@ import pytest
 import labkit
 from autograder.sandbox import Job, Policy, ProcessLimits, bubblewrap
 from autograder.sandbox.bubblewrap import Bubblewrap, BwrapOptions
+from autograder.sandbox.guest.request import ColdStart
 
 AS_ROOT = BwrapOptions(
     "/usr/bin/bwrap", as_root=True, filtered=True, own_proc=True, seal_users=False, bounds_files=True
@@ -21,12 +22,24 @@ LEFT_TO_BWRAP = replace(AS_USER, bounds_files=False)
 MOUNTS = ("--bind", "--ro-bind", "--dev-bind", "--bind-try", "--ro-bind-try")
 
 
+def started(
+    way: BwrapOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **job: Any
+) -> tuple[list[str], ColdStart]:
+    """Return the arguments that bwrap would be started with, and what the launcher would be told."""
+    kept: list[Any] = []
+    monkeypatch.setattr(bubblewrap, "spawn", lambda told, make, **_options: kept.extend([make(["8", "9"]), told]))
+    inner = job.pop("beside", None)
+    made = Job(program=tmp_path / "program.py", directory=tmp_path, **job)
+    if inner is None:
+        Bubblewrap(way).start(made)
+    else:
+        Bubblewrap(way).start_host(made, inner)
+    return kept[0], kept[1]
+
+
 def command(way: BwrapOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **job: Any) -> list[str]:
     """Return the arguments that bwrap would be started with."""
-    kept: list[str] = []
-    monkeypatch.setattr(bubblewrap, "spawn", lambda make, **_options: kept.extend(make(9)))
-    Bubblewrap(way).start(Job(program=tmp_path / "program.py", directory=tmp_path, **job))
-    return kept
+    return started(way, tmp_path, monkeypatch, **job)[0]
 
 
 def mounts(arguments: list[str]) -> list[tuple[str, str, str]]:
@@ -39,11 +52,11 @@ def mounts(arguments: list[str]) -> list[tuple[str, str, str]]:
 def test_every_namespace_is_its_own_and_dies_with_the_grader(
     way: BwrapOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    arguments = command(way, tmp_path, monkeypatch)
+    arguments, told = started(way, tmp_path, monkeypatch)
     for kind in ("ipc", "net", "pid", "uts"):
         assert f"--unshare-{kind}" in arguments
     assert {"--unshare-cgroup-try", "--die-with-parent", "--new-session"} <= set(arguments)
-    assert "--seccomp" in arguments or "filter=" in "".join(arguments)
+    assert ("--seccomp" in arguments) is (told["filter"] == b"")
 
 
 @pytest.mark.parametrize("way", [AS_ROOT, AS_USER, LEFT_TO_BWRAP])
@@ -79,20 +92,22 @@ def test_every_tmpfs_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_root_gives_itself_up_inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second = (command(AS_ROOT, tmp_path, monkeypatch, limits=ProcessLimits(files=7)) for _ in range(2))
-    uids = [word for arguments in (first, second) for word in arguments if word.startswith("uid=")]
-    assert len(set(uids)) == 2 and "uid=0" not in uids
+    (first, told), (_, again) = (
+        started(AS_ROOT, tmp_path, monkeypatch, limits=ProcessLimits(files=7)) for _ in range(2)
+    )
+    assert told["uid"] and again["uid"] and told["uid"] != again["uid"]
+    assert not told["in_user_namespace"] and not told["read_all"]
     assert first[first.index("--cap-drop") + 1] == "ALL"
-    assert {"inodes=7", "tmpfs=/tmp,/dev/shm"} <= set(first)  # for which it asks for the right to mount
+    assert (told["inodes"], told["tmpfs"]) == (7, ["/tmp", "/dev/shm"])  # for which it asks for the right to mount
 
 
 def test_an_ordinary_user_gets_a_sealed_user_namespace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    arguments = command(LEFT_TO_BWRAP, tmp_path, monkeypatch)
+    arguments, told = started(LEFT_TO_BWRAP, tmp_path, monkeypatch)
     assert {"--unshare-user", "--disable-userns"} <= set(arguments)
-    assert not {"--cap-add", "inodes=7"} & set(arguments)
-    arguments = command(AS_USER, tmp_path, monkeypatch, limits=ProcessLimits(files=7))
-    assert {"--unshare-user", "seal=1", "user=1000", "inodes=7", "CAP_SYS_ADMIN"} <= set(arguments)
-    assert not any(word.startswith("uid=") for word in arguments)
+    assert "--cap-add" not in arguments and not told["tmpfs"] and not told["in_user_namespace"] and told["uid"] is None
+    arguments, told = started(AS_USER, tmp_path, monkeypatch, limits=ProcessLimits(files=7))
+    assert {"--unshare-user", "CAP_SYS_ADMIN"} <= set(arguments)
+    assert (told["uid"], told["in_user_namespace"], told["seal"], told["inodes"]) == (1000, True, True, 7)
 
 
 def test_devices_are_let_in_when_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,20 +130,18 @@ def test_before_linux_5_14_the_users_other_processes_are_allowed_for(
     monkeypatch.setattr(bubblewrap, "threads_of", lambda _uid: 100)
     for release, allowed in (("5.13.0-1-amd64", 110), ("5.14.0", 10), ("6.1", 10)):
         monkeypatch.setattr("os.uname", lambda release=release: type("uname", (), {"release": release}))
-        assert f"NPROC={allowed}" in command(AS_USER, tmp_path, monkeypatch, limits=ProcessLimits(processes=10))
+        _, told = started(AS_USER, tmp_path, monkeypatch, limits=ProcessLimits(processes=10))
+        assert told["limits"]["NPROC"] == allowed
 
 
 @pytest.mark.parametrize("way", [AS_ROOT, AS_USER, LEFT_TO_BWRAP])
 def test_a_host_of_inner_walls_keeps_the_rights_to_make_them(
     way: BwrapOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept: list[str] = []
-    monkeypatch.setattr(bubblewrap, "spawn", lambda make, **_options: kept.extend(make(9)))
-    job = Job(program=tmp_path / "program.py", directory=tmp_path)
-    Bubblewrap(way).start_host(job, {"inner.py": tmp_path / "inner.py"})
+    kept, told = started(way, tmp_path, monkeypatch, beside={"inner.py": tmp_path / "inner.py"})
     assert {"CAP_SYS_ADMIN", "CAP_NET_ADMIN"} <= set(kept)
     assert not {"--seccomp", "--disable-userns"} & set(kept)
-    assert not any(word.startswith(("uid=", "AS=", "NPROC=")) for word in kept)
+    assert told["uid"] is None and not told["limits"] and not told["filter"]
     assert ("--ro-bind", str(tmp_path / "inner.py"), "/run/autograder/inner.py") in mounts(kept)
     assert {kind for kind, _, _ in mounts(kept)} == {"--ro-bind"}
     assert {"--unshare-net", "--unshare-pid", "--die-with-parent"} <= set(kept)
@@ -149,6 +162,7 @@ import os, subprocess
 from pathlib import Path
 from autograder.sandbox import Job
 from autograder.sandbox.bubblewrap import Bubblewrap, BwrapOptions
+from autograder.sandbox.guest.request import ColdStart
 start = subprocess.Popen.__init__
 def fatal(self, *arguments, **options):
     start(self, *arguments, **options)

@@ -12,13 +12,13 @@ from autograder.sandbox.host_resources import free_uid, resource_limits, threads
 
 def test_limits_are_given_in_the_kernels_units() -> None:
     limits = ProcessLimits(memory_mib=2, processes=3, file_size_mib=4, open_files=5, cpu_s=6)
-    assert set(resource_limits(limits, already_running=10)) == {
-        "AS=2097152",
-        "CORE=1",
-        "CPU=6",
-        "FSIZE=4194304",
-        "NOFILE=5",
-        "NPROC=13",
+    assert resource_limits(limits, already_running=10) == {
+        "AS": 2 << 20,
+        "CORE": 1,
+        "CPU": 6,
+        "FSIZE": 4 << 20,
+        "NOFILE": 5,
+        "NPROC": 13,
     }
 
 
