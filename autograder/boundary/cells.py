@@ -83,12 +83,12 @@ def _run(peer: Peer, tests: Trusted, source: str, end: End, given: Mapping[str, 
         except BaseException as error:
             result["error"] = _reported(error)
     result["late"] = end.came()
-    written = tests.crossed.written()
+    written = tests.changes_heard.crossed.written()
     peer.deadline = time.monotonic() + 1
     with contextlib.suppress(BaseException):
         peer.send("end")
     peer.deadline = None
-    seen = {"met": tests.met, "altered": tests.altered, "refused": peer.refused, "written": written}
+    seen = {"met": tests.met, "altered": tests.changes_heard.altered, "refused": peer.refused, "written": written}
     return result | {"printed": printed.getvalue(), **seen}
 
 

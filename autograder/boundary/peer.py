@@ -101,7 +101,7 @@ class Peer:
                 "opts": [[name, codec.encode(value)] for name, value in (options or {}).items()],
                 "n": (number := self._number()),
             }
-            if watched := self._owner.watched(self, codec.mutable):
+            if (heard := self._owner.changes_heard) and (watched := heard.watched(self, codec.mutable)):
                 message["watch"] = watched
             self._send(message, codec.block)
             self.turn += operation not in _ONLY_LOOKING
@@ -128,16 +128,17 @@ class Peer:
             raise failed
 
     def _outcome(self, operation: str, reply: Mapping[str, Any], block: bytes, sent: list[Any]) -> Any:
-        codec = Codec(self, block, writable=self._writable)
+        codec, heard = Codec(self, block, writable=self._writable), self._owner.changes_heard
         if reply.get("k") == "raise":
             error = rebuild(reply.get("error"), codec.decode, self._kept.get)
         elif reply.get("k") == "reply":
             value, error = codec.decode(reply.get("value")), None
-            self._owner.came(codec.mutable)
+            if heard:
+                heard.came(codec.mutable)
         else:
             raise WireError("invalid answer")
-        if "changes" in reply:
-            self._owner.take_changes(self, sent, codec.decode(reply["changes"]))
+        if heard and "changes" in reply:
+            heard.take(self, sent, codec.decode(reply["changes"]))
         if error is not None:
             raise self._within_its_protocol(error, operation) if self.trusted else error
         return value
@@ -174,14 +175,15 @@ class Peer:
         out = Codec(self)
         number = {"n": message.get("n")}
         reply: dict[str, Any]
-        before: list[Any] = []
+        made, before = self._owner.changes_made, []
         self._nested += 1
         try:
             if self._nested > _MAX_NESTED:
                 raise RecursionError(f"the test and the tested code call each other more than {_MAX_NESTED} deep")
             operation, target, arguments, options = self._request(message, codec)
-            before = self._owner.snapshot(codec.mutable)
-            self._owner.watch(codec.mutable, message.get("watch"))
+            if made:
+                before = made.snapshot(codec.mutable)
+                made.watch(codec.mutable, message.get("watch"))
             value = self._owner.perform(operation, target, arguments, options)
             reply = {"k": "reply", "value": out.encode(value)}
         except self._owner.fatal:
@@ -193,7 +195,7 @@ class Peer:
             reply = {"k": "raise", "error": report(error, out.encode, self.keep, discreet=self.trusted)}
         with self._lock:
             self._nested -= 1
-            changes = self._owner.changes(self, codec.mutable[: len(before)], before)
+            changes = made.changes(self, codec.mutable[: len(before)], before) if made else {}
             try:
                 self._send(number | reply | ({"changes": out.encode(changes)} if changes else {}), out.block)
             except WireError as error:

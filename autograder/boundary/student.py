@@ -30,11 +30,38 @@ from autograder.boundary.tensors import travels
 __all__ = ["serve"]
 
 
+class _Changes:
+    """See owner.ChangesMade."""
+
+    def __init__(self) -> None:
+        self._watched: dict[int, tuple[Any, Any]] = {}
+
+    def snapshot(self, mutable: list[Any]) -> list[Any]:
+        return [snapshot(value) for value in mutable]
+
+    def watch(self, mutable: list[Any], places: Any) -> None:
+        """Remember arguments as they came: an object may keep one, and change it in a later call."""
+        for place, number in places or ():
+            self._watched[number] = mutable[place], snapshot(mutable[place])
+
+    def changes(self, peer: Peer, mutable: list[Any], before: list[Any]) -> dict[str, Any]:
+        """Return which of them were changed, by their place, with what they are now; and the gradients that are new."""
+        places = [place for place, (value, old) in enumerate(zip(mutable, before, strict=True)) if changed(value, old)]
+        found: dict[str, Any] = {"values": {place: mutable[place] for place in places}} if places else {}
+        gradients = peer.leaves.gradients()
+        return found | ({"gradients": gradients} if gradients else {})
+
+    def since(self) -> list[int]:
+        """Return the numbers of watched arguments that have been changed since."""
+        return [number for number, (value, old) in self._watched.items() if changed(value, old)]
+
+
 class _Agent:
     """See owner.Owner; here the other end may name, look at and call everything."""
 
     graphs_stay = True
     fatal: tuple[type[BaseException], ...] = (KeyboardInterrupt, ProcessDied)
+    changes_heard = None
 
     def __init__(self) -> None:
         self.namespace: dict[str, Any] = {}
@@ -42,14 +69,14 @@ class _Agent:
         self.peer: Peer | None = None
         """Who speaks for it, where it may have ranks."""
         self._random: dict[int, Any] = {}
-        self._watched: dict[int, tuple[Any, Any]] = {}
+        self.changes_made = _Changes()
 
     def begin(self, namespace: dict[str, Any], given: Mapping[str, Any] | None = None) -> None:
         """Forget what belongs to an earlier cell. given: names that mean something else than in the namespace."""
         self.namespace = namespace
         self._given = given or {}
         self._random = {}
-        self._watched = {}
+        self.changes_made = _Changes()
 
     def name(self, value: Any, encode: Callable[[Any], Any]) -> dict[str, Any] | None:
         return None
@@ -96,7 +123,7 @@ class _Agent:
         if operation == "value":
             return reduced(target)
         if operation == "changed":
-            return [number for number, (value, old) in self._watched.items() if changed(value, old)]
+            return self.changes_made.since()
         if operation == "import":
             return _resolved(*arguments[:2])(*arguments[2:], **options)
         if operation == "call":
@@ -104,31 +131,6 @@ class _Agent:
         if operation == "ranks" and self.peer is not None:
             return Ranks(self.peer, _Agent, target, *arguments).run()
         return OPERATIONS[operation](target, *arguments)
-
-    def snapshot(self, mutable: list[Any]) -> list[Any]:
-        """Return what tells later whether these values were changed."""
-        return [snapshot(value) for value in mutable]
-
-    def changes(self, peer: Peer, mutable: list[Any], before: list[Any]) -> dict[str, Any]:
-        """Return which of them were, by their place, with what they are now; and the gradients that are new."""
-        places = [place for place, (value, old) in enumerate(zip(mutable, before, strict=True)) if changed(value, old)]
-        found: dict[str, Any] = {"values": {place: mutable[place] for place in places}} if places else {}
-        gradients = peer.leaves.gradients()
-        return found | ({"gradients": gradients} if gradients else {})
-
-    def take_changes(self, peer: Peer, sent: list[Any], changes: Any) -> None:
-        """The test's own functions report none."""
-
-    def watched(self, peer: Peer, mutable: list[Any]) -> list[list[int]]:
-        return []
-
-    def watch(self, mutable: list[Any], places: Any) -> None:
-        """Remember arguments as they came: an object may keep one, and change it in a later call."""
-        for place, number in places or ():
-            self._watched[number] = mutable[place], snapshot(mutable[place])
-
-    def came(self, mutable: list[Any]) -> None:
-        """What the test's functions return is the student's to change."""
 
     def _named(self, name: str) -> Any:
         if name in self._given:

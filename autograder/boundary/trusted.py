@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import contextlib
 import sys
 import types
@@ -11,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from autograder.boundary.crossed import Crossed
 from autograder.boundary.frames import ProcessDied, TimeLimit, WireError
 from autograder.boundary.handles import class_name, handle_of, is_stand_in, plain
 from autograder.boundary.operations import FROM_STUDENT, OPERATIONS, names_of
 from autograder.boundary.peer import Peer
 from autograder.boundary.proxy import Proxy, make
 from autograder.boundary.student_values import RANDOM_SOURCES
+from autograder.boundary.trusted_changes import ChangesOfStudents
 
 __all__ = ["Trusted"]
 
@@ -42,6 +41,8 @@ class Trusted:
 
     graphs_stay = False
     fatal: tuple[type[BaseException], ...] = (KeyboardInterrupt, ProcessDied, TimeLimit)
+    changes_made = None
+    """A test's own functions may do with copies what they like."""
 
     def __init__(self) -> None:
         self.begin(None)
@@ -49,18 +50,10 @@ class Trusted:
     def begin(self, peer: Peer | None) -> None:
         """Forget everything of the cell before; the next one talks to this peer."""
         self._talks_to = peer
-        self._changed: dict[int, Any] = {}
-        self._shared: dict[int, Any] = {}
         self._random: dict[int, tuple[int, Any, Any]] = {}
-        self._watching: dict[int, Any] = {}
-        self._copies: dict[int, Any] = {}
-        self._sent = 0
-        self._peer: Peer | None = None
+        self.changes_heard = ChangesOfStudents()
         self.met = False
         """Whether a stand-in was met, on either side, for what in one process is itself there."""
-        self.altered = False
-        """Whether the student's code changed what it was handed, a copy, and was not asked to."""
-        self.crossed = Crossed()
 
     # ------------------------------------------------------------------------------------------------------ owner.Owner
     def name(self, value: Any, encode: Callable[[Any], Any]) -> dict[str, Any] | None:
@@ -126,50 +119,6 @@ class Trusted:
         self.met = True
         raise AttributeError(f"a {kind.__name__} of the test has no {_shown(operation, arguments)} here")
 
-    def snapshot(self, mutable: list[Any]) -> list[Any]:
-        """A test's own functions may do with copies what they like."""
-        return []
-
-    def changes(self, peer: Peer, mutable: list[Any], before: list[Any]) -> dict[str, Any]:
-        return {}
-
-    def take_changes(self, peer: Peer, sent: list[Any], changes: Any) -> None:
-        """Note which arguments the student's code says to have changed; nothing of the test's is changed by that.
-
-        Those that the test shares, and gradients, are brought up to date.
-        """
-        if not isinstance(changes, dict):
-            return
-        values = changes.get("values")
-        for place, value in values.items() if isinstance(values, dict) else ():
-            if type(place) is int and 0 <= place < len(sent):
-                self._changed[id(sent[place])] = sent[place]
-                if id(sent[place]) in self._shared:
-                    _update(sent[place], value)
-                else:
-                    self.altered = True
-        gradients = changes.get("gradients")
-        if isinstance(gradients, dict):
-            peer.leaves.adopt({key: value for key, value in gradients.items() if type(key) is str})
-
-    def watched(self, peer: Peer, mutable: list[Any]) -> list[list[int]]:
-        """Have each copy watched that is handed out while its original is."""
-        found = []
-        self.crossed.note(mutable)
-        for place, value in enumerate(mutable):
-            if id(value) in self._watching:
-                self._sent, self._peer = self._sent + 1, peer
-                self._copies[self._sent] = value
-                found.append([place, self._sent])
-        return found
-
-    def watch(self, mutable: list[Any], places: Any) -> None:
-        """The test's own functions change nothing that matters."""
-
-    def came(self, mutable: list[Any]) -> None:
-        """The test may write to what it was given."""
-        self.crossed.note(mutable)
-
     # --------------------------------------------------------------------------------------------------- check.Remote
     def is_remote(self, value: Any) -> bool:
         """Whether this is an object of the student's process."""
@@ -197,21 +146,15 @@ class Trusted:
 
     def share(self, value: Any) -> None:
         """From now on, let what the student's code does to this argument in place be done to it here too."""
-        self._shared[id(value)] = value
+        self.changes_heard.share(value)
 
     def forget_changes(self, value: Any) -> None:
         """Begin to watch this value, and what it contains."""
-        self._watching = {id(part): part for part in _parts(value)}
-        self._copies = {number: own for number, own in self._copies.items() if id(own) not in self._watching}
-        for part in _parts(value):
-            self._changed.pop(id(part), None)
+        self.changes_heard.begin_to_watch(value)
 
     def was_changed(self, value: Any) -> bool:
         """Whether the student's code has since changed its copy of this value, or of what it contains."""
-        for number in self._peer.ask("changed") if self._peer and self._copies else ():
-            if type(number) is int and number in self._copies:
-                self._changed[id(self._copies[number])] = self._copies[number]
-        return any(id(part) in self._changed for part in _parts(value))
+        return self.changes_heard.was_changed(value)
 
     def _random_source(self, kind: str, source: Any, state: Any, encode: Callable[[Any], Any]) -> dict[str, Any]:
         """The state goes along if it is not the one that went last: else the student's goes on from where it is."""
@@ -261,31 +204,3 @@ def _same(state: Any, other: Any) -> bool:
     if hasattr(state, "equal") and hasattr(other, "equal"):
         return bool(state.equal(other))
     return bool(state == other)
-
-
-def _parts(value: Any) -> list[Any]:
-    """Return a value and all that its lists, tuples and dictionaries contain."""
-    found = [value]
-    if type(value) is dict:
-        value = list(value.values())
-    if type(value) in {list, tuple}:
-        found += [part for item in value for part in _parts(item)]
-    return found
-
-
-def _update(own: Any, value: Any) -> None:
-    """Bring a shared argument up to date in place; what does not fit leaves it as it is."""
-    if type(own) is not type(value):
-        return
-    if isinstance(own, np.ndarray) and own.shape == value.shape and own.dtype == value.dtype:
-        own[...] = value
-    elif isinstance(own, list):
-        own[:] = value
-    elif isinstance(own, dict | set):
-        own.clear()
-        own.update(value)
-    elif isinstance(own, collections.deque):
-        own.clear()
-        own.extend(value)
-    elif hasattr(own, "copy_") and own.shape == value.shape and own.dtype == value.dtype:
-        own.data.copy_(value)

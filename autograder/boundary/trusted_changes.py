@@ -1,0 +1,109 @@
+"""What the trusted end hears of arguments that the student's code has changed in place, and does about it."""
+
+from __future__ import annotations
+
+import collections
+from typing import Any
+
+import numpy as np
+
+from autograder.boundary.crossed import Crossed
+from autograder.boundary.peer import Peer
+
+__all__ = ["ChangesOfStudents"]
+
+
+class ChangesOfStudents:
+    """See owner.ChangesHeard. Nothing of the test's is changed but what the test shares, and gradients.
+
+    Attributes:
+        altered: whether the student's code changed what it was handed, a copy, and was not asked to.
+        crossed: what went there or came from there, as it looked then.
+    """
+
+    def __init__(self) -> None:
+        self._changed: dict[int, Any] = {}
+        self._shared: dict[int, Any] = {}
+        self._watching: dict[int, Any] = {}
+        self._copies: dict[int, Any] = {}
+        self._sent = 0
+        self._peer: Peer | None = None
+        self.altered = False
+        self.crossed = Crossed()
+
+    def watched(self, peer: Peer, mutable: list[Any]) -> list[list[int]]:
+        """Have each copy watched that is handed out while its original is."""
+        found = []
+        self.crossed.note(mutable)
+        for place, value in enumerate(mutable):
+            if id(value) in self._watching:
+                self._sent, self._peer = self._sent + 1, peer
+                self._copies[self._sent] = value
+                found.append([place, self._sent])
+        return found
+
+    def take(self, peer: Peer, sent: list[Any], changes: Any) -> None:
+        """Note which arguments the student's code says to have changed; bring up to date what the test shares."""
+        if not isinstance(changes, dict):
+            return
+        values = changes.get("values")
+        for place, value in values.items() if isinstance(values, dict) else ():
+            if type(place) is int and 0 <= place < len(sent):
+                self._changed[id(sent[place])] = sent[place]
+                if id(sent[place]) in self._shared:
+                    _update(sent[place], value)
+                else:
+                    self.altered = True
+        gradients = changes.get("gradients")
+        if isinstance(gradients, dict):
+            peer.leaves.adopt({key: value for key, value in gradients.items() if type(key) is str})
+
+    def came(self, mutable: list[Any]) -> None:
+        """The test may write to what it was given."""
+        self.crossed.note(mutable)
+
+    def share(self, value: Any) -> None:
+        """See Trusted.share."""
+        self._shared[id(value)] = value
+
+    def begin_to_watch(self, value: Any) -> None:
+        """Have this value's copies watched from now on, and those of what it contains."""
+        self._watching = {id(part): part for part in _parts(value)}
+        self._copies = {number: own for number, own in self._copies.items() if id(own) not in self._watching}
+        for part in _parts(value):
+            self._changed.pop(id(part), None)
+
+    def was_changed(self, value: Any) -> bool:
+        """Whether the student's code says, asked now, that it has changed a copy of this value or of a part of it."""
+        for number in self._peer.ask("changed") if self._peer and self._copies else ():
+            if type(number) is int and number in self._copies:
+                self._changed[id(self._copies[number])] = self._copies[number]
+        return any(id(part) in self._changed for part in _parts(value))
+
+
+def _parts(value: Any) -> list[Any]:
+    """Return a value and all that its lists, tuples and dictionaries contain."""
+    found = [value]
+    if type(value) is dict:
+        value = list(value.values())
+    if type(value) in {list, tuple}:
+        found += [part for item in value for part in _parts(item)]
+    return found
+
+
+def _update(own: Any, value: Any) -> None:
+    """Bring a shared argument up to date in place; what does not fit leaves it as it is."""
+    if type(own) is not type(value):
+        return
+    if isinstance(own, np.ndarray) and own.shape == value.shape and own.dtype == value.dtype:
+        own[...] = value
+    elif isinstance(own, list):
+        own[:] = value
+    elif isinstance(own, dict | set):
+        own.clear()
+        own.update(value)
+    elif isinstance(own, collections.deque):
+        own.clear()
+        own.extend(value)
+    elif hasattr(own, "copy_") and own.shape == value.shape and own.dtype == value.dtype:
+        own.data.copy_(value)
