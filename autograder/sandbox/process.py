@@ -163,19 +163,7 @@ def spawn(
     ready, ready_end = os.pipe()
     try:
         with memory_file(pack(request)) as told:
-            argv = command([str(told), str(ready_end)])
-            popen = started_to_stay(
-                lambda: subprocess.Popen(
-                    argv,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.PIPE,
-                    env=dict(environment),
-                    cwd="/",
-                    pass_fds=(*descriptors, told, ready_end),
-                    start_new_session=True,  # Ctrl-C in the grader's terminal is the grader's to handle
-                )
-            )
+            popen = _popen(command([str(told), str(ready_end)]), environment, (*descriptors, told, ready_end))
     except OSError as error:
         os.close(ready)
         raise SandboxError(f"sandbox: cannot start: {error}") from error
@@ -194,6 +182,21 @@ def spawn(
     if started:
         return process
     raise refusal(process)
+
+
+def _popen(argv: Sequence[str], environment: Mapping[str, str], descriptors: Sequence[int]) -> subprocess.Popen[bytes]:
+    return started_to_stay(
+        lambda: subprocess.Popen(
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env=dict(environment),
+            cwd="/",
+            pass_fds=descriptors,
+            start_new_session=True,  # Ctrl-C in the grader's terminal is the grader's to handle
+        )
+    )
 
 
 def refusal(process: Process) -> SandboxError:

@@ -69,7 +69,9 @@ def test_what_runs_inside_the_walls_imports_the_standard_library_and_what_stands
     guests = sorted((ROOT / "autograder/sandbox/guest").glob("*.py"))
     known = sys.stdlib_module_names | {path.stem for path in guests} | {"IPython", "ipykernel", "zmq"}
     for path in guests:
-        used = tops(imported(ast.parse(path.read_text(encoding="utf-8"))))
+        # A type of a module that stands beside this one has that module's full name for the type checker.
+        names = imported(ast.parse(path.read_text(encoding="utf-8")))
+        used = tops(name.removeprefix("autograder.sandbox.guest.") for name in names)
         assert used <= known, f"{path}: {used - known}"
 
 
