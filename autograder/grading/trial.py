@@ -21,6 +21,7 @@ from autograder.grading.checks import checks_of
 from autograder.grading.solution import by_reason, scores_of, why_not
 from autograder.model import CellScore, CellSpec, Limits
 from autograder.notebook import grade_id_of, metadata_of
+from autograder.parsing import syntax_tree
 from autograder.records.fingerprint import fingerprint
 from autograder.submission.repair import parse, repair
 
@@ -229,7 +230,7 @@ def _words(source: str) -> set[str]:
 def _bound(source: str) -> set[str]:
     """Return the names that a cell gives a meaning; of one with magics, all its words."""
     try:
-        nodes = list(ast.walk(ast.parse(source)))
+        nodes = list(ast.walk(syntax_tree(source)))
     except (SyntaxError, ValueError, RecursionError):
         return _words(source)
     found = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}

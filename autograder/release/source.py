@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import math
 import re
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ import jupytext
 from autograder.errors import SourceError
 from autograder.markers import BEGIN_HIDDEN, BEGIN_SOLUTION, END_HIDDEN, END_SOLUTION, clear
 from autograder.model import Lab
+from autograder.parsing import syntax_tree
 
 __all__ = ["MARKER", "Block", "LabSource", "SourceCell", "read_source"]
 
@@ -205,7 +205,7 @@ def _check_cell(path: Path, cell: SourceCell) -> None:
         refuse("explore is for plain code cells", "delete one of the two options")
     if cell.cell_type == "code":
         try:
-            ast.parse(cell.source)
+            syntax_tree(cell.source)
         except SyntaxError as error:
             refuse(error.msg, "a lab's source is Python without magics", error.lineno or 0)
         clear(cell.source, "", lambda line: _where(path, cell.line + line, cell.grade_id))
