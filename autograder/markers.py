@@ -11,7 +11,6 @@ from nbformat import NotebookNode
 
 from autograder.errors import SourceError
 from autograder.notebook import metadata_of
-from autograder.parsing import syntax_tree
 
 __all__ = [
     "BEGIN_HIDDEN",
@@ -56,7 +55,7 @@ def clear(code: str, task: str, where: Callable[[int], str]) -> str:
     """
     lines, blocks = _without_blocks(code, _RAISE)
     try:
-        functions = _functions_that_raise(syntax_tree("\n".join(lines)))
+        functions = _functions_that_raise(ast.parse("\n".join(lines)))
     except SyntaxError as error:
         raise SourceError(
             f"{where(next(iter(blocks.values()), 1))}: without its solution the cell is not Python: {error.msg}",

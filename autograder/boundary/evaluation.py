@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 
-from autograder.parsing import syntax_tree
+from autograder.boundary.parsing import syntax_tree
 
 __all__ = ["evaluates", "imported_names", "parsed"]
 

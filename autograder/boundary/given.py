@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from autograder.parsing import syntax_tree
+from autograder.boundary.parsing import syntax_tree
 
 __all__ = [
     "DATA",

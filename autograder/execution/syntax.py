@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import re
 
+from autograder.boundary.parsing import syntax_tree
 from autograder.markers import BEGIN_HIDDEN, END_HIDDEN
-from autograder.parsing import syntax_tree
 
 __all__ = ["called", "hidden_lines", "offset", "segment", "statements_of"]
 

@@ -16,10 +16,10 @@ from typing import Any
 
 from autograder import sandbox as walls
 from autograder.boundary import frames, given
+from autograder.boundary.parsing import syntax_tree
 from autograder.execution.results import Report
 from autograder.execution.time_limit import Allowance
 from autograder.markers import strip_hidden
-from autograder.parsing import syntax_tree
 from autograder.protocol import MIME
 from autograder.sandbox import rights
 from autograder.sandbox.scratch_dir import ScratchDir

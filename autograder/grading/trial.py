@@ -14,6 +14,7 @@ import nbformat
 from autograder.boundary.evaluation import evaluates, imported_names, parsed
 from autograder.boundary.given import DATA, FUNCTIONS, IMPORTS, NOTHING, brought_along, global_names, names_given
 from autograder.boundary.observation import observes
+from autograder.boundary.parsing import syntax_tree
 from autograder.errors import SubmissionError, in_one_line
 from autograder.execution import Executor
 from autograder.execution.canary import FORGED, watchable
@@ -21,7 +22,6 @@ from autograder.grading.checks import checks_of
 from autograder.grading.solution import by_reason, scores_of, why_not
 from autograder.model import CellScore, CellSpec, Limits
 from autograder.notebook import grade_id_of, metadata_of
-from autograder.parsing import syntax_tree
 from autograder.records.fingerprint import fingerprint
 from autograder.submission.repair import parse, repair
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import nbformat
 
+from autograder.boundary.parsing import syntax_tree
 from autograder.errors import SourceError
 from autograder.markers import END_SOLUTION
 from autograder.notebook import metadata_of
-from autograder.parsing import syntax_tree
 
 __all__ = ["Variant", "blank_out", "find_variants", "put_answers", "read_variant"]
 

@@ -7,8 +7,8 @@ import builtins
 import symtable
 from collections.abc import Iterator
 
+from autograder.boundary.parsing import syntax_tree
 from autograder.errors import SourceError
-from autograder.parsing import syntax_tree
 from autograder.release.loops import uncounted_checks
 from autograder.release.source import LabSource, SourceCell
 from autograder.release.vacuous import vacuous_checks

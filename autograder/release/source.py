@@ -11,10 +11,10 @@ from typing import Any, NoReturn
 
 import jupytext
 
+from autograder.boundary.parsing import syntax_tree
 from autograder.errors import SourceError
 from autograder.markers import BEGIN_HIDDEN, BEGIN_SOLUTION, END_HIDDEN, END_SOLUTION, clear
 from autograder.model import Lab
-from autograder.parsing import syntax_tree
 
 __all__ = ["MARKER", "Block", "LabSource", "SourceCell", "read_source"]
 

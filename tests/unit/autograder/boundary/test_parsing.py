@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from autograder.parsing import syntax_tree
+from autograder.boundary.parsing import syntax_tree
 
 NESTED = "x = " + "f(" * 20 + "1" + ")" * 20 + "\n"
 
