@@ -46,7 +46,7 @@ class Handin:
 
 
 def read_handin(course: Course, lab: str, names: Collection[str], student: str) -> Handin:
-    """Return what this student handed in of the notebooks with these names."""
+    """Return what this student handed in of the notebooks with these names; OSError for what may not be read."""
     folder = course.submitted(student, lab)
     notebooks: dict[str, bytes] = {}
     problems: dict[str, str] = {}
@@ -72,11 +72,7 @@ def _files_beside(course: Course, folder: Path, instructors: Iterable[str]) -> t
     left = course.max_files_bytes
     ours = {name: _above(name) for name in instructors}
     folders = {parent for parents in ours.values() for parent in parents}
-    try:
-        found = course.handed_in(folder)
-    except OSError as error:
-        return {}, (f"files beside the notebook: left out: {error.strerror}",)
-    for name, path in found.items():
+    for name, path in course.handed_in(folder).items():
         if name in folders or any(parent in ours for parent in _above(name)):
             notes.append(f"{ascii(name)[1:-1]}: left out: the instructor's files need this name")
         elif problem := _problem(name, path, left):
@@ -103,6 +99,4 @@ def _problem(name: str, path: Path, left: int) -> str:
             size = path.stat().st_size
     except UnicodeEncodeError:
         return "its name is not UTF-8"
-    except OSError as error:
-        return str(error.strerror)
     return "the files beside the notebook are too large (max_dir_size)" if size > left else ""
