@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -111,12 +112,8 @@ class Course:
     def handed_in(self, folder: Path) -> dict[str, Path]:
         """Return what stands beside a student's notebook, also links and pipes, which nobody may open.
 
-        What keeps the sources of labs like ours away from students does not keep a student's own module away. Raises
-        OSError for a folder that may not be read: without what is in it the student would lose points.
+        What keeps the sources of labs like ours away from students does not keep a student's own module away.
         """
-        for below in folder.rglob("*"):
-            if below.is_dir() and not below.is_symlink():
-                os.scandir(below).close()  # rglob passes over one that it may not read
         patterns = [pattern for pattern in self.directory.ignore if pattern not in _OF_SOURCES]
         return self._files(folder, patterns, everything=True)
 
@@ -239,6 +236,11 @@ class Course:
         """Return what decides how late each submission is, or this student's, by student."""
         with self._gradebook() as book:
             return stored.lateness(book, lab, student)
+
+    def due(self, lab: str) -> datetime | None:
+        """Return when a lab is due, in UTC; None if the gradebook does not say."""
+        with self._gradebook() as book:
+            return gradebook.due(book, lab)
 
     def alterations(self) -> list[str]:
         """Return what of the gradebook is not of nbgrader's making, as ends of sentences about it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -72,6 +73,9 @@ def _files_beside(course: Course, folder: Path, instructors: Iterable[str]) -> t
     left = course.max_files_bytes
     ours = {name: _above(name) for name in instructors}
     folders = {parent for parents in ours.values() for parent in parents}
+    for below in folder.rglob("*"):
+        if below.is_dir() and not below.is_symlink():
+            os.scandir(below).close()  # rglob passes over one that may not be read, and the student would lose points
     for name, path in course.handed_in(folder).items():
         if name in folders or any(parent in ours for parent in _above(name)):
             notes.append(f"{ascii(name)[1:-1]}: left out: the instructor's files need this name")
