@@ -156,15 +156,13 @@ def _hand_over(
     yield from (Row(made.student, name, f"left out: {why}") for name, why in unread)
     problems = {file: why for file, data in needed.items() if (why := usable.problem(file, data))}
     files, notes = ", ".join(sorted(needed)), list(made.notes)
-    if made.time:
-        needed[TIMESTAMP] = f"{made.time}\n".encode()
+    time = made.time or (late_by.time(made.student) if made.late else "")
+    if time:
+        needed[TIMESTAMP] = f"{time}\n".encode()
     elif TIMESTAMP in beside:
         needed[TIMESTAMP] = beside.pop(TIMESTAMP)
         notes.append(said_of(needed[TIMESTAMP], [piece.member.when for piece in made.notebooks.values()]))
-    if made.late:
-        notes.append(late_by.said())
-        if time := late_by.time(made.student):
-            needed[TIMESTAMP] = f"{time}\n".encode()
+    notes += [late_by.said()] if made.late else []
     own = Submission(made.student, needed, beside, when, problems)
     try:
         said, left_out = place(course, lab, own, usable.usable, force=force, dry_run=dry_run)

@@ -79,8 +79,8 @@ def test_from_the_zip_of_canvas_to_grades_in_every_system(tiny: Path, desk: Path
     )
     with Gradebook(f"sqlite:///{tiny}/gradebook.db", "tiny") as book:
         book.update_or_create_assignment(TINY, duedate="2030-01-01 12:00:00 UTC")
-    more = ("--roster", desk / "canvas.csv", "--late", "2h", "--course", tiny)
-    collected = autograder("collect", TINY, archive, *more)
+    options = ("--roster", desk / "canvas.csv", "--late", "2h", "--course", tiny)
+    collected = autograder("collect", TINY, archive, *options)
     assert collected.exit_code == 1, "one file was dangerous, and that is not to be overlooked"
     assert collected.stdout.splitlines()[1:] == [
         "-        ../../evil_103_9003_x.ipynb  left out: a path that leads out of its folder",
