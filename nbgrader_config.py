@@ -2,7 +2,7 @@
 
 from nbgrader.preprocessors import SaveCells
 
-from autograder.course import AFTER_SAVING, BEFORE_SAVING
+from autograder.course import AFTER_SAVING, BEFORE_SAVING, hand_over
 
 c = get_config()  # noqa: F821 (nbgrader defines it)
 
@@ -15,4 +15,6 @@ c.CourseDirectory.ignore = [
 ]  # fmt: skip
 # formgrader's "generate" makes what `autograder release` makes.
 c.GenerateAssignment.preprocessors = [*BEFORE_SAVING, SaveCells, *AFTER_SAVING]
+# Its "autograde" and "generate feedback", and nbgrader's commands, do what `autograder grade` and `feedback` do.
+hand_over(c)
 c.Execute.timeout = 30

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import atexit
-import functools
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import nbformat
 
 from autograder.course.execution import ExecuteElsewhere, steps_with
-from autograder.execution.executor import Executor
 from autograder.execution.preload import preloads
 from autograder.execution.results import Execution
 from autograder.execution.trusted_tests import Checks
+from autograder.execution.warm import warm
 from autograder.model import Limits
 from autograder.notebook import metadata_of
 from autograder.protocol import TIMED_OUT
-from autograder.sandbox import choose
 
 __all__ = ["SandboxedExecute", "autograde_preprocessors"]
 
@@ -46,7 +42,8 @@ class SandboxedExecute(ExecuteElsewhere):
         """
         self.check_language(nb)
         tests = _tests(nb)
-        execution = _elsewhere().run(_plain(nb), self.limits, self.files_beside(resources), tests)
+        about = (_plain(nb), self.limits, self.files_beside(resources), tests)
+        execution = warm().run(lambda: _execute(*about))
         for cell, executed in zip(nb.cells, execution.notebook.cells, strict=True):
             if cell.cell_type == "code":
                 cell.outputs, cell.execution_count = executed.outputs, executed.execution_count
@@ -63,46 +60,12 @@ class SandboxedExecute(ExecuteElsewhere):
                 output.update(self.error_on_timeout)
 
 
-class _Elsewhere:
-    """Runs notebooks in a thread of its own: formgrader's has an event loop."""
-
-    def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="autograder-execute")
-        self._executor: Executor | None = None
-
-    def run(
-        self, notebook: nbformat.NotebookNode, limits: Limits, files: Mapping[str, Path], tests: frozenset[str]
-    ) -> Execution:
-        return self._thread.submit(self._run, notebook, limits, files, tests).result()
-
-    def close(self) -> None:
-        self._close()  # when Python ends its threads have been joined, this one among them
-        self._thread.shutdown()
-
-    def _run(
-        self, notebook: nbformat.NotebookNode, limits: Limits, files: Mapping[str, Path], tests: frozenset[str]
-    ) -> Execution:
-        executor = self._with(preloads([cell.source for cell in notebook.cells if cell.cell_type == "code"]))
-        return executor.run(notebook, limits=limits, files=files, checks=Checks(guarded=tests))
-
-    def _with(self, names: Sequence[str]) -> Executor:
-        """Return an executor that has imported these: the notebooks of an assignment mostly import the same."""
-        if self._executor is None or self._executor.preload != tuple(names):
-            self._close()
-            self._executor = Executor(choose(), names, apart=False)
-        return self._executor
-
-    def _close(self) -> None:
-        if self._executor is not None:
-            self._executor.close()
-            self._executor = None
-
-
-@functools.cache
-def _elsewhere() -> _Elsewhere:
-    elsewhere = _Elsewhere()
-    atexit.register(elsewhere.close)
-    return elsewhere
+def _execute(
+    notebook: nbformat.NotebookNode, limits: Limits, files: Mapping[str, Path], tests: frozenset[str]
+) -> Execution:
+    names = preloads([cell.source for cell in notebook.cells if cell.cell_type == "code"])
+    executor = warm().executor(names, apart=False)
+    return executor.run(notebook, limits=limits, files=files, checks=Checks(guarded=tests))
 
 
 def _plain(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:

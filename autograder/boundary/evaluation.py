@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import ast
 
+from autograder.boundary.parsing import syntax_tree
+
 __all__ = ["evaluates", "imported_names", "parsed"]
 
 _BUILT_IN = {"eval", "exec", "compile", "__import__"}
@@ -60,7 +62,7 @@ def evaluates(source: str) -> str:
 def parsed(source: str) -> ast.Module:
     """Return the statements of a cell; none if it is no Python."""
     try:
-        return ast.parse(source)
+        return syntax_tree(source)
     except SyntaxError:  # IPython's: such a test is not run apart anyway
         return ast.Module([], [])
 

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from autograder.boundary.parsing import syntax_tree
+
 __all__ = [
     "DATA",
     "FUNCTIONS",
@@ -114,7 +116,7 @@ def statements(source: str) -> list[ast.stmt]:
     if lines[0].startswith("%%"):
         lines = ["pass"] if not lines[0].startswith(("%%time", "%%capture")) else ["pass", *lines[1:]]
     try:
-        return ast.parse("\n".join(_masked(lines))).body
+        return syntax_tree("\n".join(_masked(lines))).body
     except (SyntaxError, ValueError, RecursionError):
         return []
 

@@ -13,14 +13,15 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 from autograder.collect.contents import MAX_FILES, TooMany, readable
 from autograder.errors import CourseError, SubmissionError
 
-__all__ = ["UNREAD", "Archive", "Member", "open_archive"]
+__all__ = ["UNREAD", "Archive", "Member", "open_archive", "open_zip"]
 
 UNREAD = "cannot be read"
 _MAX_RATIO = 300
@@ -44,6 +45,8 @@ class Member:
     size: int
     when: float
     source: zipfile.ZipInfo | Path
+    zipped: zipfile.ZipFile | None = field(default=None, compare=False, repr=False)
+    """The zip file that it is in, where that is one within the archive."""
 
     @property
     def name(self) -> str:
@@ -75,8 +78,9 @@ class Archive:
             file = os.open(member.source, os.O_RDONLY | os.O_NOFOLLOW)
             with os.fdopen(file, "rb") as opened:
                 return opened.read(limit + 1)
-        assert self.zipped is not None
-        with self.zipped.open(member.source) as stream:
+        zipped = member.zipped or self.zipped
+        assert zipped is not None
+        with zipped.open(member.source) as stream:
             pieces, left = [], limit + 1
             while left > 0 and (piece := stream.read(min(_CHUNK, left))):
                 pieces.append(piece)
@@ -101,15 +105,17 @@ def open_archive(path: Path) -> Iterator[Archive]:
         yield _folder(path)
         return
     try:
-        with path.open("rb") as file, zipfile.ZipFile(readable(path, file)) as zipped:
-            yield _zip(zipped)
+        with ExitStack() as stack:
+            yield open_zip(path, stack.enter_context(path.open("rb")), stack)
     except (zipfile.BadZipFile, EOFError, struct.error, UnicodeDecodeError, NotImplementedError) as error:
         raise CourseError(f"{path}: not a zip file, or broken: {error}", hint="download it again") from error
     except FileNotFoundError as error:
         raise CourseError(f"{path}: no such file", hint="give the zip file that was downloaded, or a folder") from error
 
 
-def _zip(zipped: zipfile.ZipFile) -> Archive:
+def open_zip(path: Path, file: BinaryIO, stack: ExitStack) -> Archive:
+    """Return what may be read of a zip file, open until the stack ends; path is what messages call it."""
+    zipped = stack.enter_context(zipfile.ZipFile(readable(path, file)))
     archive = Archive(zipped=zipped)
     for info in zipped.infolist():
         if not info.filename.endswith("/"):  # is_dir fails without a name

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from autograder.collect.archive import UNREAD, Archive, Member, open_archive
@@ -13,8 +14,9 @@ from autograder.collect.gradescope_metadata import read_metadata
 from autograder.collect.install import KEPT, Submission, place
 from autograder.collect.lms_names import Owner, Piece, check_system, in_a_submission, pieces
 from autograder.collect.names import TIMESTAMP
+from autograder.collect.packed import unpacked
 from autograder.collect.plan import IN_ARCHIVE, Handover, plan, students_of
-from autograder.collect.times import said_of
+from autograder.collect.times import LateBy, said_of
 from autograder.collect.unusable import Usable
 from autograder.course import Course
 from autograder.errors import CourseError, SubmissionError, in_one_line
@@ -45,12 +47,15 @@ class Row:
 
 
 def collect_lab(
-    course: Course, lab: str, source: Path, *, system: str = "auto", roster: Path | None = None, force: bool = False,
-    dry_run: bool = False,
+    course: Course, lab: str, source: Path, *, system: str = "auto", roster: Path | None = None,
+    late: timedelta | None = None, force: bool = False, dry_run: bool = False,
 ) -> Iterator[Row]:  # fmt: skip
-    """Yield what happened to each submission in a zip file or folder, and to each file that was not taken."""
+    """Yield what happened to each submission in a zip file or folder, and to each file that was not taken.
+
+    late: by how much those count as late that the system marks so, without saying when they came.
+    """
     names = list(course.notebooks(lab))
-    usable = Usable.in_lab(course, lab)
+    usable, late_by = Usable.in_lab(course, lab), LateBy.of(course, lab, late)
     people = read_roster(roster, course.students())
     with open_archive(source) as archive:
         system = check_system(system, archive.members, lab, people.knows)
@@ -58,9 +63,18 @@ def collect_lab(
         by_student: defaultdict[str, list[Piece]] = defaultdict(list)
         yield from _summed_up(_without_place(archive, found, nobodys, people, by_student))
         for student, own in sorted(by_student.items()):
-            made = plan(own, student, names, keep_timestamp=system == "folders", room=course.max_files_bytes)
-            rows = _hand_over(course, lab, archive, made, usable, force=force, dry_run=dry_run)
-            yield from _summed_up(rows)
+            with ExitStack() as stack:
+                inner = unpacked(archive, own, stack)
+                rows: list[Row] = []
+                if inner.pieces:
+                    room, trusted = course.max_files_bytes, system == "folders"
+                    made = plan(inner.pieces, student, names, keep_timestamp=trusted, room=room)
+                    made.left_out += inner.left_out
+                    rows += _hand_over(course, lab, archive, made, usable, late_by, force=force, dry_run=dry_run)
+                lost = any(row.lost for row in rows)  # one submission, however many zip files are damaged
+                for number, (file, why) in enumerate(inner.damaged):
+                    rows.append(Row(student, file, f"{LEFT_OUT}: {why}", lost=not lost and not number))
+                yield from _summed_up(rows)
 
 
 def _without_place(
@@ -119,8 +133,9 @@ def _by_owner(found: Sequence[Piece]) -> dict[Owner, list[Piece]]:
 
 
 def _hand_over(
-    course: Course, lab: str, archive: Archive, made: Handover, usable: Usable, *, force: bool, dry_run: bool
-) -> Iterator[Row]:
+    course: Course, lab: str, archive: Archive, made: Handover, usable: Usable, late_by: LateBy, *, force: bool,
+    dry_run: bool,
+) -> Iterator[Row]:  # fmt: skip
     """Read what one student handed in and put it in its place; whatever goes wrong there is this student's alone."""
     needed: dict[str, bytes] = {}
     when = 0.0
@@ -141,11 +156,13 @@ def _hand_over(
     yield from (Row(made.student, name, f"left out: {why}") for name, why in unread)
     problems = {file: why for file, data in needed.items() if (why := usable.problem(file, data))}
     files, notes = ", ".join(sorted(needed)), list(made.notes)
-    if made.time:
-        needed[TIMESTAMP] = f"{made.time}\n".encode()
+    time = made.time or (late_by.time(made.student) if made.late else "")
+    if time:
+        needed[TIMESTAMP] = f"{time}\n".encode()
     elif TIMESTAMP in beside:
         needed[TIMESTAMP] = beside.pop(TIMESTAMP)
         notes.append(said_of(needed[TIMESTAMP], [piece.member.when for piece in made.notebooks.values()]))
+    notes += [late_by.said()] if made.late else []
     own = Submission(made.student, needed, beside, when, problems)
     try:
         said, left_out = place(course, lab, own, usable.usable, force=force, dry_run=dry_run)
@@ -189,4 +206,4 @@ def _time(text: str) -> float:
 
 def _counts(name: str) -> bool:
     """Whether a submission is lost with this file."""
-    return name.lower().endswith(".ipynb")
+    return name.lower().endswith((".ipynb", ".zip"))

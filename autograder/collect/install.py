@@ -116,7 +116,7 @@ def _newer(own: Submission, target: Path) -> bool:
     What was copied, or taken from a backup, was changed when that was done.
     """
     said = [moment(text.decode("utf-8", "replace")[:100].strip()) for text in _timestamps(own, target)]
-    if len(said) == 2 and said[0] is not None and said[1] is not None:
+    if len(said) == 2 and said[0] is not None and said[1] is not None and said[0] != said[1]:
         return said[0] > said[1]
     return own.when > _when(target)
 

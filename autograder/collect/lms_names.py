@@ -61,6 +61,8 @@ class Piece:
     """When it was handed in, in nbgrader's way, where the system says so."""
     problem: str = ""
     """Why it is not taken, whatever its name is."""
+    within: str = ""
+    """The student's own zip file that it was in."""
 
 
 Known = Callable[[str], bool]
@@ -72,7 +74,7 @@ def _nobody(_name: str) -> bool:
 
 
 def detect(members: Sequence[Member], lab: str = "", known: Known = _nobody) -> str:
-    """Return which system named most of these files; "folders" if none did.
+    """Return which system named most of these files; "folders" if none did; CourseError if that cannot be told.
 
     What stands in a student's folder decides nothing, whatever the student called it.
     """
@@ -80,17 +82,37 @@ def detect(members: Sequence[Member], lab: str = "", known: Known = _nobody) -> 
     named = Counter(_named_by(member, around) for member in members)
     del named[""]
     system = max(("moodle", "gradescope", "canvas"), key=lambda name: named[name])
-    return system if 2 * named[system] >= len(members) else "folders"
+    if 2 * named[system] >= len(members):
+        return system
+    shared, _ = _shared(members)
+    if shared and not known(shared[-1]) and _as_canvas_names(members, len(shared)):
+        raise CourseError(
+            f"{'/'.join(shared)}/ holds files that are called as Canvas calls those of several students:"
+            " is it one student's folder, or does it stand around what Canvas has handed out?",
+            hint="--from canvas: it stands around them; --from folders: it is one student's",
+        )
+    return "folders"
 
 
 def _named_by(member: Member, around: set[int]) -> str:
     """Return the system that named a file: the one whose words end first, for what follows is the student's."""
     if (found := _parts(member, _GRADESCOPE)) and found[0] in around:
         return "gradescope"
-    canvas = _CANVAS.fullmatch(member.path)
+    canvas = next((name for level in sorted(around) if (name := _canvas_name(member, level))), None)
     if (found := _parts(member, _MOODLE)) and found[0] in around:
         return "canvas" if canvas and canvas.start("original") < found[1].end("kind") else "moodle"
     return "canvas" if canvas else ""
+
+
+def _canvas_name(member: Member, level: int) -> re.Match[str] | None:
+    """Return what Canvas's name of a file says, below so many folders."""
+    return _CANVAS.fullmatch("/".join(member.path.split("/")[level:]))
+
+
+def _canvas_level(members: Sequence[Member]) -> int:
+    """Return how many folders stand around what Canvas has named."""
+    levels = (level for member in members for level in range(member.path.count("/") + 1) if _canvas_name(member, level))
+    return min(levels, default=0)
 
 
 def pieces(
@@ -102,7 +124,7 @@ def pieces(
 ) -> tuple[list[Piece], list[Member]]:
     """Return the files that have an owner, and those that have none."""
     readers: dict[str, Callable[[Member], Iterable[Piece]]] = {
-        "canvas": _canvas,
+        "canvas": partial(_canvas, level=_canvas_level(members) if system == "canvas" else 0),
         "moodle": partial(_moodle, level=_level(members, _MOODLE)),
         "gradescope": partial(_gradescope, metadata=metadata, level=_level(members, _GRADESCOPE)),
         "folders": partial(_folders, level=student_level(members, lab, known) if system == "folders" else 0, lab=lab),
@@ -117,10 +139,10 @@ def pieces(
     return found, nobodys
 
 
-def _canvas(member: Member) -> Iterable[Piece]:
-    if match := _CANVAS.fullmatch(member.path):
+def _canvas(member: Member, *, level: int) -> Iterable[Piece]:
+    if match := _canvas_name(member, level):
         owner = Owner(number=match["user"] or match["anonymous"], name=match["name"] or "")
-        late = match["late"] is not None or member.path.upper().startswith("LATE_ANON_")
+        late = match["late"] is not None or match[0].upper().startswith("LATE_ANON_")
         yield Piece(member, owner, owner.number, match["original"], (float(match["file"]),), late=late)
 
 
@@ -186,9 +208,17 @@ def student_level(members: Sequence[Member], lab: str, known: Known = _nobody) -
     return level
 
 
+def _as_canvas_names(members: Sequence[Member], level: int) -> bool:
+    """Whether most files below so many folders are called as Canvas calls those of more than one student."""
+    found = [match for member in members if (match := _canvas_name(member, level))]
+    return 2 * len(found) >= len(members) and len({match["user"] or match["anonymous"] for match in found}) > 1
+
+
 def _shared(members: Sequence[Member]) -> tuple[list[str], list[list[str]]]:
     """Return the folders that stand around every notebook that is in a folder, and the folders of each of these."""
-    folders = [m.path.split("/")[:-1] for m in members if m.name.lower().endswith(".ipynb") and "/" in m.path]
+    for kind in (".ipynb", ".zip"):  # students who hand in zip files may be all there are
+        if folders := [m.path.split("/")[:-1] for m in members if m.name.lower().endswith(kind) and "/" in m.path]:
+            break
     same = takewhile(lambda parts: len(set(parts)) == 1, zip(*folders, strict=False))
     return [parts[0] for parts in same], folders
 

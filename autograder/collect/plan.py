@@ -14,7 +14,7 @@ from autograder.lms.roster import Person, Roster
 
 __all__ = ["IN_ARCHIVE", "Handover", "plan", "students_of"]
 
-IN_ARCHIVE = "an archive in the archive is not opened"
+IN_ARCHIVE = "not opened: only a zip file that holds the notebook is"
 
 _PACKED = (".zip", ".tar", ".gz", ".tgz", ".7z", ".rar", ".bz2", ".xz")
 _COPY = re.compile(r"(?: ?\((\d+)\)|-(\d+)| - copy| copy(?: (\d+))?|-copy(\d+))$", re.IGNORECASE)
@@ -33,6 +33,8 @@ class Handover:
     notes: list[str] = field(default_factory=list)
     left_out: list[tuple[str, str]] = field(default_factory=list)
     """Files of this student that are not taken, and why."""
+    late: bool = False
+    """The system has marked it as late, and has not said when it came."""
 
 
 @dataclass(frozen=True)
@@ -144,8 +146,7 @@ def plan(pieces: Iterable[Piece], student: str, names: Collection[str], *, keep_
     made = Handover(student, time=newest[0].time)
     if len(ranked) > 1:
         made.notes.append(f"the newest of {len(ranked)} attempts")
-    if any(piece.late for piece in newest):
-        made.notes.append("late")
+    made.late = any(piece.late for piece in newest) and not made.time
     if (folders := len({_written(piece) for piece in newest})) > 1:
         made.notes.append(_SPELLED.format("two" if folders == 2 else folders))
     candidates = _candidates(newest, names)
@@ -155,8 +156,8 @@ def plan(pieces: Iterable[Piece], student: str, names: Collection[str], *, keep_
         made.left_out += [(piece.path, "in another folder of this name, and not newer") for piece in other]
         if len(found) > 1:
             made.notes.append(f"the newest of {len(found)} files")
-        if _stem(chosen) != name or "/" in chosen.path:
-            made.notes.append(f"was {chosen.path}")
+        if _stem(chosen) != name or "/" in chosen.path or chosen.within:
+            made.notes.append(f"was {chosen.within and f'{chosen.within}: '}{chosen.path}")
     used = {id(piece) for found in candidates.values() for piece in found}  # comparing each with each takes minutes
     others = [piece for piece in newest if id(piece) not in used]
     reserved = Names(f"{name}.ipynb" for name in names)

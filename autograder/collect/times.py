@@ -1,14 +1,18 @@
-"""When a submission was handed in: what a timestamp.txt says, and what the files beside it say to that."""
+"""When a submission was handed in: what a timestamp.txt says, and what counts where it is only known to be late."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 
-from autograder.course import moment
+from autograder.course import Course, moment
+from autograder.errors import CourseError
 
-__all__ = ["said_of"]
+__all__ = ["LateBy", "said_of"]
+
+_FORMAT = "%Y-%m-%d %H:%M:%S UTC"
 
 _DAY = 86_400
 """Zip files say no time zone, and clocks differ."""
@@ -27,3 +31,37 @@ def said_of(content: bytes, changed: Sequence[float]) -> str:
         day = datetime.fromtimestamp(max(changed), UTC)
         return f"{taken}, but the notebook was changed after it, on {day:%Y-%m-%d}: have a look"
     return taken
+
+
+@dataclass(frozen=True)
+class LateBy:
+    """How late submissions count that a system marks as late without saying when they came; nothing: not late."""
+
+    by: timedelta | None = None
+    due: datetime | None = None
+    extensions: dict[str, timedelta] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, course: Course, lab: str, by: timedelta | None) -> LateBy:
+        """Return what counts in a lab; CourseError if it has no due date to count from."""
+        if by is None:
+            return cls()
+        if (due := course.due(lab)) is None:
+            raise CourseError(
+                f"{lab}: has no due date, so nothing is late",
+                hint="set it in formgrader: Manage Assignments",
+            )
+        granted = course.lateness(lab).items()
+        return cls(by, due, {student: timedelta(seconds=late.extension_s) for student, late in granted})
+
+    def time(self, student: str) -> str:
+        """Return when such a submission counts as handed in, in nbgrader's way; empty if nobody has said."""
+        if self.by is None or self.due is None:
+            return ""
+        return f"{self.due + self.extensions.get(student, timedelta()) + self.by:{_FORMAT}}"
+
+    def said(self) -> str:
+        """Return a note on such a submission."""
+        if self.by is None:
+            return "late, and no time is known: no penalty (see --late)"
+        return f"late, and no time is known: counts as {self.by} after the due date"

@@ -42,5 +42,5 @@ class Usable:
         """Whether there is a notebook in this place that can be graded."""
         try:
             return path.is_file() and not self.problem(path.name, read(path))
-        except SubmissionError:
+        except (SubmissionError, OSError):
             return False

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.cells import cell_len, set_cell_size
@@ -14,6 +17,8 @@ from autograder.course import open_course
 from autograder.errors import AutograderError, counted
 
 __all__ = ["collect"]
+
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 @click.command(short_help="Take submissions from the zip file of an LMS.")
@@ -33,27 +38,40 @@ __all__ = ["collect"]
     metavar="FILE",
     help="CSV export that says who is who in the file names.",
 )
+@click.option(
+    "--late",
+    metavar="TIME",
+    callback=lambda _context, _parameter, text: _duration(text),
+    help="How late a submission counts that Canvas marks LATE without saying when it came, such as 1h, 2d.",
+)
 @COURSE
 @click.option("--force", is_flag=True, help="Replace a submission that is there and not older, too.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done; write nothing.")
 @command
-def collect(lab: str, source: Path, system: str, roster: Path | None, root: Path, force: bool, dry_run: bool) -> None:
+def collect(
+    lab: str, source: Path, system: str, roster: Path | None, late: timedelta | None, root: Path, force: bool,
+    dry_run: bool,
+) -> None:  # fmt: skip
     """Take the submissions of LAB from the zip file that Canvas, Moodle or Gradescope hands out, or from a folder.
 
     They go to submitted/STUDENT/LAB. Of several attempts the newest counts, a file that a browser renamed is found,
     and files beside the notebook come along. A submission that is there already is replaced by a newer one only, and
     not by one that cannot be graded (an empty file, another lab's notebook); it is kept in .autograder/replaced.
-    Whatever is not taken is listed with the reason; nothing is written anywhere else.
+    A student's own zip file is opened if the notebook is in it. Whatever is not taken is listed with the reason;
+    nothing is written anywhere else.
 
     Students are found by id, by e-mail address, by name. Canvas's file names hold names only, Moodle's a number: give
     the gradebook exported from Canvas, or Moodle's grading worksheet, as --roster.
+
+    Canvas marks what is late, and does not say by how much: with --late such a submission counts as handed in that long
+    after its due date, for the course's penalty; without, as in time.
 
     \b
     Examples:
       autograder collect 01_numpy_mlp submissions.zip --roster canvas_gradebook.csv
       autograder collect 01_numpy_mlp assignment_1_export.zip --dry-run
     """
-    rows = _collected(root, lab, source, system=system, roster=roster, force=force, dry_run=dry_run)
+    rows = _collected(root, lab, source, system=system, roster=roster, late=late, force=force, dry_run=dry_run)
     taken = len({row.student for row in rows if row.student and not row.lost})
     click.echo(f"{counted(taken, 'student')}{' (dry run: nothing was written)' if dry_run else ''}", err=True)
     if general := next((row.error for row in rows if row.error and row.error.errno in SYSTEM_HINTS), None):
@@ -69,18 +87,25 @@ def collect(lab: str, source: Path, system: str, roster: Path | None, root: Path
         )
 
 
-def _collected(
-    root: Path, lab: str, source: Path, *, system: str, roster: Path | None, force: bool, dry_run: bool
-) -> list[Row]:
+def _collected(root: Path, lab: str, source: Path, **options: Any) -> list[Row]:
     """Collect the submissions of a lab and print a table: student, file, what happened."""
     course = open_course(root)
-    rows = list(collect_lab(course, lab, source, system=system, roster=roster, force=force, dry_run=dry_run))
+    rows = list(collect_lab(course, lab, source, **options))
     shown = [("student", "file", "what happened"), *((r.student or "-", r.file or "-", r.what) for r in rows)]
     cells = [tuple(plain(text) for text in row) for row in shown]
     widths = [min(48, max(cell_len(row[column]) for row in cells)) for column in range(2)]
     for student, file, what in cells:
         print(f"{_fitted(student, widths[0])}  {_fitted(file, widths[1])}  {what}")
     return rows
+
+
+def _duration(text: str | None) -> timedelta | None:
+    """Return a time such as 90m, 36h, 2d or 1w."""
+    if text is None:
+        return None
+    if not (found := re.fullmatch(r"(\d{1,4})([mhdw])", text.strip())) or not int(found[1]):
+        raise click.BadParameter("a number and m, h, d or w, such as 1h or 2d")
+    return int(found[1]) * timedelta(**{_UNITS[found[2]]: 1})
 
 
 def _fitted(text: str, width: int) -> str:

@@ -28,7 +28,10 @@ LAB = "01_numpy_mlp"
 _MISTAKES = {"mistake_no_mean": "softmax_sum_not_mean", "mistake_transposed": "linear_dx_not_transposed"}
 _HALF = frozenset({"activate", "softmax-cross-entropy", "numeric-gradient", "linear"})
 _ANSWER = "All hidden units start equal and get equal gradients, so they stay equal: the network acts as one unit."
-CONFIG = f"""c = get_config()
+CONFIG = f"""from autograder.course import hand_over
+
+c = get_config()
+hand_over(c)
 c.CourseDirectory.course_id = "demo"
 c.CourseDirectory.ignore = {IGNORE}
 """

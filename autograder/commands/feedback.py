@@ -7,13 +7,19 @@ from pathlib import Path
 
 import click
 
-from autograder.commands.common import COURSE, LAB, STUDENTS, command, say_late
-from autograder.course import open_course
-from autograder.errors import AutograderError, CourseError
+from autograder.commands.common import COURSE, LAB, STUDENTS, command, say_late, stderr
+from autograder.commands.table import plain
+from autograder.course import Course, open_course
+from autograder.errors import AutograderError, CourseError, listed
+from autograder.model import Status
 from autograder.records.log import Log
+from autograder.reports.exchange import put_beside
 from autograder.reports.feedback import write_feedback
 
 __all__ = ["feedback", "feedback_lab"]
+
+_ELSEWHERE = "not handed in through nbgrader's exchange, so fetch_feedback does not find their pages"
+_AGAIN = "fix that, then grade again"
 
 
 @click.command(short_help="Write a page for each student.")
@@ -23,6 +29,8 @@ __all__ = ["feedback", "feedback_lab"]
 @command
 def feedback(lab: str, root: Path, students: tuple[str, ...]) -> None:
     """Write one HTML page a submission, feedback/<student>/LAB/, with the gradebook's scores and comments.
+
+    In a course with an exchange `nbgrader release_feedback LAB`, or formgrader, hands them out.
 
     \b
     Example:
@@ -37,17 +45,34 @@ def feedback_lab(root: Path, lab: str, students: Sequence[str]) -> Iterator[Path
     course = open_course(root)
     course.notebooks(lab)
     say_late(course, lab)
-    lines = Log(course.state / f"{lab}.jsonl").graded()
-    results = {student: line.result for student, line in lines.items() if line.result and line.result.cells}
-    if missing := sorted(set(students) - set(results)):
-        raise CourseError(f"{missing[0]}: {lab} has not been graded", hint=f"autograder grade {lab}")
+    log = Log(course.state / f"{lab}.jsonl")
+    results = {student: line.result for student, line in log.graded().items() if line.result and line.result.cells}
+    for student in sorted(set(students) - set(results)):
+        raise _no_page(course, lab, student, log)
     if not results:
         raise CourseError(f"{lab}: nothing has been graded", hint=f"autograder grade {lab}")
-    failures = []
+    failures, fetched = [], {}
     for student in sorted(set(students) or results):
         try:
             yield from write_feedback(course, results[student])
+            fetched[student] = put_beside(course, student, lab)
         except AutograderError as error:
             failures.append(error)
+    if any(fetched.values()) and (others := [student for student in fetched if not fetched[student]]):
+        stderr().print(plain(f"note: {_ELSEWHERE}: {listed(others)}"), soft_wrap=True, markup=False)
     if failures:
         raise failures[0]
+
+
+def _no_page(course: Course, lab: str, student: str, log: Log) -> CourseError:
+    """Return the error for a student of whom there is nothing to write."""
+    latest = log.latest().get(student)
+    if latest is None and student not in {*course.submitters(lab), *course.roster()}:
+        return CourseError(f"{student}: no such student", hint=f"graded for {lab}: {listed(sorted(log.graded()))}")
+    if not any(course.submitted(student, lab).glob("*.ipynb")):
+        return CourseError(
+            f"{student}: nothing handed in for {lab}, so there is no page", hint="leave this student out"
+        )
+    if latest is not None and latest.status == Status.FAILED:
+        return CourseError(f"{student}: {lab} could not be graded: {'; '.join(latest.messages)}", hint=_AGAIN)
+    return CourseError(f"{student}: {lab} has not been graded", hint=f"autograder grade {lab} --student {student}")

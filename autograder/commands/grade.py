@@ -14,7 +14,7 @@ from rich.table import Column
 
 from autograder.commands.common import COURSE, LAB, STUDENTS, command, stderr
 from autograder.commands.table import messages, plain, show_table, summary
-from autograder.course import Course, open_course
+from autograder.course import Course, left_to_nbgrader, open_course
 from autograder.errors import AutograderError, CourseError
 from autograder.execution import Executor
 from autograder.grading.lab_grading import Grading, Outcome
@@ -25,6 +25,8 @@ from autograder.release.drift import unreleased
 from autograder.sandbox import choose, gpu_nodes
 
 __all__ = ["grade", "grade_lab", "plan_lab"]
+
+_HAND_OVER = "write into nbgrader_config.py: from autograder.course import hand_over; hand_over(c)"
 
 
 @click.command(short_help="Grade the submissions of a lab, each in a sandbox.")
@@ -156,6 +158,8 @@ def _grading(course: Course, lab: str, executor: Executor) -> Grading:
             f"{lab}: {_named(changed)}: not as in the source, which was changed after the release;"
             f" to grade with the source's: autograder release {lab}"
         )
+    if left := left_to_nbgrader(course.app.config):
+        notes.append(f"in this course nbgrader's {'; its '.join(left)}; to give both to the autograder {_HAND_OVER}")
     for note in notes:
         stderr().print(f"note: {plain(note)}", style="yellow", soft_wrap=True, markup=False)
     return grading

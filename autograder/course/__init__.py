@@ -18,6 +18,7 @@ from autograder.course.preprocess import (
     release_version,
 )
 from autograder.course.stored import Lateness, StoredCell
+from autograder.course.takeover import hand_over, left_to_nbgrader
 
 __all__ = [
     "AFTER_SAVING",
@@ -28,6 +29,8 @@ __all__ = [
     "StubSolutions",
     "Student",
     "checksum",
+    "hand_over",
+    "left_to_nbgrader",
     "moment",
     "nbgrader_points",
     "open_course",

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -235,6 +236,11 @@ class Course:
         """Return what decides how late each submission is, or this student's, by student."""
         with self._gradebook() as book:
             return stored.lateness(book, lab, student)
+
+    def due(self, lab: str) -> datetime | None:
+        """Return when a lab is due, in UTC; None if the gradebook does not say."""
+        with self._gradebook() as book:
+            return gradebook.due(book, lab)
 
     def alterations(self) -> list[str]:
         """Return what of the gradebook is not of nbgrader's making, as ends of sentences about it."""

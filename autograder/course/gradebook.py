@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -114,6 +115,15 @@ def place(url: str) -> Path | str:
 def add_lab(book: Gradebook, lab: str) -> None:
     """Make sure that the gradebook knows a lab of this name."""
     book.update_or_create_assignment(lab)
+
+
+def due(book: Gradebook, lab: str) -> datetime | None:
+    """Return when a lab is due, in UTC; None if it has no due date, or is not there."""
+    try:
+        found: datetime | None = book.find_assignment(lab).duedate
+    except MissingEntry:
+        return None
+    return found
 
 
 def lab_names(book: Gradebook) -> list[str]:

@@ -5,6 +5,7 @@ It writes into the cell that it is given to run, and into what such cells displa
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import nbformat
@@ -42,7 +43,8 @@ class Client(NotebookClient):  # type: ignore[misc]
 
     def __init__(self, **options: Any) -> None:
         # nbclient puts each cell that it has run into a notebook: into one that nobody reads.
-        super().__init__(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell()]), **options)
+        empty = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell()])
+        super().__init__(empty, log=logging.getLogger(__name__), **options)
         self._displays = Displays()
         self._left_kept = _MAX_KEPT
         self.begin(1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from autograder.boundary.parsing import syntax_tree
 from autograder.markers import BEGIN_HIDDEN, END_HIDDEN
 
 __all__ = ["called", "hidden_lines", "offset", "segment", "statements_of"]
@@ -18,7 +19,7 @@ def statements_of(source: str) -> list[ast.stmt]:
     lines = source.split("\n")
     masked = [f"{found[1]}pass" if (found := _MAGIC.match(line)) else line for line in lines]
     try:
-        return ast.parse("\n".join(masked)).body
+        return syntax_tree("\n".join(masked)).body
     except (SyntaxError, ValueError, RecursionError):
         return []
 

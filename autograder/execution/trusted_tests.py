@@ -16,6 +16,7 @@ from typing import Any
 
 from autograder import sandbox as walls
 from autograder.boundary import frames, given
+from autograder.boundary.parsing import syntax_tree
 from autograder.execution.results import Report
 from autograder.execution.time_limit import Allowance
 from autograder.markers import strip_hidden
@@ -181,7 +182,7 @@ class TrustedCells(AbstractContextManager["TrustedCells"]):
 def serving(source: str, cell: int, definitions: Sequence[Sequence[str]] = ()) -> str:
     """Return what the student's kernel runs during a test cell: its visible imports, then answers."""
     try:
-        statements = ast.parse(strip_hidden(source)).body
+        statements = syntax_tree(strip_hidden(source)).body
     except SyntaxError:
         statements = []
     imports = [ast.unparse(node) for node in statements if isinstance(node, ast.Import | ast.ImportFrom)]

@@ -43,7 +43,7 @@ class GivenBefore:
             path = course.autograded(student, lab) / f"{name}.ipynb"
             try:
                 answers[name] = _answers(parse(read(path), path.name)[0], rows[name])
-            except SubmissionError:  # it is gone, or nobody knows what it was
+            except (SubmissionError, OSError):  # it is gone, or nobody knows what it was
                 continue
         return cls(given, answers)
 

@@ -34,6 +34,7 @@ from autograder.submission.unfit import NO_METADATA, cells_of_others, unfit
 __all__ = ["Attempt", "Setup", "attempt", "explain", "prepare"]
 
 _WANTED = {NO_METADATA: "hand in the file that JupyterLab saves"}
+_NOT_RUN = "[not run when grading, and not one of the lab's cells to explore: the output handed in is left out]\n"
 _Scored = tuple[Execution, list[CellScore]]
 
 
@@ -171,6 +172,8 @@ def explain(error: Exception) -> str:
         return f"{DISK_FULL}; {FREE_SPACE}"
     if isinstance(error, AutograderError):
         return in_one_line(error)
+    if isinstance(error, PermissionError) and error.filename:
+        return f"{error.filename}: {error.strerror}; change its permissions, then grade again"
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {in_one_line(error)} ({Path(frame.filename).name}:{frame.lineno})"
 
@@ -195,10 +198,12 @@ def _run(setup: Setup, result: Attempt, name: str) -> _Scored:
     result.tampered = result.tampered or bool(repaired.tampered)
     where = f"{name}: " if len(setup.rows) > 1 else ""
     result.messages += [*notes, *(f"{where}{words}" for words in (*repaired.notes, *repaired.tampered))]
-    skipped = {cell.id for cell in repaired.notebook.cells if _explores(cell, setup.explore)}
+    own = {cell.id for cell in repaired.notebook.cells if _explores(cell, setup.explore)}
+    skipped = own | {cell.id for cell in repaired.notebook.cells if _calls_itself_explore(cell)}
     for cell in repaired.notebook.cells:
-        if cell.cell_type == "code" and cell.id not in skipped:
-            cell.outputs = []  # of a cell that is run, what it puts out now is what counts
+        if cell.cell_type == "code" and cell.id not in own:
+            # Of a cell that is run, what it puts out now is what counts; of one that is not, nobody knows what it was.
+            cell.outputs = [nbformat.v4.new_output("stream", text=_NOT_RUN)] if cell.id in skipped else []
     files = {**handin.files, **setup.given}
 
     def run(checks: Checks) -> _Scored:
@@ -226,8 +231,13 @@ def _aside(
 
 
 def _explores(cell: nbformat.NotebookNode, explore: frozenset[str]) -> bool:
-    """Whether a cell is not run. The id is the student's word: no cell that the gradebook knows goes by it."""
-    return bool(cell.source.startswith(EXPLORE)) or (cell.id in explore and not metadata_of(cell))
+    """Whether a cell is one of the instructor's to explore. No cell that the gradebook knows goes by such an id."""
+    return cell.id in explore and not metadata_of(cell)
+
+
+def _calls_itself_explore(cell: nbformat.NotebookNode) -> bool:
+    """Whether a cell of the student's begins as those to explore do: it was copied, or another program lost its id."""
+    return cell.cell_type == "code" and cell.source.startswith(EXPLORE) and not metadata_of(cell)
 
 
 def _blank(name: str, rows: Sequence[CellSpec], reason: str) -> _Scored:

@@ -14,6 +14,7 @@ import nbformat
 from autograder.boundary.evaluation import evaluates, imported_names, parsed
 from autograder.boundary.given import DATA, FUNCTIONS, IMPORTS, NOTHING, brought_along, global_names, names_given
 from autograder.boundary.observation import observes
+from autograder.boundary.parsing import syntax_tree
 from autograder.errors import SubmissionError, in_one_line
 from autograder.execution import Executor
 from autograder.execution.canary import FORGED, watchable
@@ -229,7 +230,7 @@ def _words(source: str) -> set[str]:
 def _bound(source: str) -> set[str]:
     """Return the names that a cell gives a meaning; of one with magics, all its words."""
     try:
-        nodes = list(ast.walk(ast.parse(source)))
+        nodes = list(ast.walk(syntax_tree(source)))
     except (SyntaxError, ValueError, RecursionError):
         return _words(source)
     found = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import nbformat
 
+from autograder.boundary.parsing import syntax_tree
 from autograder.errors import SourceError
 from autograder.markers import END_SOLUTION
 from autograder.notebook import metadata_of
@@ -44,7 +45,7 @@ def read_variant(path: Path, *, wrong: bool) -> Variant:
     """Return one answer file; raise SourceError if its docstring does not say what it is."""
     try:
         text = path.read_text(encoding="utf-8")
-        tree = ast.parse(text)
+        tree = syntax_tree(text)
     except SyntaxError as error:
         raise SourceError(
             f"{path}:{error.lineno or 1}: {error.msg}", hint="an answer is Python that can be run"
@@ -80,7 +81,7 @@ def put_answers(notebook: nbformat.NotebookNode, variant: Variant) -> nbformat.N
     lines = variant.code.split("\n")
     pending: list[str] = []
     placed = False
-    for node in ast.parse(variant.code).body:
+    for node in syntax_tree(variant.code).body:
         pending.append("\n".join(lines[_first_line(node) - 1 : node.end_lineno]))
         cell = _defining(notebook, node.name) if isinstance(node, _Definition) else None
         if cell is not None and isinstance(node, _Definition):
@@ -106,7 +107,7 @@ def blank_out(notebook: nbformat.NotebookNode, released: nbformat.NotebookNode, 
 def _put(source: str, node: _Definition, pieces: list[str], lines: list[str]) -> str:
     """Return a task cell with a definition in place of its own; the last of the pieces is that definition."""
     if isinstance(node, ast.ClassDef):
-        task = next(n for n in ast.parse(source).body if isinstance(n, ast.ClassDef) and n.name == node.name)
+        task = next(n for n in syntax_tree(source).body if isinstance(n, ast.ClassDef) and n.name == node.name)
         methods = {n.name: n for n in node.body if isinstance(n, ast.FunctionDef)}
         if methods and methods.keys() < {n.name for n in task.body if isinstance(n, ast.FunctionDef)}:
             for name, method in methods.items():
@@ -126,7 +127,7 @@ def _first_line(node: ast.stmt) -> int:
 def _defining(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNode | None:
     for cell in notebook.cells:
         if cell.cell_type == "code" and metadata_of(cell).get("solution"):
-            body = ast.parse(cell.source).body
+            body = syntax_tree(cell.source).body
             if any(isinstance(node, _Definition) and node.name == name for node in body):
                 return cell
     return None
@@ -135,7 +136,7 @@ def _defining(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNo
 def _replaced(source: str, name: str, piece: str, owner: str = "") -> str:
     """Return the source with a function or class, or a method of its owner, replaced."""
     lines = source.split("\n")
-    body: list[ast.stmt] = ast.parse(source).body
+    body: list[ast.stmt] = syntax_tree(source).body
     if owner:
         body = next(n for n in body if isinstance(n, ast.ClassDef) and n.name == owner).body
     node = next(n for n in body if isinstance(n, _Definition) and n.name == name)

@@ -7,6 +7,7 @@ import builtins
 import symtable
 from collections.abc import Iterator
 
+from autograder.boundary.parsing import syntax_tree
 from autograder.errors import SourceError
 from autograder.release.loops import uncounted_checks
 from autograder.release.source import LabSource, SourceCell
@@ -29,7 +30,7 @@ def check_tests(source: LabSource) -> None:
     student = written | {name for cell in source.cells if cell.locked for name in _functions(cell)}
     for cell in source.cells:
         if cell.test:
-            tree = ast.parse(cell.source)
+            tree = syntax_tree(cell.source)
             _check_names(source, cell, tree, student)
             _check_given(source, cell, tree, given)
             _check_score(source, cell, tree)
@@ -50,7 +51,7 @@ def defined_names(cell: SourceCell) -> set[str]:
 def _functions(cell: SourceCell) -> set[str]:
     """Return the functions and classes that a locked cell gives to students; a test may call them in their process."""
     found = ast.FunctionDef | ast.ClassDef
-    return {node.name for node in ast.parse(cell.source).body if isinstance(node, found)}
+    return {node.name for node in syntax_tree(cell.source).body if isinstance(node, found)}
 
 
 def _given(cell: SourceCell) -> set[str]:
@@ -58,7 +59,7 @@ def _given(cell: SourceCell) -> set[str]:
     if cell.cell_type != "code":
         return set()
     begins = [block.begin + 1 for block in cell.blocks]
-    nodes = [node for node in ast.parse(cell.source).body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    nodes = [node for node in syntax_tree(cell.source).body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
     inside = {node.name for node in nodes if any(node.lineno <= b <= (node.end_lineno or 0) for b in begins)}
     return {node.name for node in nodes} - inside
 

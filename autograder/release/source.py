@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import math
 import re
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from typing import Any, NoReturn
 
 import jupytext
 
+from autograder.boundary.parsing import syntax_tree
 from autograder.errors import SourceError
 from autograder.markers import BEGIN_HIDDEN, BEGIN_SOLUTION, END_HIDDEN, END_SOLUTION, clear
 from autograder.model import Lab
@@ -205,7 +205,7 @@ def _check_cell(path: Path, cell: SourceCell) -> None:
         refuse("explore is for plain code cells", "delete one of the two options")
     if cell.cell_type == "code":
         try:
-            ast.parse(cell.source)
+            syntax_tree(cell.source)
         except SyntaxError as error:
             refuse(error.msg, "a lab's source is Python without magics", error.lineno or 0)
         clear(cell.source, "", lambda line: _where(path, cell.line + line, cell.grade_id))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import os
 import signal
 import socket
@@ -64,7 +65,8 @@ class SandboxedKernelManager(AsyncKernelManager):  # type: ignore[misc]
     """Starts our own IPython kernel in a sandbox, whatever kernel a notebook asks for; interrupts it by message."""
 
     def __init__(self, sandbox: Sandbox, job: Job, **traits: Any) -> None:
-        super().__init__(transport="ipc", client_factory=KernelClient, **traits)
+        # Not the log of the program around this: formgrader shows its own to a person.
+        super().__init__(transport="ipc", client_factory=KernelClient, log=logging.getLogger(__name__), **traits)
         self.sandbox = sandbox
         self.provisioner = _Provisioner(sandbox, job, parent=self)
         self._clients: list[Any] = []

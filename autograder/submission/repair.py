@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -49,20 +50,22 @@ class Repaired:
 
 
 def read(path: Path) -> bytes:
-    """Return the bytes of a submitted notebook; raise SubmissionError if there is no regular file of sane size."""
+    """Return the bytes of a submitted notebook; raise SubmissionError if there is no regular file of sane size.
+
+    Other errors of the file system are let out: what whoever grades may not read is not the student's fault.
+    """
+    if not os.path.lexists(path):
+        raise SubmissionError(f"{path.name}: No such file or directory")
     if path.is_symlink():
         raise SubmissionError(f"{path.name}: a link, not a file", hint="ask for the notebook itself")
     if path.exists() and not path.is_file():  # reading a pipe or a device could wait forever
         raise SubmissionError(f"{path.name}: not a file", hint="ask for the notebook itself")
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise SubmissionError(
-                f"{path.name}: {path.stat().st_size / 2**20:.0f} MiB, more than {MAX_BYTES // 2**20} MiB",
-                hint="clear the outputs and hand it in again",
-            )
-        return path.read_bytes()
-    except OSError as error:
-        raise SubmissionError(f"{path.name}: {error.strerror}") from error
+    if (size := path.stat().st_size) > MAX_BYTES:
+        raise SubmissionError(
+            f"{path.name}: {size / 2**20:.0f} MiB, more than {MAX_BYTES // 2**20} MiB",
+            hint="clear the outputs and hand it in again",
+        )
+    return path.read_bytes()
 
 
 def parse(content: bytes, name: str) -> tuple[nbformat.NotebookNode, tuple[str, ...]]:

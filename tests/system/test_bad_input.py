@@ -461,12 +461,12 @@ def test_a_name_that_the_instructor_s_files_need_costs_nothing(tiny: Path, their
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
-def test_an_unreadable_notebook_costs_only_its_owner(tiny: Path) -> None:
+def test_a_notebook_that_may_not_be_read_is_not_graded_and_stops_no_other(tiny: Path) -> None:
     hand_in(tiny, "closed", answered(tiny, **FULL)).chmod(0)
     hand_in(tiny, "honest", answered(tiny, **FULL))
     outcomes = grade(tiny)
-    assert outcomes["closed"].result.status == Status.UNREADABLE
-    assert outcomes["closed"].result.messages[0].startswith("01_tiny.ipynb: Permission denied")
+    assert outcomes["closed"].result.status == Status.FAILED
+    assert "01_tiny.ipynb: Permission denied" in outcomes["closed"].result.messages[0]
     assert outcomes["honest"].result.score == 5
 
 

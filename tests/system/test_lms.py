@@ -13,6 +13,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbgrader.api import Gradebook
 
 from autograder.collect import install
 from autograder.course import open_course
@@ -39,6 +40,7 @@ Student,ID,SIS User ID,SIS Login ID,Section,{TINY} (5501),Current Score
 "Hopper, Grace",102,S2,grace,Monday,1,
 "Turing, Alan",103,S3,alan,Tuesday,,
 """
+LATE = "late, and no time is known: counts as 2:00:00 after the due date"
 MOODLE = """\
 Identifier,Full name,Email address,Status,Grade,Maximum Grade,Grade can be changed,Last modified (grade)
 Participant 901,Ada Lovelace,ada@uni.example,Submitted,,8.00,Yes,-
@@ -75,12 +77,15 @@ def test_from_the_zip_of_canvas_to_grades_in_every_system(tiny: Path, desk: Path
             "../../evil_103_9003_x.ipynb": "{}",
         },
     )
-    collected = autograder("collect", TINY, archive, "--roster", desk / "canvas.csv", "--course", tiny)
+    with Gradebook(f"sqlite:///{tiny}/gradebook.db", "tiny") as book:
+        book.update_or_create_assignment(TINY, duedate="2030-01-01 12:00:00 UTC")
+    options = ("--roster", desk / "canvas.csv", "--late", "2h", "--course", tiny)
+    collected = autograder("collect", TINY, archive, *options)
     assert collected.exit_code == 1, "one file was dangerous, and that is not to be overlooked"
     assert collected.stdout.splitlines()[1:] == [
         "-        ../../evil_103_9003_x.ipynb  left out: a path that leads out of its folder",
         f"ada      {TINY}.ipynb                new; was {TINY}-1.ipynb",
-        f"grace    {TINY}.ipynb                new; late; was {TINY} (1).ipynb",
+        f"grace    {TINY}.ipynb                new; was {TINY} (1).ipynb; {LATE}",
     ]
     assert "2 students\nerror: 1 submission could not be taken\nhint: " in collected.stderr
 
@@ -97,9 +102,9 @@ def test_from_the_zip_of_canvas_to_grades_in_every_system(tiny: Path, desk: Path
         target = desk / f"out-{form}.csv"
         done = autograder("export", "--format", form, *more, "--to", target, "--course", tiny)
         assert done.exit_code == 0, done.stderr
-    assert [row[3:4] + row[9:] for row in read(desk / "out-nbgrader.csv")[1:]] == [
-        ["ada", "7.5", "8"],
-        ["grace", "2", "8"],
+    assert [row[2:4] + row[9:] for row in read(desk / "out-nbgrader.csv")[1:]] == [
+        ["", "ada", "7.5", "8"],
+        ["2030-01-01 14:00:00", "grace", "2", "8"],
     ]
     assert read(desk / "out-canvas.csv") == [
         ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", f"{TINY} (5501)"],

@@ -30,6 +30,8 @@ HONEST = ("another_way", "blank", "full_marks", "half_done", "mistake_no_mean", 
 HALF = ("half_done", "mistake_no_mean", "mistake_transposed")
 WHOLE = "full_marks"
 """Stock nbgrader runs the long explore cells of this submission too; the others have deleted theirs, as students do."""
+STOCK = CONFIG.replace("hand_over(c)\n", "")
+"""The demo's configuration, but that nbgrader's commands are its own."""
 Points = dict[str, dict[str, float]]
 
 
@@ -38,6 +40,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo's course with its honest submissions, not yet graded."""
     root = tmp_path_factory.mktemp("honest") / "course"
     make_course(ROOT / "solutions" / LAB, root)
+    (root / "nbgrader_config.py").write_text(STOCK)
     for folder in (root / "submitted").iterdir():
         if folder.name not in HONEST:
             shutil.rmtree(folder)
@@ -115,7 +118,7 @@ def test_stock_autograde_agrees_on_every_other_lab(lab: str, tmp_path: Path) -> 
     """
     root = tmp_path / "course"
     shutil.copytree(ROOT / "solutions" / lab, root / "source" / lab, ignore=shutil.ignore_patterns("cards"))
-    (root / "nbgrader_config.py").write_text(f"{CONFIG}c.Execute.timeout = 240\n")  # starting two frameworks takes time
+    (root / "nbgrader_config.py").write_text(f"{STOCK}c.Execute.timeout = 240\n")  # starting two frameworks takes time
     list(release_labs(root, (lab,)))
     release = build(root / "source" / lab)
     blank = nbformat.reads(release.files[f"{lab}.ipynb"].decode(), as_version=4)

@@ -9,6 +9,7 @@ import time
 import zipfile
 from collections.abc import Sequence
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,6 +21,7 @@ from hypothesis import strategies as st
 from autograder.collect.archive import open_archive
 from autograder.collect.gradescope_metadata import read_metadata
 from autograder.collect.lms_names import detect
+from autograder.course import Lateness
 from autograder.errors import CourseError, SubmissionError
 from tests.unit.autograder.collect.desk import (
     LAB,
@@ -61,7 +63,7 @@ def test_canvas_s_flat_names_find_their_students_by_number(course: Course) -> No
     }  # fmt: skip
     assert said(rows) == {
         "ada": "new",
-        "tip": "new; late; was lab-1.ipynb",
+        "tip": "new; was lab-1.ipynb; late, and no time is known: no penalty (see --late)",
         "grace": "new; was lab (1).ipynb",
         "whoever: lab.ipynb": "left out: no such student in the gradebook or in the roster",
     }
@@ -529,15 +531,37 @@ def test_a_name_that_is_there_twice_counts_once(course: Course) -> None:
     assert list(there(course)) == ["ada/lab/lab.ipynb"]
 
 
-def test_a_zip_in_the_zip_is_not_opened(course: Course) -> None:
-    inner = zipped(course.root.parent / "inner.zip", {"lab.ipynb": "x"}).read_bytes()
-    rows = collected(course, {"ada/work.zip": inner, "bob/lab.ipynb": "y", "bob/more.tar.gz": b"z"})
-    assert there(course) == {"bob/lab/lab.ipynb": "y"}
-    assert said(rows)["ada"] == "left out: no notebook in it; an archive in the archive is not opened"
-    assert [row.student for row in rows if row.lost] == ["ada"]
-    assert ("more.tar.gz", "left out: an archive in the archive is not opened") in [
-        (row.file, row.what) for row in rows
-    ]
+def test_a_folder_around_what_canvas_hands_out_is_nobodys(course: Course) -> None:
+    files = {"lovelaceada_101_9001_lab.ipynb": "a", "turingalan_LATE_102_9002_lab.ipynb": "t"}
+    around = {f"submissions/{name}": text for name, text in files.items()}
+    collected(course, around, roster=roster(course, CANVAS))
+    assert "submissions/lab/lab.ipynb" not in there(course)
+    assert there(course)["ada/lab/lab.ipynb"] == "a"
+
+
+def test_a_folder_of_another_name_around_canvas_names_has_to_be_told(course: Course) -> None:
+    files = {f"eve/{who}_10{n}_900{n}_lab.ipynb": who for n, who in enumerate("ab")}
+    with pytest.raises(CourseError, match="eve/ holds files that are called as Canvas calls"):
+        collected(course, files)
+    assert there(course) == {}
+    collected(course, files, system="folders")
+    assert list(there(course)) == ["eve/lab/lab.ipynb"]
+    collected(course, files, system="canvas")
+    assert {"a/lab/lab.ipynb", "b/lab/lab.ipynb"} < set(there(course))
+
+
+def test_what_is_only_known_to_be_late_counts_as_late_as_the_instructor_says(course: Course) -> None:
+    files = {"a_101_9001_lab.ipynb": "a", "b_LATE_102_9002_lab.ipynb": "b", "c_LATE_103_9003_lab.ipynb": "c"}
+    course.due = lambda _lab: datetime(2026, 11, 20, 12, tzinfo=UTC)
+    course.lateness = lambda _lab: {"c": Lateness(extension_s=3600.0)}
+    rows = collected(course, files, late=timedelta(hours=2))
+    found = {name: text.strip() for name, text in there(course).items() if name.endswith("timestamp.txt")}
+    assert found == {"b/lab/timestamp.txt": "2026-11-20 14:00:00 UTC", "c/lab/timestamp.txt": "2026-11-20 15:00:00 UTC"}
+    assert "counts as 2:00:00 after the due date" in said(rows)["b"]
+    assert said(collected(course, files, late=timedelta(hours=2)))["b"].startswith("unchanged")
+    course.due = lambda _lab: None
+    with pytest.raises(CourseError, match=r"no due date, so nothing is late\n?.*hint: set it in formgrader"):
+        collected(course, files, late=timedelta(hours=2))
 
 
 def test_what_was_handed_in_in_place_of_a_notebook_is_named(course: Course) -> None:

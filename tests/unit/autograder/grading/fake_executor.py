@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -26,15 +26,20 @@ class FakeExecutor:
     """Runs nothing: a test passes if the answer is there. `ends` says by the answer's text what becomes of a run."""
 
     ends: dict[str, Exception | Change] = field(default_factory=dict)
+    explored: set[str] = field(default_factory=set)
+    """The ids of cells that were not to be run."""
     ran: list[str] = field(default_factory=list)
     preload: tuple[str, ...] = ()
     stopped: bool = False
     sandbox: Any = field(default_factory=lambda: SimpleNamespace(name="none", walls="", isolated=False))
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def run(self, notebook: nbformat.NotebookNode, *, checks: Checks, **_rest: Any) -> Execution:
+    def run(
+        self, notebook: nbformat.NotebookNode, *, checks: Checks, explore: Collection[str] = (), **_rest: Any
+    ) -> Execution:
         notebook = copy.deepcopy(notebook)
         text = "\n".join(cell.source for cell in notebook.cells)
+        self.explored.update(explore)
         with self.lock:
             self.ran.append(next((word for word in text.split() if word.startswith("from_")), ""))
         passed = "NotImplementedError" not in text

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 from typing import Any, cast
 
+import nbformat
 import pytest
 
 from autograder.course import open_course
@@ -12,9 +14,10 @@ from autograder.errors import CourseError, SandboxError
 from autograder.execution import Execution, Executor
 from autograder.execution.results import Report
 from autograder.grading.lab_grading import Grading
+from autograder.markers import EXPLORE
 from autograder.model import Status
 from autograder.records.verify import verify_lab
-from tests.system.courses import TINY
+from tests.system.courses import FULL, TINY, answered, hand_in
 from tests.unit.autograder.grading.fake_executor import FakeExecutor, graded, submit
 
 
@@ -66,6 +69,46 @@ def test_an_error_of_the_graders_costs_nobody_and_the_next_run_mends_it(tiny: Pa
     assert "bob" not in {entry.student for entry in open_course(tiny).scores(TINY)}
     executor.ends.clear()
     assert {s: o.unchanged for s, o in graded(tiny, executor).items()} == {"ada": True, "bob": False, "cy": True}
+
+
+def test_what_the_grader_may_not_read_fails_and_is_no_recorded_zero(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for student in ("ada", "bob"):
+        submit(tiny, student)
+    own = Path.read_bytes
+
+    def refuse(path: Path) -> bytes:
+        if "bob" in path.parts:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return own(path)
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    outcomes = graded(tiny, FakeExecutor())
+    assert (outcomes["ada"].result.status, outcomes["bob"].result.status) == (Status.GRADED, Status.FAILED)
+    (message,) = outcomes["bob"].result.messages
+    assert message.endswith(f"bob/{TINY}/{TINY}.ipynb: Permission denied; change its permissions, then grade again")
+    assert [entry.student for entry in open_course(tiny).scores(TINY)] == ["ada"]
+
+
+def test_only_the_instructors_cells_to_explore_keep_what_was_handed_in_as_their_output(tiny: Path) -> None:
+    notebook = answered(tiny, **FULL)
+    explore = next(cell for cell in notebook.cells if cell.source.startswith(EXPLORE))
+    own = nbformat.v4.new_code_cell(f"{EXPLORE}\nprint('accuracy', accuracy)", id="mine")
+    for cell, said in ((explore, "my own plot"), (own, "accuracy 0.999")):
+        cell.outputs = [nbformat.v4.new_output("stream", text=said)]
+    notebook.cells.insert(1, own)
+    answer = next(cell for cell in notebook.cells if cell.id == "add")
+    answer.source = f"{EXPLORE}\n{answer.source}"
+    hand_in(tiny, "eve", notebook)
+    left_out: set[str] = set()
+    outcome = graded(tiny, FakeExecutor(explored=left_out))["eve"]
+    assert left_out == {explore.id, "mine"}, "the answer is run, whatever it begins with"
+    assert outcome.result.score == 5
+    stored = nbformat.read(tiny / "autograded/eve" / TINY / f"{TINY}.ipynb", as_version=4)
+    kept = {cell.source: cell.outputs[0].text for cell in stored.cells if cell.source in {explore.source, own.source}}
+    assert kept[explore.source] == "my own plot"
+    assert kept[own.source].startswith("[not run when grading")
 
 
 def test_what_nbgrader_cannot_store_fails_alone_and_leaves_nothing_staged(

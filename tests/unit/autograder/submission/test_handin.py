@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -90,6 +93,30 @@ def test_a_link_or_a_pipe_is_left_out_and_named(course: Course, folder: Path) ->
         "passwd: left out: a link, not a file",
         "pipe: left out: not an ordinary file",
     )
+
+
+@pytest.mark.parametrize("name", ["one.ipynb", "data.csv", "data"])
+def test_what_may_not_be_read_is_no_fault_of_the_students(
+    name: str, course: Course, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever runs the tests as root may read everything: so the calls are made to fail."""
+    (folder / "one.ipynb").write_bytes(NOTEBOOK)
+    (folder / "data.csv").write_text("1")
+    (folder / "data").mkdir()
+
+    def refuses(own: Callable[..., Any]) -> Callable[..., Any]:
+        def refuse(path: Path | str, *arguments: Any, **options: Any) -> Any:
+            if Path(path) == folder / name:
+                raise PermissionError(errno.EACCES, "Permission denied", str(path))
+            return own(path, *arguments, **options)
+
+        return refuse
+
+    monkeypatch.setattr(Path, "open", refuses(Path.open))
+    monkeypatch.setattr(Path, "read_bytes", refuses(Path.read_bytes))
+    monkeypatch.setattr(os, "scandir", refuses(os.scandir))
+    with pytest.raises(PermissionError):
+        _read(course)
 
 
 def test_a_change_of_any_part_changes_the_content(course: Course, folder: Path) -> None:
