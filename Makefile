@@ -54,11 +54,11 @@ lint: $(READY) ## ruff, import-linter, codespell and hadolint
 types: $(READY) ## mypy --strict
 	@$(BIN)/mypy
 
-lab: $(READY) ## open JupyterLab on the labs
-	@$(BIN)/jupyter lab --notebook-dir labs
+lab: $(READY) ## open JupyterLab on your copies of the labs, in work/; PORT=9000 FLAGS=--no-browser
+	@$(BIN)/labkit lab $(if $(PORT),--port=$(PORT)) $(FLAGS)
 
-labs: $(READY) ## generate labs/ from solutions/
-	@$(BIN)/autograder release
+labs: $(READY) ## generate labs/ from solutions/; FLAGS=--replace writes over what was changed there
+	@$(BIN)/autograder release $(FLAGS)
 
 docs: $(READY) ## generate docs/cli.md, docs/claims.md, and what code says of docs/grading.md and docs/architecture.md
 	@$(BIN)/python docs/make_cli.py

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from labkit._cluster.cli import cluster
+from labkit._work.cli import lab, work
 
 if TYPE_CHECKING:
     from labkit.doctor import Finding
@@ -34,7 +35,8 @@ def main() -> None:
     """
 
 
-main.add_command(cluster)
+for _command in (cluster, lab, work):
+    main.add_command(_command)
 
 
 @main.command()
