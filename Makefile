@@ -24,13 +24,13 @@ endef
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(READY) ## create .venv and install the kit with its development tools
+setup: $(READY) ## create .venv and install the kit, the labs' frameworks and development tools
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 14) else "Python %d.%d: this kit needs 3.11 to 3.13\nhint: make setup PYTHON=python3.12" % v)'
 	@echo "setup: installing into $(VENV); a few minutes the first time"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -e '.[dev]' 2>&1 | awk '$(PROGRESS)'
+	@$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -e '.[labs,dev]' 2>&1 | awk '$(PROGRESS)'
 	@touch $(READY)
 
 demo: $(READY) ## build lab 01, grade eight sample submissions in a sandbox, print the grades
@@ -54,11 +54,11 @@ lint: $(READY) ## ruff, import-linter, codespell and hadolint
 types: $(READY) ## mypy --strict
 	@$(BIN)/mypy
 
-lab: $(READY) ## open JupyterLab on the labs
-	@$(BIN)/jupyter lab --notebook-dir labs
+lab: $(READY) ## open JupyterLab on your copies of the labs, in work/; PORT=9000 FLAGS=--no-browser
+	@$(BIN)/labkit lab $(if $(PORT),--port=$(PORT)) $(FLAGS)
 
-labs: $(READY) ## generate labs/ from solutions/
-	@$(BIN)/autograder release
+labs: $(READY) ## generate labs/ from solutions/; FLAGS=--replace writes over what was changed there
+	@$(BIN)/autograder release $(FLAGS)
 
 docs: $(READY) ## generate docs/cli.md, docs/claims.md, and what code says of docs/grading.md and docs/architecture.md
 	@$(BIN)/python docs/make_cli.py

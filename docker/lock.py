@@ -44,7 +44,7 @@ def image() -> str:
     project = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     on = ["--python-version", _PYTHON, "--only-binary", ":all:", "--target", "nowhere"]
-    versions = resolve(*on, *project["dependencies"], *extras["cluster"], *extras["hub"])
+    versions = resolve(*on, *project["dependencies"], *extras["labs"], *extras["cluster"], *extras["hub"])
     torch = versions.pop("torch").partition("+")[0]
     tensorflow = versions.pop("tensorflow")
     lines = [f"{_HEADER} Each image has its own torch, installed by itself.", f"# torch=={torch}"]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from labkit._cluster.cli import cluster
+from labkit._work.cli import lab, work
 
 if TYPE_CHECKING:
     from labkit.doctor import Finding
@@ -34,7 +35,8 @@ def main() -> None:
     """
 
 
-main.add_command(cluster)
+for _command in (cluster, lab, work):
+    main.add_command(_command)
 
 
 @main.command()
@@ -72,7 +74,7 @@ def report(sections: Mapping[str, Sequence[Finding]], *, width: int) -> str:
             lines.append(click.style(title, bold=True))
             lines += [line for found in part for line in _lines(found, column, width)]
             lines.append("")
-    return "\n".join([*lines, _summary([found.status for part in sections.values() for found in part])])
+    return "\n".join([*lines, _summary([found for part in sections.values() for found in part])])
 
 
 def _lines(found: Finding, column: int, width: int) -> list[str]:
@@ -85,12 +87,16 @@ def _lines(found: Finding, column: int, width: int) -> list[str]:
     return [*lines, f"{margin}{click.style('fix:', bold=True)} {found.fix}"] if found.fix else lines
 
 
-def _summary(statuses: Sequence[str]) -> str:
-    counts = {status: statuses.count(status) for status in _COLOURS}
+def _summary(findings: Sequence[Finding]) -> str:
+    from labkit.doctor.software import GRADER_ALONE
+
+    counts = {status: sum(found.status == status for found in findings) for status in _COLOURS}
     text = f"{counts['ok']} ok, {counts['warn']} to look at, {counts['fail']} failed."
     if counts["fail"]:
         return click.style(f"{text} Fix what failed first, then run labkit doctor again.", fg="red", bold=True)
-    return click.style(f"{text} Ready for the labs.", fg="yellow" if counts["warn"] else "green", bold=True)
+    alone = any(found.what == GRADER_ALONE for found in findings)
+    ready = "Ready to grade, not for the labs." if alone else "Ready for the labs."
+    return click.style(f"{text} {ready}", fg="yellow" if counts["warn"] else "green", bold=True)
 
 
 @main.group()

@@ -25,14 +25,16 @@ __all__ = ["release"]
     help="Change nothing; print a diff and exit 1 if what was released is not what the sources say.",
 )
 @click.option("--skip-solution", is_flag=True, help="Do not grade the source's own solution before.")
+@click.option("--replace", is_flag=True, help="Write also over files that were changed since they were released.")
 @COURSE
 @command
-def release(labs: tuple[str, ...], check: bool, skip_solution: bool, root: Path) -> None:
+def release(labs: tuple[str, ...], check: bool, skip_solution: bool, replace: bool, root: Path) -> None:
     """Make the students' notebooks from the instructor's sources, all labs or those named.
 
     Refuses to publish a lab whose solutions or hidden tests would leak, or whose own solution, graded in the sandbox
     like a submission, fails a test. In a course whose source is a notebook it runs nbgrader's own generate_assignment,
-    and says which tests the solution fails.
+    and says which tests the solution fails. A lab is left as it is if a file of its release is not as it was written:
+    somebody may have solved it there.
 
     \b
     Examples:
@@ -46,7 +48,7 @@ def release(labs: tuple[str, ...], check: bool, skip_solution: bool, root: Path)
                 "what was released is not what the sources say", hint="autograder release, then commit both"
             )
         return
-    for line in release_labs(root, labs, _say_skipped if skip_solution else _prove):
+    for line in release_labs(root, labs, _say_skipped if skip_solution else _prove, replace=replace):
         click.echo(line)
 
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from importlib.util import find_spec
 
+from autograder.errors import CourseError
+
 __all__ = ["RANKS", "preloads"]
 
 RANKS = "torch.distributed"
@@ -24,9 +26,15 @@ def preloads(sources: Iterable[str], frameworks: Iterable[str] = ()) -> tuple[st
 
     sources: code of the lab's cells. Keras reads its backend when it is imported: where a notebook chooses one, only
     the backends are imported here. Where functions are launched in other processes, those are forked off this one too;
-    RANKS is among the modules where these talk with each other.
+    RANKS is among the modules where these talk with each other. Raises CourseError if one of `frameworks` is not
+    installed: everybody would be marked down.
     """
-    sources = list(sources)
+    sources, frameworks = list(sources), list(frameworks)
+    if missing := [name for name in frameworks if not find_spec(name)]:
+        raise CourseError(
+            f"lab.toml: the lab needs {', '.join(missing)}, which this environment does not have",
+            hint="pip install 'dl-scale-practicum[labs]'",
+        )
     named = {name for text in sources for line in _IMPORT.findall(text) for name in _NAME.findall(line)}
     wanted = [name for name in _KNOWN if name in named | set(frameworks) and find_spec(name)]
     if any("KERAS_BACKEND" in text for text in sources) and "keras" in wanted:

@@ -19,8 +19,9 @@ from autograder.markers import EXPLORE
 from autograder.notebook import read_notebook_text
 from autograder.release import lint
 from autograder.release.source import MARKER, LabSource, SourceCell, read_source
+from labkit._work.stamp import checksum, is_as_released, released_files, stamp
 
-__all__ = ["Release", "build", "compare", "find_labs", "publish", "to_notebook"]
+__all__ = ["Release", "build", "compare", "find_labs", "not_ours", "publish", "to_notebook"]
 
 _SIGNIFICANT = 32
 """A removed line with fewer characters than this says nothing: `return x`, `optimizer="momentum",`."""
@@ -50,6 +51,9 @@ def build(folder: Path) -> Release:
     student = release_version(instructor)
     _check_leaks(source, student)
     figures = {f"figures/{path.name}": path.read_bytes() for path in sorted((folder / "figures").glob("*.svg"))}
+    stamp(student, figures)
+    # nbgrader's own tools start from the instructor's notebook, and leave its metadata as they are.
+    instructor.metadata.labkit.release = student.metadata.labkit.release
     _check_figures(source, figures)
     notebook = f"{source.lab.name}.ipynb"
     return Release(source.lab.name, _dump(instructor), {notebook: _dump(student), **figures})
@@ -84,6 +88,19 @@ def compare(release: Release, target: Path) -> Iterator[tuple[Path, bytes | None
     for name in sorted(present | set(release.files)):
         path = target / name
         yield path, path.read_bytes() if name in present else None, release.files.get(name)
+
+
+def not_ours(release: Release, target: Path) -> list[Path]:
+    """Return the files of labs/NN that publishing would replace or remove, and that no release wrote as they are."""
+    notebook = target / f"{release.name}.ipynb"
+    files = released_files(notebook.read_bytes()) if notebook.is_file() else {}
+
+    def ours(path: Path, content: bytes) -> bool:
+        if path == notebook:
+            return is_as_released(content)
+        return files.get(path.relative_to(target).as_posix()) == checksum(content)
+
+    return [path for path, old, new in compare(release, target) if old not in (None, new) and not ours(path, old)]
 
 
 # ------------------------------------------------------------------------------------------------------- the notebooks

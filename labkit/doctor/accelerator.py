@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import shutil
@@ -41,6 +42,8 @@ def accelerator() -> list[Finding]:
         found = [_gpu(gpus, driver_cuda)]
     except RuntimeError as error:
         found = [Finding("warn", "GPU", f"nvidia-smi: {error}", "restart, or install the NVIDIA driver again")]
+    if not _installed("torch"):
+        return found  # its absence is said among the packages
     facts, trouble = _torch_facts()
     if trouble:
         return [*found, Finding("fail", "PyTorch", f"cannot be imported: {trouble}", f"{_REINSTALL} torch")]
@@ -105,8 +108,14 @@ def _forced(facts: dict[str, Any]) -> list[Finding]:
     return [Finding("fail", "LABKIT_DEVICE", f"{wanted}, which PyTorch cannot use here", "unset LABKIT_DEVICE")]
 
 
+def _installed(module: str) -> bool:
+    return importlib.util.find_spec(module) is not None
+
+
 def compiler() -> list[Finding]:
     """Look for what torch.compile needs on a processor: a C++ compiler, and Python's headers."""
+    if not _installed("torch"):
+        return []
     names = [os.environ["CXX"]] if os.environ.get("CXX") else ["g++", "clang++"]
     found = next((name for name in names if shutil.which(name)), "")
     if not found:
@@ -121,6 +130,8 @@ def compiler() -> list[Finding]:
 
 def keras() -> list[Finding]:
     """Say which backend Keras will use; it is not imported."""
+    if not _installed("keras"):
+        return []
     file = Path(os.environ.get("KERAS_HOME", "~/.keras")).expanduser() / "keras.json"
     origin, backend = "the default", "tensorflow"
     if file.is_file():

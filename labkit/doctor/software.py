@@ -6,6 +6,7 @@ import json
 import platform
 import re
 import sys
+from collections.abc import Sequence
 from importlib import metadata
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -16,7 +17,10 @@ from labkit.doctor.finding import Finding
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
-__all__ = ["extensions", "kernel", "package", "packages", "python"]
+__all__ = ["GRADER_ALONE", "extensions", "frameworks", "kernel", "package", "packages", "python"]
+
+GRADER_ALONE = "frameworks"
+"""What is found to be missing where the kit was installed without the labs' frameworks."""
 
 _DISTRIBUTION = "dl-scale-practicum"
 _NBGRADER = "@jupyter/nbgrader"
@@ -47,13 +51,28 @@ def packages() -> list[Finding]:
     except metadata.PackageNotFoundError:
         return []
     wanted = [Requirement(line) for line in lines]
-    return [package(item) for item in wanted if not item.marker or item.marker.evaluate({"extra": ""})]
+    always = [item for item in wanted if _wanted_for("", item)]
+    of_labs = [item for item in wanted if _wanted_for("labs", item) and item not in always]
+    return [*(package(item) for item in always), *frameworks(of_labs)]
+
+
+def _wanted_for(extra: str, item: Requirement) -> bool:
+    return not item.marker or item.marker.evaluate({"extra": extra})
+
+
+def frameworks(wanted: Sequence[Requirement]) -> list[Finding]:
+    """Compare what only the labs need; where nothing of it is there, the kit was installed for grading alone."""
+    if any(_version(name) for item in wanted for name in _names(item)) or not wanted:
+        return [package(item) for item in wanted]
+    names = ", ".join(item.name for item in wanted)
+    fix = f"to run the labs: pip install '{_DISTRIBUTION}[labs]'"
+    return [Finding("warn", GRADER_ALONE, f"{names} are not installed; the grader does without", fix)]
 
 
 def package(wanted: Requirement) -> Finding:
     """Compare one package with its requirement; nothing is imported."""
     fix = f"pip install '{wanted.name}{_range(str(wanted.specifier))}'"
-    found = [name for name in (wanted.name, f"{wanted.name}-cpu") if _version(name)]
+    found = [name for name in _names(wanted) if _version(name)]
     if not found:
         return Finding("fail", wanted.name, "not installed", fix)
     version = _version(found[0])
@@ -61,6 +80,11 @@ def package(wanted: Requirement) -> Finding:
     if wanted.specifier.contains(version, prereleases=True):
         return Finding("ok", wanted.name, shown)
     return Finding("warn", wanted.name, f"{shown}, tested with {_range(str(wanted.specifier))}", fix)
+
+
+def _names(wanted: Requirement) -> tuple[str, str]:
+    """Return the names of the distributions that are this package: one of them may be its build for processors."""
+    return wanted.name, f"{wanted.name}-cpu"
 
 
 def _version(name: str) -> str:

@@ -48,7 +48,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a JupyterLab on a copy of labs/."""
+    """The address of what `make lab` opens for a student who has a copy of labs/ and no exchange."""
     home = tmp_path_factory.mktemp("student")
     shutil.copytree(ROOT / "labs", home / "labs")
     path = home / "labs" / "00_orientation" / "00_orientation.ipynb"
@@ -63,8 +63,8 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "jupyter", "lab", "--allow-root", "--no-browser", f"--port={port}"]
-    command += [f"--IdentityProvider.token={TOKEN}", "--ServerApp.port_retries=0", "--notebook-dir=labs"]
+    command = [str(Path(sys.executable).with_name("labkit")), "lab", "--no-browser", f"--port={port}"]
+    command += [f"--IdentityProvider.token={TOKEN}", "--ServerApp.port_retries=0"]
     command += ["--LabApp.expose_app_in_browser=True"]
     environment = {**os.environ, "HOME": str(home), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     environment.pop("JPY_PARENT_PID", None)
@@ -121,6 +121,24 @@ def _validate(page: Any) -> str:
     page.wait_for_selector(".jp-Dialog")
     page.wait_for_function("() => /cell|Success/.test(document.querySelector('.jp-Dialog')?.innerText ?? '')")
     return str(page.locator(".jp-Dialog").inner_text())
+
+
+def test_students_meet_no_news_and_nothing_of_nbgraders_but_validate(page: Any, lab: str) -> None:
+    _open(page, lab, "00_orientation/00_orientation.ipynb")
+    page.get_by_text("Validate", exact=True).first.wait_for()
+    plugins = page.evaluate(
+        "() => window.jupyterapp.listPlugins().filter(name => name.startsWith('@jupyter/nbgrader'))"
+    )
+    assert plugins == ["@jupyter/nbgrader:validate-assignment"]
+    assert page.get_by_text("Create Assignment").count() == 0
+    news = "() => window.jupyterapp.serviceManager.settings.fetch('@jupyterlab/apputils-extension:notification')"
+    assert (
+        page.evaluate(f"{news}.then(found => JSON.parse(found.schema ? JSON.stringify(found.schema) : '{{}}'))")[
+            "properties"
+        ]["fetchNews"]["default"]
+        == "false"
+    )
+    assert page.locator(".Toastify__toast").count() == 0
 
 
 def test_formulas_and_figures_of_a_lab_render(page: Any, lab: str) -> None:

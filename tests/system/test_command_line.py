@@ -184,11 +184,42 @@ def test_release_of_what_has_not_changed_says_so_and_check_finds_drift(course: P
     assert '-    "# Tinier' in drift.stdout
     assert "what was released is not what the sources say\nhint: autograder release" in drift.stderr
     assert "# Tinier" in handout.read_text()
-    assert autograder("release", TINY, "--course", course).stdout == f"{TINY}: 1 file written\n"
+    assert autograder("release", TINY, "--course", course, "--replace").stdout == f"{TINY}: 1 file written\n"
     source = course / "source" / TINY / f"{TINY}.py"
     source.write_text(source.read_text().replace("add(-1, -1), -2", "add(-1, -2), -3"))
     said = f"{TINY}: unchanged for students; hidden tests or solutions have changed\n"
     assert autograder("release", TINY, "--course", course).stdout == said
+
+
+def test_release_does_not_write_over_a_notebook_that_somebody_solved_in_its_place(course: Path) -> None:
+    handout = course / "release" / TINY / f"{TINY}.ipynb"
+    solved = handout.read_text().replace("raise NotImplementedError", "return a + b  #")
+    handout.write_text(solved)
+    source = course / "source" / TINY / f"{TINY}.py"
+    source.write_text(source.read_text().replace("# # Tiny", "# # Tinier"))
+    kept = autograder("release", "--course", course)
+    assert (kept.exit_code, kept.stdout) == (1, "")
+    assert (
+        f"release/{TINY}/{TINY}.ipynb: not as it was released, so it was kept; its lab was not released" in kept.stderr
+    )
+    assert "autograder release --replace" in kept.stderr
+    assert handout.read_text() == solved
+    assert autograder("release", "--course", course, "--replace").exit_code == 0
+    assert "return a + b" not in handout.read_text()
+    assert autograder("release", "--course", course).stdout == f"{TINY}: unchanged\n"
+
+
+def test_release_in_a_foreign_course_keeps_a_notebook_with_answers_too(tmp_path: Path, tiny_template: Path) -> None:
+    root = tmp_path / "foreign"
+    _foreign(root, tiny_template)
+    handout = root / "release/ps1/ps1.ipynb"
+    solved = handout.read_text().replace("raise NotImplementedError", "return a + b  #")
+    handout.write_text(solved)
+    kept = autograder("release", "--course", root)
+    assert (kept.exit_code, handout.read_text()) == (1, solved)
+    assert "release/ps1/ps1.ipynb: not as it was released" in kept.stderr
+    assert autograder("release", "--course", root, "--replace").exit_code == 0
+    assert handout.read_text() != solved
 
 
 def test_release_refuses_a_course_in_which_nbgrader_would_hand_out_solutions(course: Path) -> None:

@@ -90,8 +90,12 @@ _PROTOCOL = {
     **{f"autograder/boundary/{name}.py": found for name, found in _RANKS.items()},
     "autograder/proof/prepared_main.py": {"labkit.check"},
     "autograder/grading/scoring.py": {"labkit._check_report.Case", "labkit._check_report.Score"},
+    "autograder/release/build.py": {
+        f"labkit._work.stamp.{name}" for name in ("checksum", "is_as_released", "released_files", "stamp")
+    },
 }
-"""What both packages share is the check protocol: one process runs tests, another shows their cases; and ranks."""
+"""What both packages share is the check protocol: one process runs tests, another shows their cases; ranks; and the
+stamp that release writes into a notebook, by which a student's copy is brought up to date."""
 
 
 @pytest.mark.parametrize("package", ["autograder", "labkit"])

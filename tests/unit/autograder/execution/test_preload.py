@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from autograder.errors import CourseError
 from autograder.execution import preloads
 
 ALWAYS = preloads([])
@@ -19,7 +20,7 @@ RANKS = "torch.distributed"
         (["x = 1"], ("tensorflow",), ("tensorflow",)),
         (["    import sklearn.datasets"], (), ("sklearn",)),
         (["# torch would be nice", "torch = 3"], (), ()),
-        (["import no_such_framework"], ("no_such_framework",), ()),
+        (["import no_such_framework"], (), ()),
         (["import os\nos.environ['KERAS_BACKEND'] = 'torch'\nimport keras, torch"], ("keras",), ("torch",)),
         (["os.environ['KERAS_BACKEND'] = 'torch'"], ("tensorflow", "keras"), ("tensorflow",)),
         (["stream.launch(1); relaunch(2)"], (), ()),
@@ -34,6 +35,13 @@ def test_frameworks_are_found_in_imports_and_in_the_lab_s_description(
     sources: list[str], frameworks: tuple[str, ...], found: tuple[str, ...]
 ) -> None:
     assert preloads(sources, frameworks) == (*ALWAYS, *found)
+
+
+def test_a_framework_that_the_lab_needs_and_that_is_not_installed_stops_everything() -> None:
+    with pytest.raises(CourseError) as caught:
+        preloads(["import numpy"], ("numpy", "no_such_framework"))
+    assert "the lab needs no_such_framework, which this environment does not have" in str(caught.value)
+    assert "pip install 'dl-scale-practicum[labs]'" in str(caught.value)
 
 
 def test_what_the_grader_itself_needs_is_always_there() -> None:

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from autograder.errors import CourseError, SourceError
 from autograder.markers import EXPLORE
 from autograder.release import build as build_module
-from autograder.release.build import build, find_labs, publish, to_notebook
+from autograder.release.build import build, find_labs, not_ours, publish, to_notebook
 from autograder.release.drift import drift
 from autograder.release.source import read_source
 
@@ -217,19 +217,57 @@ def test_publishing_writes_what_changed_and_removes_what_is_gone(lab: WriteLab, 
     assert publish(release, there) == ([], False)
     assert drift(there, "01_small", folder) == ""
 
-    (labs / "figures" / "old.svg").write_text("<svg>left over</svg>")
     (labs / "mine.txt").write_text("a student's own")
     (labs / ".ipynb_checkpoints").mkdir()
     (labs / ".ipynb_checkpoints" / NAME).write_text("Jupyter's own")
-    (labs / "figures" / "chain.svg").write_text("<svg>edited</svg>")
+    (folder / "figures" / "chain.svg").write_text("<svg>edited</svg>")
     difference = drift(there, "01_small", folder)
-    assert "-<svg>left over</svg>" in difference
-    assert "-<svg>edited</svg>" in difference
+    assert "+<svg>edited</svg>" in difference
     assert "'s own" not in difference
-    assert sorted(p.name for p in publish(release, there)[0]) == ["chain.svg", "old.svg"]
-    assert not (labs / "figures" / "old.svg").exists()
+    assert not_ours(build(folder), labs) == []
+    assert sorted(p.name for p in publish(build(folder), there)[0]) == [NAME, "chain.svg"]
+    (folder / "figures" / "chain.svg").unlink()
+    release = build(lab(small))
+    assert not_ours(release, labs) == []
+    assert sorted(p.name for p in publish(release, there)[0]) == [NAME, "chain.svg"]
+    assert not (labs / "figures" / "chain.svg").exists()
     assert (labs / "mine.txt").read_text() == "a student's own"
     assert drift(there, "01_small", folder) == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "kept"),
+    [
+        (lambda text: text.replace("raise NotImplementedError", "return 0  #"), True),  # an answer
+        (lambda text: text.replace('"outputs": []', '"outputs": [{"name": "stdout", "output_type": "stream"}]'), True),
+        (lambda text: text.replace('"metadata": {', '"metadata": {"mine": 1,', 1), True),
+        (lambda text: "<<<<<<< HEAD\n" + text, True),
+        (lambda text: "", True),
+        (lambda text: text.replace("\n", "\r\n"), False),  # as git may check it out
+    ],
+)
+def test_a_notebook_that_is_not_as_it_was_released_is_known(
+    lab: WriteLab, small: str, change: Callable[[str], str], kept: bool
+) -> None:
+    folder = lab()
+    there = course(folder)
+    publish(build(folder), there)
+    notebook = there.release_directory / "01_small" / NAME
+    notebook.write_bytes(change(notebook.read_text()).encode())
+    newer = build(lab(small.replace("z", "zz")))
+    assert not_ours(newer, notebook.parent) == ([notebook] if kept else [])
+
+
+def test_a_figure_that_no_release_wrote_is_known(lab: WriteLab, small: str) -> None:
+    folder = lab(FIGURE + small, chain="<svg/>")
+    there = course(folder)
+    release = build(folder)
+    publish(release, there)
+    figures = there.release_directory / "01_small" / "figures"
+    (figures / "mine.svg").write_text("<svg>a plot of a student's</svg>")
+    assert not_ours(release, figures.parent) == [figures / "mine.svg"]
+    (figures / "chain.svg").write_text("<svg>painted over</svg>")
+    assert not_ours(release, figures.parent) == [figures / "chain.svg", figures / "mine.svg"]
 
 
 def test_the_gradebook_learns_of_the_instructor_s_notebook(lab: WriteLab) -> None:
