@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import builtins
 import importlib
+import json
 import re
 import symtable
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from autograder.boundary.parsing import syntax_tree
+from autograder.boundary.parsing import MAGIC, syntax_tree
 
 __all__ = [
     "DATA",
@@ -31,6 +32,7 @@ __all__ = [
     "imports",
     "names_given",
     "names_in",
+    "say_names",
     "statements",
     "trusted_names",
 ]
@@ -42,8 +44,6 @@ _IMPORTS = ast.Import | ast.ImportFrom
 _STAR = "*"
 _MAX_SOURCE = 200_000
 _BUILT_IN = frozenset(dir(builtins))
-_MAGIC = re.compile(r"(\s*)([%!?]|[\w.]+\?{1,2}\s*$|[\w., ]+=\s*[%!])")
-"""A line that IPython reads, and Python cannot."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def _masked(lines: Sequence[str]) -> Iterator[str]:
     """Yield the lines with those of IPython as `pass`, and what a backslash at their end adds to them as nothing."""
     going_on = False
     for line in lines:
-        magic = None if going_on else _MAGIC.match(line)
+        magic = None if going_on else MAGIC.match(line)
         yield "" if going_on else f"{magic[1]}pass" if magic else line
         going_on = bool(magic or going_on) and line.endswith("\\")
 
@@ -151,6 +151,11 @@ def names_in(source: str) -> tuple[frozenset[str], frozenset[str]]:
         return frozenset(_looked_up(table)), bound
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return frozenset(), frozenset()
+
+
+def say_names(source: str, names: Sequence[str]) -> None:
+    """Print, as JSON, which of these names a cell looks up and which it binds; in the student's process."""
+    print(json.dumps([sorted(found & set(names)) for found in names_in(source)]))
 
 
 # ------------------------------------------------------------------------------------------------------------ analysis

@@ -22,6 +22,7 @@ from autograder.execution.notebook_run import Run
 from autograder.execution.preload import RANKS
 from autograder.execution.results import Execution
 from autograder.execution.trusted_tests import Checks, TrustedCells
+from autograder.execution.turns import Turns
 from autograder.model import Limits
 from autograder.sandbox.scratch_dir import ScratchDir
 
@@ -30,6 +31,7 @@ __all__ = ["Executor", "storable"]
 _POLICY = walls.Policy(environment={"NBGRADER_EXECUTION": "autograde"})
 """Tests may ask nbgrader's variable whether they are being graded."""
 _UNBOUNDED_MIB = 1 << 32
+_TURNS = Turns()
 _SLACK_S = 60
 """How long after all its time a submission is ended whatever it is that still waits for it."""
 
@@ -72,14 +74,17 @@ class Executor(AbstractContextManager["Executor"]):
         files: Mapping[str, Path],
         explore: Collection[str] = (),
         checks: Checks | None = None,
+        alone: bool = False,
     ) -> Execution:
         """Return the notebook with outputs; `files` are copied beside it, cells with an id in `explore` are not run.
 
-        Cells that `checks` does not name run in the kernel, as they are. Raises SandboxError if a process cannot be
+        Cells that `checks` does not name run in the kernel, as they are. alone: while no other notebook of this process
+        runs, which could hear of it, if only by how fast the machine is. Raises SandboxError if a process cannot be
         started: then nothing was run.
         """
         checks = checks or Checks()
-        with _laid_out(files) as folder, _laid_out(checks.files) as given:
+        turn = _TURNS.alone() if alone else _TURNS.beside()
+        with turn, _laid_out(files) as folder, _laid_out(checks.files) as given:
 
             def run(content: nbformat.NotebookNode) -> Execution:
                 return asyncio.run(

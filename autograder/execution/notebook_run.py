@@ -12,14 +12,13 @@ import nbformat
 import zmq
 from nbclient.exceptions import DeadKernelError
 
-from autograder.boundary import given
 from autograder.errors import SandboxError
 from autograder.execution.kernel_client import Client, note_error
+from autograder.execution.left_by_tests import LeftByTests
 from autograder.execution.marks import append_error, cell_name, mark_not_run
 from autograder.execution.results import Execution, Report
 from autograder.execution.time_limit import Allowance, Budget
 from autograder.execution.trusted_tests import TrustedCells, serving
-from autograder.markers import strip_hidden
 from autograder.model import Limits
 from autograder.notebook import metadata_of
 from autograder.protocol import BROKEN, DIED, NOT_RUN, TIMED_OUT
@@ -63,8 +62,7 @@ class Run:
         self.ran = 0
         """How many cells have run: the count that the grader shows, whatever the kernel says."""
         self.reports: dict[str, Report] = {}
-        self._shown: dict[str, frozenset[str]] = {}
-        """What students see of tests that have run apart, with those names that only it has bound since."""
+        self._left = LeftByTests()
         self._why = ""
         """Which limit a test cell has reached."""
         self.client = Client(km=manager, allow_errors=True, startup_timeout=_STARTUP_S, record_timing=False)
@@ -131,20 +129,19 @@ class Run:
         return reason or await self._run_source(name, cell, over)
 
     async def _left_by_tests(self, name: str, cell: nbformat.NotebookNode, allowed: Allowance) -> str:
-        """Run what students see of tests above, if this cell looks for what that binds; return as `_run_cell` does.
+        """Run what students see of tests above, if this cell looks for what that binds; return as `_run_cell` does."""
+        if not (question := self._left.question(cell.source)):
+            return ""
+        asked = nbformat.v4.new_code_cell(question)
+        reason = await self._run_ours(name, asked, allowed)
+        for shown in self._left.wanted(asked.outputs):
+            reason = reason or await self._run_ours(name, nbformat.v4.new_code_cell(shown), allowed)
+        return reason
 
-        In a notebook it has run there. Here it has run apart from the student's code, and left only its imports.
-        """
-        wanted, own = given.names_in(cell.source)
-        wanted -= own
-        self._shown = {shown: names - own for shown, names in self._shown.items()}
-        for shown in [text for text, names in self._shown.items() if names & wanted]:
-            del self._shown[shown]
-            self.client.begin(self.ran)
-            over = asyncio.create_task(self.budget.over(allowed))
-            if reason := await self._run_source(name, nbformat.v4.new_code_cell(shown), over, serving=True):
-                return reason
-        return ""
+    async def _run_ours(self, name: str, cell: nbformat.NotebookNode, allowed: Allowance) -> str:
+        """Run a cell that is not the student's in his kernel, before the one of this name."""
+        self.client.begin(self.ran)
+        return await self._run_source(name, cell, asyncio.create_task(self.budget.over(allowed)), serving=True)
 
     async def _run_test(self, grade_id: str, number: int, cell: nbformat.NotebookNode, allowed: Allowance) -> str:
         """Run a test cell in the trusted process, while the student's answers it."""
@@ -161,8 +158,7 @@ class Run:
         if late:
             self._stop_noted(name, self._why)
         cell.outputs = [o for o in answering.outputs if o.output_type in {"stream", "display_data"}]
-        shown = strip_hidden(cell.source)
-        self._shown[shown] = given.names_given([shown], imported=False)
+        self._left.note(cell.source)
         if why := self.tests.failed():
             self.problems.append(f"{name}: {why}")
         return reason

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import ast
-import re
 
-from autograder.boundary.parsing import syntax_tree
+from autograder.boundary.parsing import MAGIC, syntax_tree
 from autograder.markers import BEGIN_HIDDEN, END_HIDDEN
 
 __all__ = ["called", "hidden_lines", "offset", "segment", "statements_of"]
-
-_MAGIC = re.compile(r"(\s*)([%!?]|[\w.]+\?{1,2}\s*$|[\w., ]+=\s*[%!])")
-"""A line that IPython reads, and Python cannot."""
 
 
 def statements_of(source: str) -> list[ast.stmt]:
     """Return the statements at the top; none of a cell that is no Python. Lines of IPython count as `pass`."""
     lines = source.split("\n")
-    masked = [f"{found[1]}pass" if (found := _MAGIC.match(line)) else line for line in lines]
+    masked = [f"{found[1]}pass" if (found := MAGIC.match(line)) else line for line in lines]
     try:
         return syntax_tree("\n".join(masked)).body
     except (SyntaxError, ValueError, RecursionError):

@@ -206,10 +206,9 @@ def _run(setup: Setup, result: Attempt, name: str) -> _Scored:
             cell.outputs = [nbformat.v4.new_output("stream", text=_NOT_RUN)] if cell.id in skipped else []
     files = {**handin.files, **setup.given}
 
-    def run(checks: Checks) -> _Scored:
-        found = setup.executor.run(
-            copy.deepcopy(repaired.notebook), limits=setup.limits, files=files, explore=skipped, checks=checks
-        )
+    def run(checks: Checks, *, alone: bool = False) -> _Scored:
+        book, limits = copy.deepcopy(repaired.notebook), setup.limits
+        found = setup.executor.run(book, limits=limits, files=files, explore=skipped, checks=checks, alone=alone)
         return found, score_notebook(name, found, rows)
 
     execution, scores = run(checks := setup.modes.checks[name])

@@ -15,7 +15,7 @@ from autograder.course import nbgrader_points
 from autograder.execution.results import Case, Execution, Failure, Report, read_cases
 from autograder.markers import BEGIN_HIDDEN
 from autograder.model import CellScore, CellSpec
-from autograder.protocol import KERNEL_ENDED, MIME, NOT_RUN
+from autograder.protocol import GUARD, KERNEL_ENDED, MIME, NOT_RUN
 from autograder.submission.sanitize_outputs import error, plain
 
 __all__ = ["put_points", "score_notebook"]
@@ -28,6 +28,8 @@ _NO_REPORT = "the test did not report"
 _UNSAID = "no points in a hidden test"
 _SECRET = "an error in a hidden test, or beside one"
 _STUB = "NotImplementedError"
+_TOLD_APART = ("AssertionError", _STUB)
+_RETOLD = "what it says is not shown, because tests with hidden lines ran beside your code"
 _UNTOUCHED = "<div class='tex2jax_ignore mathjax_ignore'>{}</div>"
 """Texts of a student's stand in a table of cases: nothing in it is a formula to be rendered."""
 
@@ -41,13 +43,14 @@ def score_notebook(name: str, execution: Execution, rows: Sequence[CellSpec]) ->
     """
     cells = {cell.metadata.nbgrader.grade_id: cell for cell in execution.notebook.cells if "nbgrader" in cell.metadata}
     kernels = [row for row in rows if row.automatic and row.grade_id not in execution.isolated]
-    readable = any(BEGIN_HIDDEN in row.source for row in kernels)  # by the student's code, which may tell it elsewhere
+    readable = any(BEGIN_HIDDEN in row.source for row in kernels)  # by the student's code, which may tell it anywhere
     scores = []
     for row in rows:
         cell = cells.get(row.grade_id)
         if row.automatic:
             secret = readable if row in kernels else BEGIN_HIDDEN in row.source
-            scores.append(_score_cell(name, cell, row, execution, secret=secret))
+            score = _score_cell(name, cell, row, execution, secret=secret, retold=readable and row not in kernels)
+            scores.append(score)
         elif row.grade or row.task:
             points = nbgrader_points(cell) if row.grade and cell is not None else None
             scores.append(CellScore(name, row.grade_id, points, row.points))
@@ -55,9 +58,13 @@ def score_notebook(name: str, execution: Execution, rows: Sequence[CellSpec]) ->
 
 
 def _score_cell(
-    name: str, cell: nbformat.NotebookNode | None, row: CellSpec, execution: Execution, *, secret: bool
+    name: str, cell: nbformat.NotebookNode | None, row: CellSpec, execution: Execution, *, secret: bool, retold: bool
 ) -> CellScore:
-    """secret: what the test says may hold hidden lines, of this test or of another."""
+    """secret: what the test says may hold hidden lines, of this test or of another.
+
+    retold: the test ran apart, and the student's code may have read hidden lines of one that ran in the kernel: what it
+    returns or raises may say them.
+    """
     if cell is None:
         return CellScore(name, row.grade_id, 0.0, row.points, message="the cell is missing")
     apart = row.grade_id in execution.isolated
@@ -68,8 +75,22 @@ def _score_cell(
     points, message, cases = _earned(report, row, apart=apart, secret=secret)
     if message and not apart and report.failure is None and secret:
         message = _UNSAID  # a number or results of the student's, who could read the test
+    if retold and report.failure is not None and not report.failure.ours:
+        message = f"{_class_of(report.failure)}: {_RETOLD}"
     _show(cell, report, row, points, message)
+    if retold:
+        cases = [_without_values(case) for case in cases]
     return CellScore(name, row.grade_id, points, row.points, cases=tuple(cases), message=message)
+
+
+def _class_of(failure: Failure) -> str:
+    return failure.name if failure.name in _TOLD_APART else "an error"
+
+
+def _without_values(case: Case) -> Case:
+    """Return a case without what the student's code has said, or returned; the rest is the instructor's."""
+    told = {"error": case["error"] if case["error"] in _TOLD_APART else "Error", "message": _RETOLD}
+    return case if case["passed"] or case["error"] == GUARD else {**case, **told}
 
 
 # ---------------------------------------------------------------------------------------------------------- the report

@@ -7,14 +7,16 @@ argument was changed, or that was refused what it asked of an object, is run aga
 there its own list would be another, and no refusal would pass for the error that it waits for.
 
 In the kernel the student's code can read the test. So nothing that is said there is shown to students, tests with
-hidden lines are not run there beside others, and of these it counts only whether they give as much as apart: a number
-could spell out what stands in them, or in another that ran there too.
+hidden lines are not run there beside others, nor while another student's code runs in this process, which might be
+told, and of these it counts only whether they give as much as apart: a number could spell out what stands in them, or
+in another that ran there too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from autograder.execution import Checks, Execution
 from autograder.execution.results import Report
@@ -26,7 +28,12 @@ __all__ = ["second_look"]
 
 _WALL = ("WireError", "cannot go to the test", "read-only")
 """In what a test says that has met a bound of the wire, or an array that is not its own."""
-Again = Callable[[Checks], tuple[Execution, Sequence[CellScore]]]
+
+
+class Again(Protocol):
+    """Runs the notebook with other checks; alone: while no other student's code runs."""
+
+    def __call__(self, checks: Checks, *, alone: bool) -> tuple[Execution, Sequence[CellScore]]: ...
 
 
 def second_look(
@@ -34,7 +41,7 @@ def second_look(
 ) -> tuple[list[CellScore], list[str]]:
     """Return the scores that count, and what a person has to know who grades: nothing of it is for students.
 
-    again: runs the notebook with other checks. hiding: the tests with hidden lines.
+    hiding: the tests with hidden lines.
     """
     reports = execution.reports
     apart = [score for score in scores if score.grade_id in execution.isolated & reports.keys()]
@@ -44,7 +51,8 @@ def second_look(
     counted, said = list(scores), []
     for some in (within - set(hiding), within & set(hiding)):
         if some:
-            other, found = again(replace(checks, isolated=checks.isolated - some, guarded=checks.guarded | some))
+            moved = replace(checks, isolated=checks.isolated - some, guarded=checks.guarded | some)
+            other, found = again(moved, alone=bool(some & set(hiding)))
             there = {score.grade_id: score for score in found if score.grade_id in some and score.points is not None}
             counted = [_lower(score, there.get(score.grade_id), execution, changed, hiding) for score in counted]
             if not other.forged:

@@ -7,7 +7,10 @@ Refused is what an unprivileged process may call, no lab needs, and a sandbox co
   host of a virtual machine;
 - System V shared memory, semaphores and queues: they count against no limit;
 - the kernel's keys: root's session keyring would be inherited;
-- bpf, io_uring, userfaultfd and performance events: large kernel interfaces with a history.
+- bpf, io_uring, userfaultfd and performance events: large kernel interfaces with a history;
+- what tells one submission of another through a file that both may read, such as a library: being told that it was
+  opened (inotify, leases), asking who has locked it, and asking which of it is in memory. Locking a whole file (flock)
+  needs no right to write: it is passed over in silence, as if it had been done; a lock for writing is not, for that.
 
 Everything else is allowed. Known for x86-64 and AArch64; a 32-bit program is killed at its first system call.
 
@@ -15,7 +18,7 @@ Where there are no namespaces (`sole_wall`), files, processes and network are th
 what Landlock does not see:
 
 - internet sockets, but for TCP where ranks need it; and TCP's way to connect while it sends;
-- message queues, all of System V's, being told of what happens in a directory, and opening a file by its number;
+- message queues, all of System V's, and opening a file by its number;
 - extended attributes.
 
 Owner, mode and times of a file, and limits and priorities of a process or thread that is named, cannot be changed; that
@@ -32,7 +35,8 @@ __all__ = ["filter_program"]
 
 # Per machine: its number in the audit subsystem, and the column of _REFUSED.
 _MACHINES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
-_REFUSED = {
+# On x86-64, on AArch64; None: a call that there is not.
+_REFUSED: dict[str, tuple[int, int | None]] = {
     "unshare": (272, 97),
     "setns": (308, 268),
     "shmget": (29, 194),
@@ -45,8 +49,14 @@ _REFUSED = {
     "perf_event_open": (298, 241),
     "userfaultfd": (323, 282),
     "io_uring_setup": (425, 425),
+    "inotify_init": (253, None),
+    "inotify_init1": (294, 26),
+    "fanotify_init": (300, 262),
+    "cachestat": (451, 451),
 }
-# Each pair: on x86-64, on AArch64; None: a call that there is not.
+_FLOCK, _FCNTL, _PREADV2 = (73, 32), (72, 25), (327, 286)
+_GETLK, _OFD_GETLK, _SETLEASE, _GETLEASE, _NOTIFY = 5, 36, 1024, 1025, 1026
+_RWF_NOWAIT = 8
 _REFUSED_AT_SOLE_WALL = {
     "shmat": (30, 196),
     "shmctl": (31, 195),
@@ -58,9 +68,6 @@ _REFUSED_AT_SOLE_WALL = {
     "msgctl": (71, 187),
     "mq_open": (240, 180),
     "mq_unlink": (241, 181),
-    "inotify_init": (253, None),
-    "inotify_init1": (294, 26),
-    "fanotify_init": (300, 262),
     "open_by_handle_at": (304, 265),
 }
 _NO_ATTRIBUTES = {
@@ -129,7 +136,9 @@ def filter_program(machine: str = platform.machine(), *, sole_wall: bool = False
         *_if(_EQUAL, _CLONE3[column], _fail(errno.ENOSYS)),
     ]
     for numbers in _REFUSED.values():
-        program += _if(_EQUAL, numbers[column], _fail(errno.EPERM))
+        if (number := numbers[column]) is not None:
+            program += _if(_EQUAL, number, _fail(errno.EPERM))
+    program += _of_shared_files(column)
     if sole_wall:
         program += _at_sole_wall(column, tcp)
     refuse_namespaces = [_argument(0), *_if(_ANY_BIT, _NEW_NAMESPACES, _fail(errno.EPERM))]
@@ -142,9 +151,28 @@ def filter_program(machine: str = platform.machine(), *, sole_wall: bool = False
     return b"".join([*program, _step(_RETURN, _ALLOW)])
 
 
+def _of_shared_files(column: int) -> list[bytes]:
+    """Keep from a process what others have locked, opened or read of a file that it can only read."""
+    asking = [
+        step
+        for command in (_GETLK, _OFD_GETLK, _SETLEASE, _GETLEASE, _NOTIFY)
+        for step in _if(_EQUAL, command, _fail(errno.EPERM))
+    ]
+    return [
+        *_if(_EQUAL, _FLOCK[column], _fail(0)),
+        *_if(_EQUAL, _FCNTL[column], _argument(1), *asking, _step(_RETURN, _ALLOW)),
+        *_if(
+            _EQUAL,
+            _PREADV2[column],
+            _argument(5),
+            *_if(_ANY_BIT, _RWF_NOWAIT, _fail(errno.EOPNOTSUPP)),
+            _step(_RETURN, _ALLOW),
+        ),
+    ]
+
+
 def _at_sole_wall(column: int, tcp: bool) -> list[bytes]:
     program: list[bytes] = []
-    # Error number 0: the call returns as if it had been done.
     for calls, error in (_REFUSED_AT_SOLE_WALL, errno.EPERM), (_NO_ATTRIBUTES, errno.ENOTSUP), (_PASSED_OVER, 0):
         for numbers in calls.values():
             if (number := numbers[column]) is not None:
@@ -185,4 +213,5 @@ def _unless(test: int, value: int, *body: bytes) -> list[bytes]:
 
 
 def _fail(number: int) -> bytes:
+    """Return to the caller with this error number; 0: as if the call had been done."""
     return _step(_RETURN, _FAIL | number)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import fcntl
 import importlib.util
 import os
 import socket
@@ -230,3 +231,19 @@ def test_system_calls_that_no_lab_needs_are_refused(prompt: Console) -> None:
 def test_the_connections_key_is_not_on_any_command_line(prompt: Console) -> None:
     lines = prompt.run("print([open(f'/proc/{pid}/cmdline').read() for pid in (1, 2)])")
     assert prompt.manager.session.key.decode() not in lines
+
+
+def test_a_file_that_all_can_read_tells_nobody_who_uses_it(prompt: Console) -> None:
+    """A lock on a library would be seen in every sandbox: two submissions could talk, and one retell hidden tests."""
+    if not filter_program():
+        pytest.skip("there is no list of system calls for this machine")
+    said = prompt.run(f"""
+        import fcntl
+        library = open({os.__file__!r}, "rb")
+        fcntl.flock(library, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        print("as if it had been done")
+        fcntl.fcntl(library, fcntl.F_NOTIFY, fcntl.DN_ACCESS)
+    """)
+    assert said.split("\n") == ["as if it had been done", "PermissionError: [Errno 1] Operation not permitted"]
+    with Path(os.__file__).open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # BlockingIOError, had it been done

@@ -308,6 +308,33 @@ def test_nor_of_one_beside_it_in_the_kernel_where_what_was_read_may_be_said() ->
         assert visible.message == said
 
 
+@pytest.mark.parametrize(
+    ("report", "message"),
+    [
+        (Report("visible", failure=Failure("ValueError", "SEEN: 17", line=1)), "an error: "),
+        (Report("visible", failure=Failure("AssertionError", "SEEN: 17", line=1)), "AssertionError: "),
+        (Report("visible", failure=Failure("NotRun", "time was over", ours=True)), "NotRun: time was over"),
+        (Report("visible", (case(False, error="ValueError", message="SEEN: 17"), case(True))), ""),
+    ],
+)
+def test_one_that_ran_apart_does_not_retell_what_was_read_in_the_kernel(report: Report, message: str) -> None:
+    """The student's code reads a hidden test there, and raises or returns its text in a test that runs apart."""
+    sources = {"hides": HIDDEN, "visible": "f(1)\ncheck.score(2)" if report.cases else ASSERTS}
+    cells = [
+        nbformat.v4.new_code_cell(source, metadata={"nbgrader": {"grade_id": name}}, execution_count=1)
+        for name, source in sources.items()
+    ]
+    execution = Execution(
+        nbformat.v4.new_notebook(cells=cells),
+        complete=True,
+        isolated=frozenset({"visible"}),
+        reports={"visible": report},
+    )
+    _, visible = score_notebook("lab", execution, [row(source, grade_id=name) for name, source in sources.items()])
+    assert visible.message.startswith(message)
+    assert "SEEN" not in str(visible)
+
+
 def test_what_the_grader_itself_says_and_a_test_without_hidden_lines_is_shown() -> None:
     assert (
         apart([], HIDDEN, failure=Failure("NotRun", "time was over", ours=True))[0].message == "NotRun: time was over"

@@ -30,7 +30,7 @@ def looked(
 ) -> tuple[list[float | None], list[str], list[Checks]]:
     asked: list[Checks] = []
 
-    def again(checks: Checks) -> tuple[Execution, Sequence[CellScore]]:
+    def again(checks: Checks, *, alone: bool) -> tuple[Execution, Sequence[CellScore]]:
         asked.append(checks)
         return Execution(nbformat.v4.new_notebook(), True, forged=("x",) if forged else ()), other
 
@@ -75,8 +75,9 @@ def test_tests_with_hidden_lines_are_run_again_alone() -> None:
     """Else a number of a visible one could spell them out."""
     ran: list[frozenset[str]] = []
 
-    def again(checks: Checks) -> tuple[Execution, Sequence[CellScore]]:
+    def again(checks: Checks, *, alone: bool) -> tuple[Execution, Sequence[CellScore]]:
         ran.append(checks.guarded)
+        assert alone is ("y" in checks.guarded), "another student's code might be told what stands there"
         return Execution(nbformat.v4.new_notebook(), True), scores(x=1.0, y=1.0)
 
     reports = {name: Report(name, altered=True) for name in "xy"}
@@ -97,7 +98,7 @@ def test_what_is_stored_gives_nbgrader_the_points_that_count_and_says_nothing_of
     first = Execution(notebook, True, isolated=frozenset("x"), reports={"x": Report("x", altered=True)})
     there = [replace(scores(x=1.0)[0], message="hidden: 42", cases=({"passed": False},))]
     other = Execution(nbformat.v4.new_notebook(), True)
-    (score,), _ = second_look(first, scores(x=2.0), Checks(isolated=frozenset("x")), lambda _: (other, there), ())
+    (score,), _ = second_look(first, scores(x=2.0), Checks(isolated=frozenset("x")), lambda _checks, alone: (other, there), ())
     assert nbgrader_points(notebook.cells[0]) == score.points == 1.0
     assert "42" not in str(notebook) + str(score)
     assert score.cases == ()
