@@ -41,8 +41,9 @@ test: $(READY) lint types ## run every check and every test
 	@$(BIN)/python benchmarks/claims.py --check
 	@$(BIN)/pytest -n 2 --dist loadscope || { [ $$? = 1 ] && $(AGAIN); }
 
-test-all: test ## the same, then two minutes of the boundary's fuzzer, and every answer of the labs
-	@AUTOGRADER_FUZZ_S=120 $(BIN)/pytest -n 2 --dist loadscope tests/fuzz tests/labs tests/system/test_stock_nbgrader.py
+test-all: test ## the same, then what is thorough, two minutes of the boundary's fuzzer, and every answer of the labs
+	@$(BIN)/pytest -n 2 --dist loadscope -m thorough --ignore=tests/labs
+	@AUTOGRADER_FUZZ_S=120 $(BIN)/pytest -n 2 --dist loadscope -m 'not image' tests/fuzz tests/labs
 
 lint: $(READY) ## ruff, import-linter, codespell and hadolint
 	@$(BIN)/ruff check .

@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
@@ -79,11 +79,16 @@ class Prepared(AbstractContextManager["Prepared"]):
         self._process.communicate()
         self._errors.close()
 
-    def outcomes(self, notebook: nbformat.NotebookNode) -> dict[str, Outcome]:
-        """Run what differs in this notebook; return what each test gave that can see a difference, by grade_id."""
+    def outcomes(self, notebook: nbformat.NotebookNode, only: Collection[str] | None = None) -> dict[str, Outcome]:
+        """Run what differs in this notebook; return what each test gave that can see a difference, by grade_id.
+
+        only: of these tests, in place of all.
+        """
         sources = {cell.id: cell.source for cell in notebook.cells if cell.id in self._sources}
         changed = {key: source for key, source in sources.items() if source != self._sources[key]}
         again = reached(self._sources | changed, changed.keys(), self._tests)
+        if only is not None:
+            again -= set(self._tests) - set(only)
         answer = self._ask({"sources": changed, "again": sorted(again), **self._bounds})
         return {
             key: Outcome(**(found | {name: tuple(found.get(name, ())) for name in ("failed", "passed")}))

@@ -14,7 +14,7 @@ from tests.redteam.naive import executed, naive_points, shown
 from tests.redteam.oddities import ODDITIES
 from tests.redteam.redlab import ALL, CANARY, HONEST, LAB, Attack, Oddity, notebook, red_course
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 _FORGING = [name for name, attack in ATTACKS.items() if attack.forges]
 _SPYING = [name for name, attack in ATTACKS.items() if attack.spies]

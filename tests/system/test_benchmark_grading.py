@@ -30,6 +30,7 @@ def _benchmark(*arguments: str | Path) -> str:
     return done.stdout
 
 
+@pytest.mark.thorough
 def test_speed_compares_nbgrader_with_ours(tmp_path: Path) -> None:
     target = tmp_path / "speed.json"
     options = ("--submissions", "2", "--notebooks", "numpy", "--graders", "nbgrader,otter,ours2", "--repeats", "1")
@@ -53,6 +54,7 @@ def test_a_grader_that_gives_other_points_is_no_comparison(tmp_path: Path) -> No
         run("ours1", made, None)
 
 
+@pytest.mark.thorough
 def test_a_small_class_survives_two_kills_with_one_right_result_each(tmp_path: Path) -> None:
     """All kinds of hostile submissions are among them; the benchmark itself fails if anything is wrong or left."""
     plot = tmp_path / "class.svg"

@@ -156,6 +156,7 @@ def test_where_the_instructors_own_kernel_swallows_checks_nobody_is_taken_for_a_
     assert "basics: 'timed': in the student's kernel, not watched: a cell magic decides" in done.stderr
 
 
+@pytest.mark.thorough
 def test_no_honest_oddity_of_a_lab_in_compat_is_taken_for_a_forgery(tmp_path: Path) -> None:
     root = red_course(tmp_path)
     toml = root / "source" / RED / "lab.toml"

@@ -17,7 +17,7 @@ from autograder.sandbox import choose
 from autograder.sandbox.landlock_sandbox import unfit
 from tests.system.courses import BIN, process
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 ROOT = Path(__file__).parents[2]
 EXPECTED = {

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.links import LINKS, Found, measure, missing
 
-pytestmark = [pytest.mark.slow, pytest.mark.frameworks]
+pytestmark = [pytest.mark.slow, pytest.mark.frameworks, pytest.mark.thorough]
 
 
 @pytest.fixture(scope="module")

@@ -60,6 +60,7 @@ def _outcomes(path: Path) -> dict[str, str]:
     return found
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not choose().isolated, reason="no bubblewrap here: files that a notebook writes are not kept apart")
 def test_all_pass_but_those_that_are_listed(report: dict[str, str]) -> None:
     """One that fails and is not listed, and one that is listed and passes, are both errors."""

@@ -109,6 +109,7 @@ _OTHERS = [lab.name for lab in find_labs(ROOT / "solutions") if lab.name != LAB]
 _SOME = [lab for lab in _OTHERS if lab in {"02_frameworks", "11_collectives"}]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("lab", _OTHERS if ALL else _SOME)
 def test_stock_autograde_agrees_on_every_other_lab(lab: str, tmp_path: Path) -> None:
     """On the first wrong answer of a solved notebook without its explore cells, where one check fails and others pass.

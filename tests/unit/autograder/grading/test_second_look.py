@@ -98,7 +98,9 @@ def test_what_is_stored_gives_nbgrader_the_points_that_count_and_says_nothing_of
     first = Execution(notebook, True, isolated=frozenset("x"), reports={"x": Report("x", altered=True)})
     there = [replace(scores(x=1.0)[0], message="hidden: 42", cases=({"passed": False},))]
     other = Execution(nbformat.v4.new_notebook(), True)
-    (score,), _ = second_look(first, scores(x=2.0), Checks(isolated=frozenset("x")), lambda _checks, alone: (other, there), ())
+    (score,), _ = second_look(
+        first, scores(x=2.0), Checks(isolated=frozenset("x")), lambda _checks, alone: (other, there), ()
+    )
     assert nbgrader_points(notebook.cells[0]) == score.points == 1.0
     assert "42" not in str(notebook) + str(score)
     assert score.cases == ()
