@@ -123,7 +123,9 @@ def test_an_unknown_student_is_named(tiny: Path) -> None:
     assert "a: 01_tiny has not been graded\nhint: autograder grade 01_tiny --student a" in _fails(*feedback, "a")
     (tiny / "submitted/b").mkdir()
     (tiny / "submitted/b" / TINY).mkdir()
-    assert "b: nothing handed in for 01_tiny, so there is no page\nhint: leave this student out" in _fails(*feedback, "b")
+    assert "b: nothing handed in for 01_tiny, so there is no page\nhint: leave this student out" in _fails(
+        *feedback, "b"
+    )
 
 
 def test_a_class_that_handed_in_nothing_is_told_where_submissions_go(tiny: Path) -> None:
