@@ -71,16 +71,18 @@ _MODES = ("isolated", "compat")
 
 
 def _check_keys(path: Path, table: Any, kind: type, *, optional: set[str]) -> None:
-    """Raise SourceError for the first key of a TOML table that does not fit the dataclass that it becomes."""
+    """Raise SourceError for the keys that a TOML table lacks, or the first that does not fit what it becomes."""
     known = {key: str(hint) for key, hint in kind.__annotations__.items() if key not in {"name", "limits"}}
     if not isinstance(table, dict):
         raise SourceError(f"{path}: limits is no table", hint="write [limits] above its keys")
+    if missing := [key for key in known if key not in table and key not in optional]:
+        verb, them = ("is", "it") if len(missing) == 1 else ("are", "them")
+        written = ", ".join(f"{key} = ..." for key in missing)
+        raise SourceError(f"{path}: {', '.join(missing)} {verb} missing", hint=f"write {them}: {written}")
     for key in [*known, *table]:
         if key not in known:
             names = ", ".join(name for name in kind.__annotations__ if name != "name")
             raise SourceError(f"{path}: unknown key {key!r}", hint=f"known: {names}")
-        if key not in table and key not in optional:
-            raise SourceError(f"{path}: {key} is missing", hint=f"write {key} = ...")
         fits, words = _FITS[known[key]]
         if key in table and not fits(table[key]):
             raise SourceError(f"{path}: {key} = {table[key]!r}", hint=f"{key} is {words}")
@@ -199,6 +201,11 @@ class GradebookEntry:
     """The cells, by notebook/grade_id, to which a person has still to give points."""
     again: frozenset[str] = frozenset()
     """Those whose points by hand are from before the answer was changed; nbgrader counts them in `to_grade` too."""
+
+    @property
+    def kept(self) -> str:
+        """Says that this score stays, where nothing was graded now."""
+        return f"the gradebook keeps {self.score:g} of {self.max_score:g} from before"
 
 
 @dataclass(frozen=True)

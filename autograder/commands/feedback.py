@@ -68,7 +68,9 @@ def _no_page(course: Course, lab: str, student: str, log: Log) -> CourseError:
     """Return the error for a student of whom there is nothing to write."""
     latest = log.latest().get(student)
     if latest is None and student not in {*course.submitters(lab), *course.roster()}:
-        return CourseError(f"{student}: no such student", hint=f"graded for {lab}: {listed(sorted(log.graded()))}")
+        return CourseError(
+            f"{student}: no such student", hint=f"graded for {lab}: {listed(sorted(log.graded())) or 'nobody'}"
+        )
     if not any(course.submitted(student, lab).glob("*.ipynb")):
         return CourseError(
             f"{student}: nothing handed in for {lab}, so there is no page", hint="leave this student out"

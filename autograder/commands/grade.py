@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 
 import click
@@ -13,20 +14,18 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Column
 
 from autograder.commands.common import COURSE, LAB, STUDENTS, command, stderr
+from autograder.commands.notes import lost_by_solution, notes_on, notes_on_nbgrader, preparing
 from autograder.commands.table import messages, plain, show_table, summary
-from autograder.course import Course, left_to_nbgrader, open_course
+from autograder.course import Course, open_course
 from autograder.errors import AutograderError, CourseError
 from autograder.execution import Executor
 from autograder.grading.lab_grading import Grading, Outcome
 from autograder.grading.lock import only_run
 from autograder.grading.placement import modules
 from autograder.grading.workers import Cluster, Threads
-from autograder.release.drift import unreleased
 from autograder.sandbox import choose, gpu_nodes
 
 __all__ = ["grade", "grade_lab", "plan_lab"]
-
-_HAND_OVER = "write into nbgrader_config.py: from autograder.course import hand_over; hand_over(c)"
 
 
 @click.command(short_help="Grade the submissions of a lab, each in a sandbox.")
@@ -118,9 +117,17 @@ def grade_lab(
     with ExitStack() as open_here:
         course.notebooks(lab)  # a lab that is not there is an error before anything is written
         open_here.enter_context(only_run(course))  # the trial of a foreign lab's tests comes first, and takes minutes
-        executors = [open_here.enter_context(executor) for executor in _executors(course, lab, gpus)]
-        grading = _grading(course, lab, executors[0])
-        chosen = _chosen(grading, students)
+        with preparing() as say:
+            executors = [open_here.enter_context(executor) for executor in _executors(course, lab, gpus, say)]
+            grading = _grading(course, lab, executors[0], say)
+            chosen = _chosen(grading, students)
+            _note([*grading.setup.modes.notes, *notes_on(course, lab)])
+            to_run = grading.has_to_run(chosen, force=force)
+            lost = lost_by_solution(course, lab, executors[0], say) if to_run else []
+            if to_run and not scheduler:
+                executors[0].warm()
+        _note(f"{lab}: its own solution loses points, and so will students: {line}" for line in lost)
+        _note(notes_on_nbgrader(course) if to_run else ())
         runner = Cluster(grading.setup, scheduler) if scheduler else Threads(grading.setup, workers, executors[1:])
         outcomes = []
         with closing(grading.run(chosen, force=force, runner=runner)) as run:
@@ -137,36 +144,32 @@ def grade_lab(
 
 def plan_lab(root: Path, lab: str, students: Sequence[str], *, force: bool) -> Iterator[tuple[str, str]]:
     """Yield each student and why they would, or would not, be graded now."""
-    grading = _grading(open_course(root), lab, Executor(choose()))
+    course = open_course(root)
+    grading = _grading(course, lab, Executor(choose()))
+    _note([*grading.setup.modes.notes, *notes_on(course, lab)])
     yield from grading.plan(grading.students(students), force=force)
 
 
-def _executors(course: Course, lab: str, gpus: Sequence[int]) -> Iterator[Executor]:
-    """Yield one executor, or one for each GPU, with what the lab uses imported."""
+def _executors(course: Course, lab: str, gpus: Sequence[int], say: Callable[[str], None]) -> Iterator[Executor]:
+    """Yield one executor, or one for each GPU, which import what the lab uses before the first notebook is run."""
     names = modules(course, lab)
+    shown = [name for name in names if "." not in name]
     for number in gpus or (None,):
-        yield Executor(choose(), names, devices=() if number is None else gpu_nodes(number))
+        devices = () if number is None else gpu_nodes(number)
+        begin = partial(say, f"{lab}: preparing the sandbox: {', '.join(shown)}")
+        yield Executor(choose(), names, devices=devices, begin=begin)
 
 
-def _grading(course: Course, lab: str, executor: Executor) -> Grading:
+def _grading(course: Course, lab: str, executor: Executor, say: Callable[[str], None] = lambda _line: None) -> Grading:
     if remark := plain(executor.sandbox.remark):
         stderr().print(remark, style="yellow", soft_wrap=True, markup=False)
-    grading = Grading(course, lab, executor)
-    notes = list(grading.setup.modes.notes)
-    if changed := unreleased(course, lab):
-        notes.append(
-            f"{lab}: {_named(changed)}: not as in the source, which was changed after the release;"
-            f" to grade with the source's: autograder release {lab}"
-        )
-    if left := left_to_nbgrader(course.app.config):
-        notes.append(f"in this course nbgrader's {'; its '.join(left)}; to give both to the autograder {_HAND_OVER}")
-    for note in notes:
-        stderr().print(f"note: {plain(note)}", style="yellow", soft_wrap=True, markup=False)
-    return grading
+    return Grading(course, lab, executor, say)
 
 
-def _named(cells: Sequence[str]) -> str:
-    return ", ".join(cells[:3]) + (f" and {len(cells) - 3} more" if len(cells) > 3 else "")
+def _note(lines: Iterable[str]) -> None:
+    console = stderr()
+    for line in lines:
+        console.print(f"note: {plain(line)}", style="yellow", soft_wrap=not console.is_terminal, markup=False)
 
 
 def _chosen(grading: Grading, students: Sequence[str]) -> list[str]:

@@ -70,7 +70,8 @@ def _row(outcome: Outcome) -> tuple[str, str, str, str]:
     student = plain(result.student)
     if cell_len(student) > _WIDEST_NAME:
         student = set_cell_size(student, _WIDEST_NAME - 1) + "…"
-    return student, f"{result.score:g}/{result.max_score:g}", str(result.status), plain("; ".join(_look(outcome)))
+    points = f"{result.score:g}/{result.max_score:g}" if outcome.stored else "-"
+    return student, points, str(result.status), plain("; ".join(_look(outcome)))
 
 
 def _print(console: Console, row: Sequence[str], widths: Sequence[int], status_style: str, style: str) -> None:
@@ -106,6 +107,8 @@ def _look(outcome: Outcome) -> Iterator[str]:
     result = outcome.result
     if outcome.was is not None:
         yield f"was {outcome.was:g}"
+    if result.penalty:
+        yield f"{counted(result.penalty, 'point')} taken off for being late"
     yield from (*result.messages, *result.notes)
     if result.status == Status.UNREADABLE:
         return
@@ -132,7 +135,7 @@ def _said(cell: CellScore) -> bool:
 def _which(some: Sequence[CellScore], checks: Sequence[CellScore]) -> str:
     if len(some) <= _MAX_NAMED and len(some) < len(checks):
         return ", ".join(cell.grade_id.removesuffix("-check") for cell in some)
-    return f"{len(some)} of {len(checks)} tasks"
+    return f"{len(some)} of {counted(len(checks), 'task')}"
 
 
 def _why(cell: CellScore) -> str:

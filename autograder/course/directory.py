@@ -161,7 +161,7 @@ class Course:
         with self._gradebook(create=True) as book:
             gradebook.add_lab(book, lab)
         try:
-            with gradebook.usable(self.directory.db_url):
+            with gradebook.usable(self.directory.db_url), gradebook.quiet():
                 save_cells(notebook, lab, self.directory.db_url)
         except RuntimeError as error:
             raise CourseError(

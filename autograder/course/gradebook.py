@@ -60,6 +60,8 @@ _HINTS = {
 
 _BY_HAND = "somebody has changed it by hand: take the gradebook from a backup, or release the lab again"
 
+_DRIVER = re.compile(r"^\(\w+\.\w+\) ")
+"""What SQLAlchemy puts before the words of the database: the driver's class of the error."""
 _STATISTICS = re.compile(r"sqlite_stat\d", re.IGNORECASE)
 _UNUSUAL = re.compile(r"\b(VIRTUAL|COLLATE|ON\s+CONFLICT|WITHOUT\s+ROWID|STRICT)\b", re.IGNORECASE)
 _DEFAULTS = {None, "NULL", "'{}'"}
@@ -98,7 +100,7 @@ def usable(url: str) -> Iterator[None]:
     try:
         yield
     except (SQLAlchemyError, InvalidEntry) as error:
-        cause = str(getattr(error, "orig", None) or error).splitlines()[0]
+        cause = _DRIVER.sub("", str(getattr(error, "orig", None) or error).splitlines()[0])
         where, cause = place(url), DISK_FULL if "disk is full" in cause else cause
         hint = next((hint for words, hint in _HINTS.items() if words in cause), "can nbgrader itself open it?")
         raise CourseError(f"{where}: {cause}", hint=hint) from error

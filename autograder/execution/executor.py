@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import shutil
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -51,9 +51,12 @@ class Executor(AbstractContextManager["Executor"]):
         devices: Sequence[Path] = (),
         *,
         apart: bool = True,
+        begin: Callable[[], None] | None = None,
     ) -> None:
         """Raises SandboxError if what is to be preloaded cannot be imported in the sandbox.
 
+        begin: is called before that, which then waits until `warm` or the first notebook; where nothing is to be run
+        nothing is started.
         devices: device nodes, such as those of one GPU, that the processes may use; they run without a memory limit,
         because CUDA reserves more addresses than any machine has memory. apart: tests will run apart from the students'
         code, in processes that are best warmed at once as well.
@@ -61,10 +64,26 @@ class Executor(AbstractContextManager["Executor"]):
         self.preload = tuple(preload)
         self._policy = replace(_POLICY, devices=tuple(devices))
         sandbox = sandbox.with_ranks() if RANKS in preload else sandbox
-        self.sandbox = walls.Prewarmed(sandbox, preload, policy=self._policy, trusted=apart) if preload else sandbox
+        self.sandbox = sandbox
+        self._apart = apart
+        self._begin = begin
+        self._cold = bool(preload)
+        self._warming = threading.Lock()
+        if begin is None:
+            self.warm()
         self._running: set[walls.SandboxedKernelManager | TrustedCells] = set()
         self._lock = threading.Lock()
         self._stopped = False
+
+    def warm(self) -> None:
+        """Start the pre-warmed processes, if that was put off; raise SandboxError as the constructor does."""
+        with self._warming:
+            if not self._cold:
+                return
+            if self._begin is not None:
+                self._begin()
+            self.sandbox = walls.Prewarmed(self.sandbox, self.preload, policy=self._policy, trusted=self._apart)
+            self._cold = False
 
     def run(
         self,
@@ -82,6 +101,7 @@ class Executor(AbstractContextManager["Executor"]):
         runs, which could hear of it, if only by how fast the machine is. Raises SandboxError if a process cannot be
         started: then nothing was run.
         """
+        self.warm()
         checks = checks or Checks()
         turn = _TURNS.alone() if alone else _TURNS.beside()
         with turn, _laid_out(files) as folder, _laid_out(checks.files) as given:

@@ -7,7 +7,7 @@ import errno
 import os
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -120,8 +120,11 @@ class Attempt:
         return Status.TAMPERED if self.tampered else Status.GRADED
 
 
-def prepare(course: Course, lab: str, executor: Executor) -> Setup:
-    """Return what is needed to run submissions of this lab; raise CourseError if it was not released."""
+def prepare(course: Course, lab: str, executor: Executor, say: Callable[[str], None] = lambda _line: None) -> Setup:
+    """Return what is needed to run submissions of this lab; raise CourseError if it was not released.
+
+    say: is told what takes long.
+    """
     folder = course.source(lab)
     rows = course.notebooks(lab)
     cells = {name: _instructors(folder / f"{name}.ipynb") for name in rows}
@@ -136,7 +139,7 @@ def prepare(course: Course, lab: str, executor: Executor) -> Setup:
             cell.id for own in cells.values() for cell in own if cell.metadata.get("labkit", {}).get("explore")
         ),
         given=given,
-        modes=find_modes(course, lab, executor, limits, given),
+        modes=find_modes(course, lab, executor, limits, given, say),
         others=cells_of_others(course, lab),
         foreign=not ours,
         texts=handed_out(course, lab, rows),
@@ -149,6 +152,7 @@ def prepare(course: Course, lab: str, executor: Executor) -> Setup:
 
 def attempt(setup: Setup, handin: Handin) -> Attempt:
     """Run the notebooks in the sandbox and score them."""
+    setup.executor.warm()
     box = setup.executor.sandbox
     result = Attempt(handin, messages=list(handin.notes), sandbox=box.walls or box.name, isolated=box.isolated)
     started = time.monotonic()

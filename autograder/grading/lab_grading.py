@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -41,6 +42,8 @@ class Outcome:
     to_grade: int = 0
     was: float | None = None
     """The score that the gradebook held before, where it was another one."""
+    stored: bool = True
+    """Whether the gradebook has a score; one that failed, and had none before, is no zero."""
 
 
 class Grading:
@@ -50,11 +53,14 @@ class Grading:
     the gradebook, in autograded/ and in the log. One that is still there tells the next run that this run was killed.
     """
 
-    def __init__(self, course: Course, lab: str, executor: Executor) -> None:
+    def __init__(
+        self, course: Course, lab: str, executor: Executor, say: Callable[[str], None] = lambda _line: None
+    ) -> None:
+        """say: is told what is prepared and takes long."""
         self.course = course
         self.lab = lab
         self.executor = executor
-        self.setup = prepare(course, lab, executor)
+        self.setup = prepare(course, lab, executor, say)
         self.log = Log(course.state / f"{lab}.jsonl")
         self._done: Mapping[str, Result] = {}
         self._stored: Mapping[str, GradebookEntry] = {}
@@ -108,6 +114,16 @@ class Grading:
                 yield student, "unchanged, not run again; the penalty for being late would be applied again"
             else:
                 yield student, "unchanged"
+
+    def has_to_run(self, students: Sequence[str], *, force: bool = False) -> bool:
+        """Whether a submission of one of these has to be run: whatever is not as it was when it was graded."""
+        self._look_up(force=force)
+        for student in students:
+            with suppress(OSError, AutograderError, UnicodeEncodeError):  # `run` says so
+                handin = self._read(student)
+                if not handin.empty and self._earlier(handin) is None:
+                    return True
+        return False
 
     def _look_up(self, *, force: bool) -> None:
         self._done = {} if force else self.log.latest()
@@ -195,16 +211,18 @@ class Grading:
         if stored and not handin.others:
             message += " any more"
         if stored:
-            message += f"; the gradebook keeps {stored.score:g} of {stored.max_score:g} from before"
+            message += f"; {stored.kept}"
         result = self._result(handin.student, Status.MISSING, message)
         if (earlier := self._done.get(handin.student)) is None or earlier.status != Status.MISSING:
             self.log.append(result)
         return _outcome(result, stored) if stored else Outcome(result)
 
     def _failed(self, student: str, message: str) -> Outcome:
-        result = self._result(student, Status.FAILED, message)
+        stored = self._stored.get(student)
+        kept = f"; {stored.kept}" if stored else ""
+        result = self._result(student, Status.FAILED, message + kept)
         self.log.append(result)
-        return Outcome(result)
+        return _outcome(result, stored) if stored else Outcome(result, stored=False)
 
     def _result(self, student: str, status: Status, *messages: str) -> Result:
         return Result(

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autograder.course import Course
 from autograder.errors import SubmissionError
 from autograder.execution import Checks, Executor, preloads
 from autograder.files import write_whole
 from autograder.grading.checks import checks_of
-from autograder.grading.trial import Found, Trial
 from autograder.model import Lab, Limits
 from autograder.submission.repair import parse
+
+if TYPE_CHECKING:
+    from autograder.grading.trial import Found, Trial
 
 __all__ = ["Modes", "find_modes", "modules"]
 
@@ -49,13 +51,16 @@ def modules(course: Course, lab: str) -> tuple[str, ...]:
     return preloads(sources, frameworks)
 
 
-def find_modes(course: Course, lab: str, executor: Executor, limits: Limits, given: Mapping[str, Path]) -> Modes:
+def find_modes(
+    course: Course, lab: str, executor: Executor, limits: Limits, given: Mapping[str, Path],
+    say: Callable[[str], None] = lambda _line: None,
+) -> Modes:  # fmt: skip
     """Return where the test cells run. A lab of ours says so in its lab.toml; of any other its own solution is tried.
 
     A test that gives the instructor's solution full marks only in the kernel of the solution cannot do without: it
     relies on a name that another test has defined, on a change in place, or on IPython. What was found is kept until
     the lab, or what is installed, changes. How much of the locked cells can be the grader's is found likewise: as much
-    as the instructor's solution bears.
+    as the instructor's solution bears. say: is told of each run.
     """
     rows = course.notebooks(lab)
     folder = course.source(lab)
@@ -65,11 +70,13 @@ def find_modes(course: Course, lab: str, executor: Executor, limits: Limits, giv
         return Modes(
             {name: checks_of(rows[name], found if isolated else frozenset(), given) for name, found in tests.items()}
         )
+    from autograder.grading.trial import Trial  # which imports NumPy
+
     kept = _Kept(course.state / f"{lab}.modes.json")
     checks: dict[str, Checks] = {}
     notes: list[str] = []
     for name, cells in rows.items():
-        trial = Trial(executor, limits, given, name, cells, folder / f"{name}.ipynb")
+        trial = Trial(executor, limits, given, name, cells, folder / f"{name}.ipynb", say)
         found = kept.of(trial)
         own = checks_of(cells, found.isolated, given, trial.others, found.levels)
         checks[name] = replace(own, guarded=own.guarded - found.unwatched)
@@ -90,6 +97,8 @@ class _Kept:
 
     def of(self, trial: Trial) -> Found:
         """Return the outcome of a trial, run now if it was not before."""
+        from autograder.grading.trial import Found
+
         key = hashlib.sha256(trial.key().encode()).hexdigest()
         known = self._known.get(trial.name)
         if isinstance(known, dict) and known.get("key") == key:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ import nbformat
 
 from autograder.boundary.given import statements
 from autograder.course import nbgrader_points
+from autograder.errors import counted
 from autograder.execution.results import Case, Execution, Failure, Report, read_cases
 from autograder.markers import BEGIN_HIDDEN
 from autograder.model import CellScore, CellSpec
@@ -30,6 +32,8 @@ _SECRET = "an error in a hidden test, or beside one"
 _STUB = "NotImplementedError"
 _TOLD_APART = ("AssertionError", _STUB)
 _RETOLD = "what it says is not shown, because tests with hidden lines ran beside your code"
+_PLACE = re.compile(r"^Cell In\[\d{1,9}\], line (\d{1,6})")
+"""Where IPython's traceback begins. Whatever else it may be, it is a number of a line that the student can read."""
 _UNTOUCHED = "<div class='tex2jax_ignore mathjax_ignore'>{}</div>"
 """Texts of a student's stand in a table of cases: nothing in it is a formula to be rendered."""
 
@@ -74,7 +78,7 @@ def _score_cell(
         report = _left_behind(cell, row)
     points, message, cases = _earned(report, row, apart=apart, secret=secret)
     if message and not apart and report.failure is None and secret:
-        message = _UNSAID  # a number or results of the student's, who could read the test
+        message = "" if points else _UNSAID  # a number or results of the student's, who could read the test
     if retold and report.failure is not None and not report.failure.ours:
         message = f"{_class_of(report.failure)}: {_RETOLD}"
     _show(cell, report, row, points, message)
@@ -116,7 +120,8 @@ def _left_behind(cell: nbformat.NotebookNode, row: CellSpec) -> Report:
 def _failure(output: nbformat.NotebookNode) -> Failure:
     trace = tuple(plain(line) for line in output.traceback)
     ours = output.ename in {NOT_RUN, *KERNEL_ENDED}
-    return Failure(output.ename, output.evalue, trace, ours=ours)
+    place = next((found for text in trace if (found := _PLACE.search(text))), None)  # the first frame is the test's
+    return Failure(output.ename, output.evalue, trace, line=int(place[1]) if place else 0, ours=ours)
 
 
 def _may_end_in_a_value(row: CellSpec) -> bool:
@@ -154,7 +159,7 @@ def _number(text: str | None, row: CellSpec) -> tuple[float, str]:
         return row.points, ""
     if not 0 <= points <= row.points:  # NaN is neither
         return 0.0, f"the cell ended in {points:g}, which is not between 0 and {row.points:g}"
-    return points, ""
+    return points, "" if points == row.points else f"the test gave {points:g} of {counted(row.points, 'point')}"
 
 
 def _said(failure: Failure, row: CellSpec, *, apart: bool, secret: bool) -> str:
@@ -164,10 +169,13 @@ def _said(failure: Failure, row: CellSpec, *, apart: bool, secret: bool) -> str:
     of theirs. In the kernel the student's code can read all lines of all tests there, and could choose a text, a class
     or a built-in one that says what it has read. The grader's own notebook shows everything.
     """
-    visible = row.source.partition(BEGIN_HIDDEN)[0].count("\n")
+    shown = row.source.partition(BEGIN_HIDDEN)[0].splitlines()
     known = failure.name in _ENDS or isinstance(getattr(builtins, failure.name, None), type)
-    if not secret or (apart and (failure.ours or (known and 1 <= failure.line <= visible))):
-        return plain(f"{failure.name}: {failure.value}".strip(": "), _MAX_TEXT)
+    if not secret or (apart and (failure.ours or (known and 1 <= failure.line <= len(shown)))):
+        said = f"{failure.name}: {failure.value}".strip(": ")
+        if not failure.value.strip() and 1 <= failure.line <= len(shown):
+            said += f" in line {failure.line}: {shown[failure.line - 1].strip()}"  # `assert` says no more by itself
+        return plain(said, _MAX_TEXT)
     if apart or failure.name == _STUB:
         return f"{failure.name if known else 'an error'} in a hidden test"
     return f"{failure.name}: what was noted about the notebook says why" if failure.ours else _SECRET

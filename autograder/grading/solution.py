@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 import nbformat
 
 from autograder.course import Course
-from autograder.errors import SubmissionError, in_one_line
+from autograder.errors import SubmissionError, counted, in_one_line
 from autograder.execution import Checks, Executor, preloads
 from autograder.execution.canary import FORGED
 from autograder.files import write_whole
@@ -48,27 +49,38 @@ class Solution:
         self._sandbox = choose()
         self._kept = course.state / f"{lab}.solution.txt"
         files = [*self._notebooks.items(), *((f"given/{name}", p.read_bytes()) for name, p in self._given.items())]
-        self._key = fingerprint(files, {}, self._limits, self._sandbox.name).encode()
+        self._key = fingerprint(files, {}, self._limits, self._sandbox.name)
 
     @property
     def known(self) -> bool:
         """Whether it has been run before, just as it is, and had full marks."""
-        return self._kept.is_file() and self._kept.read_bytes() == self._key
+        return self.found() == []
 
-    def lost(self) -> list[str]:
-        """Run it; return which tests it fails and why, a line each reason."""
+    def found(self) -> list[str] | None:
+        """Return what an earlier run has found of it, just as it is; None if there was none."""
+        key, *lost = self._kept.read_text(encoding="utf-8").split("\n") if self._kept.is_file() else [""]
+        return lost if key == self._key else None
+
+    def lost(self, executor: Executor | None = None) -> list[str]:
+        """Run it; return which tests it fails and why, a line each reason.
+
+        executor: one that has imported what the lab does, if there is one.
+        """
         rows = self._course.cells_to_be(self._lab, self._built)
         if not any(row.automatic for own in rows.values() for row in own):
             return []
-        sources = [row.source for own in rows.values() for row in own if row.cell_type == "code"]
-        modules = preloads(sources, self._ours.frameworks if self._ours else ())
         apart = self._ours is not None and self._ours.tests == "isolated"
-        with Executor(self._sandbox, modules, apart=apart) as executor:
+        with ExitStack() as stack:
+            executor = executor or stack.enter_context(Executor(self._sandbox, self._modules(rows), apart=apart))
             lost = [line for name in rows for line in self._lost_in(executor, name, rows[name], apart=apart)]
-        if not lost:
-            self._kept.parent.mkdir(exist_ok=True)
-            write_whole(self._kept, self._key)
+        self._kept.parent.mkdir(exist_ok=True)
+        lines = [self._key, *(line.replace("\n", " ") for line in lost)]
+        write_whole(self._kept, "\n".join(lines).encode("utf-8", "replace"))
         return lost
+
+    def _modules(self, rows: Mapping[str, Sequence[CellSpec]]) -> tuple[str, ...]:
+        sources = [row.source for own in rows.values() for row in own if row.cell_type == "code"]
+        return preloads(sources, self._ours.frameworks if self._ours else ())
 
     def _lost_in(self, executor: Executor, name: str, rows: Sequence[CellSpec], *, apart: bool) -> Iterator[str]:
         try:
@@ -108,7 +120,7 @@ def why_not(scores: Iterable[CellScore]) -> dict[str, str]:
 
 def _why(score: CellScore) -> str:
     failed = [f"{case['title']}: {case['message'] or case['error']}" for case in score.failed]
-    lines = [*score.message.splitlines(), *failed] or [f"{score.points:g} of {score.max_points:g} points"]
+    lines = [*score.message.splitlines(), *failed] or [f"{score.points:g} of {counted(score.max_points, 'point')}"]
     return lines[0].replace("\n", " ")[:_MAX_REASON]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -62,8 +62,11 @@ class Trial:
         name: str,
         rows: Sequence[CellSpec],
         path: Path,
+        say: Callable[[str], None] = lambda _line: None,
     ) -> None:
+        """say: is told of each run."""
         self.name = name
+        self._say, self._runs = say, 0
         self._executor = executor
         self._limits = limits
         self._given = given
@@ -219,6 +222,9 @@ class Trial:
 
     def _scores(self, notebook: nbformat.NotebookNode, within: frozenset[str]) -> list[CellScore]:
         """Return what the tests give if these run in the kernel and the others apart."""
+        self._runs += 1
+        what = "trying which tests run apart from the instructor's own notebook, once a lab"
+        self._say(f"{self.name}: {what}: run {self._runs}")
         checks = checks_of(self._rows, self._tests - within, self._given, self.others, self._levels)
         return scores_of(self._executor, self.name, notebook, self._rows, checks, self._limits, self._given)
 

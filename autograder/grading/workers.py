@@ -57,7 +57,9 @@ class Threads:
         self._pool = ThreadPoolExecutor(max_workers=self.at_once, thread_name_prefix="grade")
 
     def submit(self, handin: Handin) -> Future[Attempt]:
-        """See Runner."""
+        """See Runner; raises SandboxError if what the lab imports cannot be imported in the sandbox."""
+        for executor in self._executors:
+            executor.warm()
         return self._pool.submit(self._attempt, handin)
 
     def stop(self) -> None:

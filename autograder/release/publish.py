@@ -20,6 +20,8 @@ __all__ = ["IGNORE", "check_labs", "release_labs"]
 IGNORE = '[".ipynb_checkpoints", "__pycache__", "*.py", "*.toml", "cards", "feedback", "right", "wrong"]'
 """What c.CourseDirectory.ignore has to be where labs are written as ours are."""
 
+_EXAMPLE = "docs/instructors.md, Write a lab, has an example of a lab.toml"
+
 
 def release_labs(
     root: Path,
@@ -109,6 +111,9 @@ def _folders(course: Course, names: Sequence[str]) -> list[tuple[str, Path | Non
     known = [*ours, *(name for name in course.sources() if name not in ours)]
     for name in names:
         if name not in known:
+            folder = course.source_directory / name
+            if folder.is_dir():
+                raise CourseError(f"{folder}: neither a lab.toml nor a notebook in it", hint=_EXAMPLE)
             raise CourseError(
                 f"{name}: no such lab in {course.source_directory}", hint=f"there: {', '.join(known) or 'none'}"
             )

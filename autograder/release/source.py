@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import jupytext
 
 from autograder.boundary.parsing import syntax_tree
-from autograder.errors import SourceError
+from autograder.errors import SourceError, counted
 from autograder.markers import BEGIN_HIDDEN, BEGIN_SOLUTION, END_HIDDEN, END_SOLUTION, clear
 from autograder.model import Lab
 
@@ -223,6 +223,6 @@ def _check_whole(source: LabSource) -> None:
     total = sum(cell.points for cell in source.cells)
     if not math.isclose(total, source.lab.points):
         raise SourceError(
-            f"{source.path}: the cells add up to {total:g} points, lab.toml says {source.lab.points:g}",
+            f"{source.path}: the cells add up to {counted(total, 'point')}, lab.toml says {source.lab.points:g}",
             hint="change one of the two",
         )

@@ -14,7 +14,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from autograder.course import Course
-from autograder.errors import CourseError
+from autograder.errors import CourseError, counted
 from autograder.files import write_whole
 from autograder.model import CellScore, GradebookEntry, Result, Status
 from autograder.notebook import grade_id_of, metadata_of, read_notebook, was_put_back
@@ -83,7 +83,7 @@ def _template() -> jinja2.Template:
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.globals |= {"light": _style("default"), "dark": _style("github-dark")}
+    environment.globals |= {"counted": counted, "light": _style("default"), "dark": _style("github-dark")}
     return environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
 
 

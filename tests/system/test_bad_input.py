@@ -88,6 +88,28 @@ def test_an_unknown_lab_is_named_with_those_that_are_there(tiny: Path) -> None:
     )
 
 
+def test_a_folder_without_a_lab_toml_is_said_to_lack_it(tiny: Path) -> None:
+    (tiny / "source" / "02_new").mkdir()
+    said = _fails("release", "02_new", "--course", tiny)
+    assert "source/02_new: neither a lab.toml nor a notebook in it\nhint: docs/instructors.md, Write a lab" in said
+
+
+def test_a_gradebook_that_may_not_be_written_to_is_said_in_words(tiny: Path) -> None:
+    """What SQLite says of a file on a read-only disk, raised by a trigger; nbgrader logs a traceback as well."""
+    source = tiny / "source" / TINY / f"{TINY}.py"
+    source.write_text(source.read_text().replace("### Task 3. Why", "### Task 3. Why not"))
+    with sqlite3.connect(tiny / "gradebook.db") as database:
+        refuse = "SELECT RAISE(ABORT, 'attempt to write a readonly database');"
+        for change in ("UPDATE", "DELETE"):
+            database.execute(f"CREATE TRIGGER {change}d BEFORE {change} ON solution_cells BEGIN {refuse} END")
+    done = process("autograder", "release", "--skip-solution", "--course", tiny, cwd=tiny)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[1:] == [
+        f"error: {tiny}/gradebook.db: attempt to write a readonly database",
+        "hint: the file or its directory is read-only: change that, or work on a copy of the course",
+    ]
+
+
 def test_a_lab_that_was_never_released_is_told_to_be(tiny: Path) -> None:
     process("nbgrader", "db", "assignment", "add", "later", cwd=tiny)
     assert "hint: release it first: autograder release later" in _fails("grade", "later", "--course", tiny)
@@ -96,7 +118,14 @@ def test_a_lab_that_was_never_released_is_told_to_be(tiny: Path) -> None:
 def test_an_unknown_student_is_named(tiny: Path) -> None:
     hand_in(tiny, "a", answered(tiny, **FULL))
     assert "nobody: no such student" in _fails("grade", TINY, "--student", "nobody", "--course", tiny)
-    assert "nobody: 01_tiny has not been graded" in _fails("feedback", TINY, "--student", "nobody", "--course", tiny)
+    feedback = ("feedback", TINY, "--course", tiny, "--student")
+    assert "nobody: no such student\nhint: graded for 01_tiny: nobody" in _fails(*feedback, "nobody")
+    assert "a: 01_tiny has not been graded\nhint: autograder grade 01_tiny --student a" in _fails(*feedback, "a")
+    (tiny / "submitted/b").mkdir()
+    (tiny / "submitted/b" / TINY).mkdir()
+    assert "b: nothing handed in for 01_tiny, so there is no page\nhint: leave this student out" in _fails(
+        *feedback, "b"
+    )
 
 
 def test_a_class_that_handed_in_nothing_is_told_where_submissions_go(tiny: Path) -> None:
@@ -558,7 +587,7 @@ def test_a_full_disk_leaves_pages_and_exports_as_they_were(tiny: Path, tmp_path:
             assert (done.returncode, done.stdout) == (1, "")
             assert "No space left on device\nhint: free some space" in done.stderr
         assert (page.read_bytes(), (course / "grades.csv").read_bytes()) == before
-        assert sorted(p.name for p in page.parent.iterdir()) == [page.name]
+        assert sorted(p.name for p in page.parent.iterdir()) == [page.name, "submission_secret.txt", "timestamp.txt"]
 
 
 def test_a_read_only_course_can_be_looked_at_and_not_graded(tiny: Path, tmp_path: Path) -> None:

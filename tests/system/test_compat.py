@@ -123,6 +123,7 @@ def test_a_wrong_solution_of_the_instructor_is_reported_once_for_all_its_tests(t
     hand_in(root, "full", ANSWERS)
     done = autograder("grade", LAB, "--course", root)
     assert done.exit_code == 0
+    assert "basics: trying which tests run apart from the instructor's own notebook, once a lab: run 1\n" in done.stderr
     notes = [line for line in done.stderr.splitlines() if "does not get full marks" in line]
     (undefined,) = [line for line in notes if "name 'squares' is not defined" in line]
     assert undefined.startswith("note: basics: 'magics', 'mocked', 'shell'") or "'squares-check'" in undefined

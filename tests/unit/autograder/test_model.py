@@ -40,10 +40,21 @@ def test_a_lab_says_what_it_needs(tmp_path: Path) -> None:
     assert found.limits == Limits(cell_time_s=5, memory_mib=100)
 
 
+def test_the_example_in_the_docs_is_one(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs/instructors.md").read_text(encoding="utf-8")
+    found = lab(tmp_path, page.partition("```toml\n")[2].partition("```")[0])
+    assert (found.hours, found.points, found.frameworks) == (4, 20, ("torch",))
+    assert found.limits == Limits()
+
+
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("", "lab.toml: title is missing\nhint: write title = ..."),
+        (GOOD.replace("points = 20", ""), "lab.toml: points is missing\nhint: write it: points = ..."),
+        (
+            'title = "T"',
+            "lab.toml: question, hours, points are missing\nhint: write them: question = ..., hours = ..., points =",
+        ),
         (GOOD.replace('"T"', "3"), "lab.toml: title = 3\nhint: title is a text"),
         (GOOD.replace('"T"', '"  "'), "lab.toml: title = '  '"),
         (GOOD.replace("1.5", "true"), "lab.toml: hours = True\nhint: hours is a positive number"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from rich.cells import cell_len
@@ -73,6 +74,21 @@ def test_where_points_were_lost_is_said_shortly(
     cells: list[CellScore], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert _shown(capsys, _outcome("ann", Status.GRADED, *cells))[1] == f"ann         3/8  graded  {words}".rstrip()
+
+
+def test_a_penalty_for_being_late_is_shown_and_no_score_is_no_zero(capsys: pytest.CaptureFixture[str]) -> None:
+    late = _outcome("ann", Status.GRADED)
+    late = replace(late, result=replace(late.result, penalty=1.0))
+    failed = replace(_outcome("bob", Status.FAILED, messages=["disk full"]), stored=False)
+    assert _shown(capsys, late, failed)[1:] == [
+        "ann         3/8  graded  1 point taken off for being late",
+        "bob           -  failed  disk full",
+    ]
+
+
+def test_one_task_is_one_task(capsys: pytest.CaptureFixture[str]) -> None:
+    outcome = _outcome("ann", Status.GRADED, _cell("a", 0, _case("x", "NotImplementedError")))
+    assert _shown(capsys, outcome)[1].endswith("1 of 1 task not implemented")
 
 
 def test_an_unreadable_file_is_explained_and_its_zeros_are_not_listed(capsys: pytest.CaptureFixture[str]) -> None:

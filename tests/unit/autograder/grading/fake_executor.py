@@ -31,7 +31,7 @@ class FakeExecutor:
     ran: list[str] = field(default_factory=list)
     preload: tuple[str, ...] = ()
     stopped: bool = False
-    sandbox: Any = field(default_factory=lambda: SimpleNamespace(name="none", walls="", isolated=False))
+    sandbox: Any = field(default_factory=lambda: SimpleNamespace(name="none", walls="", remark="", isolated=False))
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def run(
@@ -54,6 +54,9 @@ class FakeExecutor:
                     raise end
                 found = end(found)
         return found
+
+    def warm(self) -> None:
+        """Nothing is imported."""
 
     def stop(self) -> None:
         self.stopped = True

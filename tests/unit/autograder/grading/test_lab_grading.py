@@ -91,6 +91,19 @@ def test_what_the_grader_may_not_read_fails_and_is_no_recorded_zero(
     assert [entry.student for entry in open_course(tiny).scores(TINY)] == ["ada"]
 
 
+def test_one_that_fails_later_keeps_the_score_it_had_and_says_so(tiny: Path) -> None:
+    submit(tiny, "ada")
+    executor = FakeExecutor(ends={"falls": RuntimeError("a bug of ours")})
+    graded(tiny, executor)
+    submit(tiny, "ada", "falls")
+    submit(tiny, "bob", "falls")
+    outcomes = graded(tiny, executor)
+    assert (outcomes["ada"].result.score, outcomes["ada"].stored) == (5, True)
+    assert outcomes["ada"].result.messages[-1].endswith("; the gradebook keeps 5 of 8 from before")
+    assert (outcomes["bob"].result.score, outcomes["bob"].stored) == (0, False)
+    assert verify_lab(open_course(tiny), TINY).agrees
+
+
 def test_only_the_instructors_cells_to_explore_keep_what_was_handed_in_as_their_output(tiny: Path) -> None:
     notebook = answered(tiny, **FULL)
     explore = next(cell for cell in notebook.cells if cell.source.startswith(EXPLORE))

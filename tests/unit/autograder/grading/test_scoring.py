@@ -215,6 +215,28 @@ def test_a_message_says_why_a_number_was_not_taken() -> None:
     assert scored([result("1"), result("2")], ASSERTS).message == "the cell had 2 results, not one"
 
 
+@pytest.mark.parametrize(
+    ("given", "said"), [("0", "the test gave 0 of 2 points"), ("0.5", "the test gave 0.5 of 2 points")]
+)
+def test_a_test_that_gives_a_part_says_so_and_is_no_answer_that_is_not_there(given: str, said: str) -> None:
+    assert scored([result(given)], ASSERTS).message == said
+    assert apart([], ASSERTS, value=given)[0].message == said
+    hidden = f"{ASSERTS}\n### BEGIN HIDDEN TESTS\n### END HIDDEN TESTS\n1"
+    assert scored([result(given)], hidden).message == ("no points in a hidden test" if given == "0" else "")
+
+
+def test_an_assertion_without_words_shows_its_line_where_the_student_has_it() -> None:
+    message = "AssertionError in line 1: assert f(1) == 1"
+    assert apart([], ASSERTS, failure=Failure("AssertionError", line=1))[0].message == message
+    trace = ["\x1b[31m---\x1b[39m", "Cell In[7], line 1\n----> 1 assert f(1) == 1", "Cell In[3], line 2, in f(a)"]
+    left = nbformat.v4.new_output("error", ename="AssertionError", evalue="", traceback=trace)
+    assert scored([left], ASSERTS).message == message
+    hidden = f"{ASSERTS}\n### BEGIN HIDDEN TESTS\nassert f(3) == 9\n### END HIDDEN TESTS"
+    assert apart([], hidden, failure=Failure("AssertionError", line=1))[0].message == message
+    assert "f(3)" not in apart([], hidden, failure=Failure("AssertionError", line=4))[0].message
+    assert apart([], ASSERTS, failure=Failure("AssertionError", line=9))[0].message == "AssertionError"
+
+
 # ------------------------------------------------------------------------------- cells that ran apart from the student
 def test_of_a_cell_that_ran_apart_nothing_that_lies_in_the_notebook_counts() -> None:
     forged = [bundle(report(case())), result("2.0"), stream("stdout", "2.0")]
