@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 __all__ = [
+    "FORKING",
     "LINUX",
     "LOOPBACK",
     "cores_of_this_process",
@@ -28,11 +29,14 @@ __all__ = [
     "text",
 ]
 
-LINUX = sys.platform == "linux" and not os.environ.get("LABKIT_WITHOUT_LINUX")
-"""Whether what only Linux has may be used; LABKIT_WITHOUT_LINUX=1 does without it on Linux, too: a test wants that."""
+LINUX = sys.platform == "linux"
+"""Whether what only Linux has may be used. No setting says otherwise: who is graded could turn walls off with it."""
 
 LOOPBACK = {"linux": "lo", "darwin": "lo0"}.get(sys.platform, "")
 """The interface through which processes of this machine talk, whether or not it has a network; empty: unknown."""
+
+FORKING = {"OBJC_DISABLE_INITIALIZE_FORK_SAFETY": "YES"} if sys.platform == "darwin" else {}
+"""What a process is started with that will fork: else macOS ends its forks where a library has used Objective-C before."""
 
 _PR_SET_PDEATHSIG = 1
 _LOOK_S = 0.5

@@ -73,10 +73,20 @@ time.sleep(300)
 """
 
 
+@pytest.fixture
+def without_linux(tmp_path: Path) -> dict[str, str]:
+    """An environment in which every Python, those that ranks are forked off too, does without what only Linux has."""
+    (tmp_path / "sitecustomize.py").write_text("from labkit import _system\n_system.LINUX = False\n")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTEST_ADDOPTS": ""}
+    asked = [sys.executable, "-c", "from labkit._launch.confinement import LINUX; print(LINUX)"]
+    assert subprocess.run(asked, env=environment, capture_output=True, check=True).stdout == b"False\n"
+    return environment
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("without", ["", "1"], ids=["on Linux", "elsewhere"])
-def test_a_process_ends_with_the_one_that_started_it(without: str) -> None:
-    environment = {**os.environ, "LABKIT_WITHOUT_LINUX": without}
+@pytest.mark.parametrize("here", [True, False], ids=["on Linux", "elsewhere"])
+def test_a_process_ends_with_the_one_that_started_it(here: bool, without_linux: dict[str, str]) -> None:
+    environment = dict(os.environ) if here else without_linux
     parent = subprocess.Popen([sys.executable, "-c", PARENT], env=environment, stdout=subprocess.PIPE)
     assert parent.stdout
     with parent.stdout as output:
@@ -98,10 +108,11 @@ OF_RANKS = [
 
 @pytest.mark.slow
 @pytest.mark.frameworks
-def test_ranks_work_without_what_only_linux_has() -> None:
+def test_ranks_work_without_what_only_linux_has(without_linux: dict[str, str]) -> None:
     tests = [str(Path(__file__).parent / name) for name in OF_RANKS]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests]
-    environment = {**os.environ, "LABKIT_WITHOUT_LINUX": "1", "PYTEST_ADDOPTS": ""}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        command, cwd=ROOT, env=without_linux, capture_output=True, text=True, timeout=300, check=False
+    )
     assert done.returncode == 0, done.stdout
     assert " passed" in done.stdout
