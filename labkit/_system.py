@@ -36,7 +36,7 @@ LOOPBACK = {"linux": "lo", "darwin": "lo0"}.get(sys.platform, "")
 """The interface through which processes of this machine talk, whether or not it has a network; empty: unknown."""
 
 FORKING = {"OBJC_DISABLE_INITIALIZE_FORK_SAFETY": "YES"} if sys.platform == "darwin" else {}
-"""What a process is started with that will fork: else macOS ends its forks where a library has used Objective-C before."""
+"""What a process that will fork is started with: else macOS ends forks where a library has used Objective-C before."""
 
 _PR_SET_PDEATHSIG = 1
 _LOOK_S = 0.5
