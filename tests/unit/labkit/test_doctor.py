@@ -129,6 +129,15 @@ def test_a_package_that_goes_by_another_name_without_cuda_counts(monkeypatch: py
     assert (found.status, found.detail) == ("ok", "2.21.0 (tensorflow-cpu)")
 
 
+def test_a_kit_without_the_labs_frameworks_is_the_grader_alone() -> None:
+    found = only(software.frameworks([Requirement("no-torch==2.*"), Requirement("no-keras>=3")]))
+    assert (found.status, found.what) == ("warn", software.GRADER_ALONE)
+    assert found.detail == "no-torch, no-keras are not installed; the grader does without"
+    assert found.fix == "to run the labs: pip install 'dl-scale-practicum[labs]'"
+    missing = software.frameworks([Requirement("numpy"), Requirement("no-keras>=3")])
+    assert [part.status for part in missing] == ["ok", "fail"]
+
+
 def test_reading_versions_imports_no_framework() -> None:
     code = """
 import sys
