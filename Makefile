@@ -3,6 +3,8 @@ SHELL := bash
 .SHELLFLAGS := -o pipefail -c
 PYTHON ?= python3
 VENV := .venv
+# A student needs no development tools: make lab EXTRAS=labs
+EXTRAS ?= labs,dev
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 .DEFAULT_GOAL := help
@@ -30,7 +32,7 @@ $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 14) else "Python %d.%d: this kit needs 3.11 to 3.13\nhint: make setup PYTHON=python3.12" % v)'
 	@echo "setup: installing into $(VENV); a few minutes the first time"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -e '.[labs,dev]' 2>&1 | awk '$(PROGRESS)'
+	@$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -e '.[$(EXTRAS)]' 2>&1 | awk '$(PROGRESS)'
 	@touch $(READY)
 
 demo: $(READY) ## build lab 01, grade eight sample submissions in a sandbox, print the grades

@@ -22,6 +22,9 @@ _COMMANDS = {
 """What `--help` says of each; the modules, and nbgrader with them, are imported when one is used."""
 
 
+_SYSTEMS = {"darwin": "macOS", "win32": "Windows"}
+
+
 class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -46,6 +49,14 @@ def main() -> None:
     Example:
       autograder grade 01_numpy_mlp --workers 2
     """
+    if sys.platform != "linux":
+        here = _SYSTEMS.get(sys.platform, sys.platform)
+        click.echo(
+            f"error: autograder: works on Linux only, for its sandbox; this is {here}\n"
+            "hint: use the instructor's image (docs/docker.md: docker/build.sh instructor), or on Windows WSL2",
+            err=True,
+        )
+        raise SystemExit(1)
     # jsonschema, which checks notebooks, imports it if it is there: three quarters of a second, for addresses with
     # letters of other alphabets, of which a notebook has none.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import functools
 import io
 import re
 import sys
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +23,7 @@ __all__ = ["PALETTE", "SIZE_IN", "axes", "colour_map", "finish", "look", "lumina
 # Okabe and Ito (2008), "Color universal design"; without its yellow, which is too light for lines on white.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 SIZE_IN = (6.0, 3.1)  # fits the text column of a printed notebook
+_DRAWN = "_labkit_drawn"
 _LINES = ("-", "--", "-.", ":")
 _MARKS = ("o", "s", "^", "D", "v", "P", "X")
 
@@ -105,18 +108,38 @@ def _use_svg(shell: Any) -> None:
 
     if "inline" in plt.get_backend():
         InlineBackend.instance().figure_formats = {"svg"}
-        shell.display_formatter.formatters["image/svg+xml"].for_type(Figure, _svg)
+        formatters = shell.display_formatter.formatters
+        formatters["image/svg+xml"].for_type(Figure, _svg)
+        formatters["text/html"].for_type(Figure, functools.partial(_html, formatters["image/svg+xml"]))
 
 
 def _svg(figure: Figure) -> tuple[str, dict[str, str]]:
     """Return a figure as SVG, equal bytes for equal figures, with a description as its title and alternative text."""
+    drawn: tuple[str, str] | None = vars(figure).pop(_DRAWN, None)
+    page, words = drawn or _draw(figure)
+    return page, {"alt": words}
+
+
+def _html(svg: Any, figure: Figure) -> str | None:
+    """Return the same SVG in an image whose alternative text reaches the page: JupyterLab shows an SVG without it.
+
+    svg: IPython's formatter for SVG. Where somebody has chosen another format since, there is nothing to return.
+    """
+    if svg.type_printers.get(type(figure)) is not _svg:
+        return None
+    page, words = vars(figure)[_DRAWN] = _draw(figure)  # `_svg` is asked next
+    encoded = base64.b64encode(page.encode()).decode()
+    return f'<img alt="{escape(words)}" src="data:image/svg+xml;base64,{encoded}">'
+
+
+def _draw(figure: Figure) -> tuple[str, str]:
     import matplotlib.pyplot as plt
 
     words = _describe(figure)
     page = io.StringIO()
     with plt.rc_context({"svg.hashsalt": "labkit"}):
         figure.savefig(page, format="svg", bbox_inches="tight", metadata={"Date": None, "Title": words})
-    return page.getvalue(), {"alt": words}
+    return page.getvalue(), words
 
 
 def _describe(figure: Figure) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import re
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from labkit import _system
 
 __all__ = ["Gpu", "cores", "cpu_model", "driver_cuda", "gpus", "memory_bytes", "nvidia_on_bus"]
 
@@ -27,15 +28,15 @@ class Gpu:
 
 def cpu_model(root: Path = _ROOT) -> str:
     """Return the processor's name."""
-    text = _read(root / "proc/cpuinfo")
+    text = _system.text(root / "proc/cpuinfo")
     found = re.search(r"^(?:model name|Model|cpu model)\s*:\s*(.+)$", text, re.MULTILINE)
-    return found[1].strip() if found else platform.processor() or platform.machine() or "unknown"
+    other = _system.processor_name() or platform.processor() or platform.machine() or "unknown"
+    return found[1].strip() if found else other
 
 
 def cores(root: Path = _ROOT) -> float:
     """Return how many cores this process may use: its affinity, or a container's quota where that is less."""
-    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    quotas = [float(allowed)]
+    quotas = [float(_system.cores_of_this_process())]
     for text in _cgroup(root, "", "cpu.max"):  # "200000 100000", or "max 100000"
         quota, period = text.split()
         if quota != "max":
@@ -47,25 +48,23 @@ def cores(root: Path = _ROOT) -> float:
     return min(quotas)
 
 
-def memory_bytes(root: Path = _ROOT) -> tuple[int, int | None]:
-    """Return the memory that this process may use and how much of it is free, both limited by a container's.
-
-    The second is None where the system does not say.
-    """
-    sizes: dict[str, str] = dict(re.findall(r"^(\w+):\s+(\d+) kB$", _read(root / "proc/meminfo"), re.MULTILINE))
-    free: int | None
+def memory_bytes(root: Path = _ROOT) -> tuple[int, int]:
+    """Return the memory that this process may use and how much of it is free, both limited by a container's."""
+    sizes: dict[str, str] = dict(re.findall(r"^(\w+):\s+(\d+) kB$", _system.text(root / "proc/meminfo"), re.MULTILINE))
     if "MemTotal" in sizes:
         total, free = int(sizes["MemTotal"]) * 1024, int(sizes.get("MemAvailable", sizes["MemTotal"])) * 1024
     else:
-        total, free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), None
+        import psutil
+
+        total, free = psutil.virtual_memory().total, psutil.virtual_memory().available
     limits = [*_cgroup(root, "", "memory.max"), *_cgroup(root, "memory", "memory.limit_in_bytes")]
     limit = min([int(text) for text in limits if text != "max"], default=total)
-    return min(total, limit), min(free, limit) if free is not None else None
+    return min(total, limit), min(free, limit)
 
 
 def _cgroup(root: Path, controller: str, file: str) -> Iterator[str]:
     """Return what the control groups of this process say, from its own up to the root ("": version 2)."""
-    for line in _read(root / "proc/self/cgroup").splitlines():
+    for line in _system.text(root / "proc/self/cgroup").splitlines():
         _, names, path = line.split(":", 2)
         if controller not in names.split(","):
             continue
@@ -73,7 +72,7 @@ def _cgroup(root: Path, controller: str, file: str) -> Iterator[str]:
         own = mount / path.strip("/")
         # A container sees the host's path, but only its own group, at the mount point.
         for folder in (own, *own.parents):
-            if text := _read(folder / file).strip():
+            if text := _system.text(folder / file).strip():
                 yield text
             if folder == mount:
                 break
@@ -117,11 +116,7 @@ def _smi(*arguments: str) -> str:
 def nvidia_on_bus(root: Path = _ROOT) -> bool:
     """Return whether an NVIDIA display controller is plugged in, with or without a driver."""
     devices = (root / "sys/bus/pci/devices").glob("*")
-    return any(_read(at / "vendor").strip() == "0x10de" and _read(at / "class").startswith("0x03") for at in devices)
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(errors="replace")
-    except OSError:
-        return ""
+    return any(
+        _system.text(at / "vendor").strip() == "0x10de" and _system.text(at / "class").startswith("0x03")
+        for at in devices
+    )

@@ -11,6 +11,7 @@ import base64
 import binascii
 import re
 from collections.abc import Iterable
+from html import escape, unescape
 from typing import Any
 
 import nbformat
@@ -26,6 +27,7 @@ _MAX_TRACE = 200
 _MAX_OUTPUTS = 50
 _PICTURES = {"image/png": b"\x89PNG", "image/jpeg": b"\xff\xd8\xff", "image/gif": b"GIF8"}
 _CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_TITLE = re.compile(r"<title>([^<]{1,1000})</title>")
 _LEFT_OUT = "[more outputs were handed in than are kept]\n"
 
 
@@ -111,7 +113,8 @@ def _picture(data: dict[str, Any]) -> dict[str, str]:
     drawing = plain(data.get("image/svg+xml"), None)
     if "<svg" in drawing:
         encoded = base64.b64encode(drawing.encode()).decode()
-        return {"text/html": f'<img alt="figure" src="data:image/svg+xml;base64,{encoded}">'}
+        words = escape(" ".join(unescape(found[1]).split())) if (found := _TITLE.search(drawing)) else ""
+        return {"text/html": f'<img alt="{words or "figure"}" src="data:image/svg+xml;base64,{encoded}">'}
     return {}
 
 

@@ -24,7 +24,7 @@ from typing import Any
 
 from labkit._cluster.addresses import address_of, interface_of, interfaces
 from labkit._ranks.environment import ONE_THREAD
-from labkit._ranks.process_lifetime import end_marked
+from labkit._system import end_marked
 
 _MARK = "LABKIT_CLUSTER_PART"
 _POLL_S = 0.1

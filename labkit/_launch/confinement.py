@@ -11,8 +11,9 @@ import ctypes
 import os
 import platform
 import struct
-import sys
 from collections.abc import Sequence
+
+from labkit._system import LINUX, prctl, syscall
 
 __all__ = ["only_compute", "only_write_in"]
 
@@ -88,7 +89,7 @@ def only_write_in(folder: str) -> None:
     No process starts either, unless root started this one: it could live on.
     """
     _no_more(files=False)
-    if sys.platform == "linux":
+    if LINUX:
         _landlock(folder)
     _filter(_TELLING, _REFUSE, _ALLOW)
 
@@ -105,23 +106,22 @@ def _no_more(*, files: bool) -> None:
 
 def _landlock(folder: str) -> None:
     """Linux 5.13; an older one lets it write elsewhere."""
-    libc = ctypes.CDLL(None)
-    libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-    version = libc.syscall(_CREATE_RULES, None, 0, 1)
+    prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    version = syscall(_CREATE_RULES, None, 0, 1)
     if version <= 0:
         return
     rights = _WRITING | (_REFERRING if version > 1 else 0) | (_CUTTING if version > 2 else 0)
-    rules = libc.syscall(_CREATE_RULES, struct.pack("Q", rights), 8, 0)
+    rules = syscall(_CREATE_RULES, struct.pack("Q", rights), 8, 0)
     within = os.open(folder, os.O_PATH)
-    libc.syscall(_ADD_RULE, rules, 1, struct.pack("=Qi", rights, within), 0)
-    libc.syscall(_RESTRICT, rules, 0)
+    syscall(_ADD_RULE, rules, 1, struct.pack("=Qi", rights, within), 0)
+    syscall(_RESTRICT, rules, 0)
     os.close(rules)
     os.close(within)
 
 
 def _filter(calls: dict[str, tuple[int | None, int | None]], then: tuple[int, ...], otherwise: tuple[int, ...]) -> None:
     """Have the kernel do the one with these system calls and the other with all others."""
-    if sys.platform != "linux" or platform.machine() not in _MACHINES:
+    if not LINUX or platform.machine() not in _MACHINES:
         return
     machine, column = _MACHINES[platform.machine()]
     steps: list[Sequence[int]] = [(_LOAD, 0, 0, 4), (_EQUAL, 1, 0, machine), _REFUSE, (_LOAD, 0, 0, 0)]
@@ -130,6 +130,5 @@ def _filter(calls: dict[str, tuple[int | None, int | None]], then: tuple[int, ..
             steps += [(_EQUAL, 0, 1, number), then]
     steps.append(otherwise)
     code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
-    libc = ctypes.CDLL(None)
-    libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-    libc.prctl(_SET_SECCOMP, 2, struct.pack("HP", len(steps), ctypes.addressof(code)), 0, 0)
+    prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    prctl(_SET_SECCOMP, 2, struct.pack("HP", len(steps), ctypes.addressof(code)), 0, 0)

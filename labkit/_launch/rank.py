@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 from labkit._launch import confinement
-from labkit._ranks.process_lifetime import end_with_parent
+from labkit._system import end_with_parent
 
 __all__ = ["DUMP", "ENDED", "EVENT", "FORK", "KILL", "READY", "REQUEST", "Report", "Task", "serve"]
 

@@ -21,6 +21,7 @@ from typing import IO, NoReturn, Protocol
 from labkit._launch.errors import RankError
 from labkit._launch.rank import EVENT, REQUEST, serve
 from labkit._ranks.environment import ONE_THREAD
+from labkit._system import FORKING
 
 __all__ = ["Server", "fork_server", "warm_server"]
 
@@ -104,7 +105,7 @@ def _python(channel: socket.socket, log: IO[bytes]) -> subprocess.Popen[bytes]:
         stdin=subprocess.DEVNULL,
         stdout=log,
         stderr=log,
-        env={**os.environ, **ONE_THREAD},
+        env={**os.environ, **ONE_THREAD, **FORKING},
         # An interrupt of the kernel must not reach it: the ranks are stopped from here.
         start_new_session=True,
     )

@@ -21,7 +21,7 @@ from typing import Any
 from labkit._launch.fresh_process import ProcessError
 from labkit._ranks.environment import LOOPBACK, ONE_THREAD
 from labkit._ranks.messages import LOG
-from labkit._ranks.process_lifetime import end_marked, end_with_parent
+from labkit._system import end_marked, end_with_parent
 
 __all__ = ["torchrun"]
 
@@ -81,12 +81,12 @@ def run_agent(parent: int) -> None:
 
 @contextlib.contextmanager
 def ending_with(parent: int, mark: str) -> Iterator[None]:
-    """End this agent when the process that started it has gone, and with it all that carries its mark (Linux).
+    """End this agent when the process that started it has gone, and with it all that carries its mark.
 
     SIGTERM lets torchrun end its ranks. But when it comes while torchrun starts them, it forgets those that it has.
     """
     end_with_parent(signal.SIGTERM)
-    if sys.platform == "linux" and os.getppid() != parent:  # gone before this was said
+    if os.getppid() != parent:  # gone before this was said
         sys.exit(128 + signal.SIGTERM)
     try:
         yield

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from labkit._system import is_root
 from labkit._work.copies import WorkError, bring_up_to_date
 
 __all__ = ["lab", "work"]
@@ -61,7 +62,7 @@ def lab(options: tuple[str, ...], released: Path, own: Path) -> None:
     from labkit._work.jupyterlab import command, settings
 
     _bring_up_to_date(released, own, ())
-    root = hasattr(os, "geteuid") and os.geteuid() == 0
+    root = is_root()
     if root:
         click.echo(
             "note: you are root, whom JupyterLab turns away unless it is told --allow-root: it is told", err=True

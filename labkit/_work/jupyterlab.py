@@ -11,6 +11,7 @@ __all__ = ["command", "settings"]
 
 _SETTINGS = Path(__file__).parent / "jupyter"
 _EXCHANGE = Path("/usr/local/share/nbgrader/exchange")
+_NAMED = "PRACTICUM_EXCHANGE"
 _CONFIG = "nbgrader_config.py"
 
 
@@ -39,7 +40,9 @@ def _has_exchange(environment: Mapping[str, str]) -> bool:
     """
     from jupyter_core.paths import jupyter_config_path
 
-    if environment.get("PRACTICUM_EXCHANGE") or _EXCHANGE.is_dir():
+    if environment.get(_NAMED) or _EXCHANGE.is_dir():
         return True
     files = [Path(folder, _CONFIG) for folder in [*map(str, jupyter_config_path()), str(Path.cwd())]]
-    return any("c.Exchange" in file.read_text(encoding="utf-8", errors="replace") for file in files if file.is_file())
+    texts = [file.read_text(encoding="utf-8", errors="replace") for file in files if file.is_file()]
+    # The image's own configuration has an exchange only where the variable names one.
+    return any("c.Exchange" in text and _NAMED not in text for text in texts)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import shutil
 import socket
-import sys
 from pathlib import Path
 
-from labkit import _machine
+from labkit import _machine, _system
 from labkit.doctor.finding import Finding
 
 __all__ = ["disk", "loopback", "memory", "processor", "shared_memory"]
@@ -27,12 +26,11 @@ def processor() -> list[Finding]:
 def memory() -> list[Finding]:
     """Measure memory, a container's limit included."""
     total, free = _machine.memory_bytes()
-    detail = f"{total / _GIB:.1f} GiB" + (f", {free / _GIB:.1f} GiB free" if free is not None else "")
-    least = total if free is None else free
+    detail = f"{total / _GIB:.1f} GiB, {free / _GIB:.1f} GiB free"
     fix = "close other programs, or allow more (docker run --memory 8g): a notebook needs 1 to 3 GiB"
     if total < 2 * _GIB:
         return [Finding("fail", "memory", detail, fix)]
-    return [Finding("warn", "memory", detail, fix) if least < 2 * _GIB else Finding("ok", "memory", detail)]
+    return [Finding("warn", "memory", detail, fix) if free < 2 * _GIB else Finding("ok", "memory", detail)]
 
 
 def disk() -> list[Finding]:
@@ -47,7 +45,7 @@ def disk() -> list[Finding]:
 def shared_memory() -> list[Finding]:
     """Measure the memory through which data loaders hand over batches; a container has 64 MiB unless told."""
     place = Path("/dev/shm")
-    if sys.platform != "linux":
+    if not _system.LINUX:
         return []
     size = shutil.disk_usage(place).total / _GIB if place.is_dir() else 0.0
     detail = f"{size:.2g} GiB in {place}"

@@ -13,7 +13,12 @@ from tests.images.conftest import DOCKER, ROOT, TOKEN, Container
 
 pytestmark = pytest.mark.image
 
-IMAGE = "dl-scale-practicum:binder"
+IMAGE, OLDER = "dl-scale-practicum:binder", "dl-scale-practicum:older"
+_OLDER_LAB = (
+    "import json, pathlib; from labkit._work.stamp import stamp; "
+    "path = pathlib.Path('/opt/practicum/labs/01_numpy_mlp/01_numpy_mlp.ipynb'); old = json.loads(path.read_text()); "
+    "old['cells'].pop(); stamp(old, {}); path.write_text(json.dumps(old))"
+)
 # What BinderHub adds to the user's name, port and token: a path of its own.
 BASE = "/user/practicum-x1y2/"
 COMMAND = (
@@ -29,8 +34,19 @@ def _build(*arguments: str) -> str:
     return done.stderr if done.returncode else ""
 
 
+def _with(image: str, steps: str) -> str:
+    """Return the name of this image after a few more steps."""
+    command = [DOCKER, "build", "--quiet", "--tag", OLDER, "-"]
+    text = f"FROM {image}\n{steps}"
+    environment = {**os.environ, "DOCKER_BUILDKIT": "1"}
+    subprocess.run(command, input=text, env=environment, capture_output=True, text=True, check=True)
+    return OLDER
+
+
 def test_binders_command_serves_this_checkouts_labs(student_image: str, start: Callable[..., Container]) -> None:
-    assert not _build("--build-arg", "NB_USER=jovyan", "--build-arg", "NB_UID=1000")
+    # The published image may be older than the checkout that Binder is asked for.
+    image = _with(student_image, f'USER 0\nRUN python -c "{_OLDER_LAB}"\nUSER 1000\n')
+    assert not _build("--build-arg", f"IMAGE={image}", "--build-arg", "NB_USER=jovyan", "--build-arg", "NB_UID=1000")
     container = start(IMAGE, "--user", "1000", "--publish", "127.0.0.1::8888", command=COMMAND)
     container.wait(path=f"{BASE}api")
     with pytest.raises(urllib.error.HTTPError, match="403"):

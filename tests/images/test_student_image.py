@@ -157,6 +157,27 @@ def test_work_survives_a_restart_and_new_labs_do_not_replace_it(student_image: s
     assert "01_numpy_mlp.ipynb" in container.run("ls", "labs/01_numpy_mlp")
 
 
+def test_a_lab_of_an_older_image_becomes_this_one_s_and_keeps_its_answers(student_image: str, start: Start) -> None:
+    container = start(student_image, *SERVED)
+    container.wait()
+    # As an image had it before labs were stamped: nobody knows what it began as.
+    container.python(
+        "import json, pathlib\n"
+        "path = pathlib.Path('labs/00_orientation/00_orientation.ipynb')\n"
+        "text = path.read_text().replace('raise NotImplementedError', 'return 1  #')\n"
+        "old = json.loads(text)\n"
+        "del old['metadata']['labkit']\n"
+        "old['cells'].pop()\n"
+        "path.write_text(json.dumps(old))"
+    )
+    docker("restart", container.name)
+    container.wait()
+    text = container.run("cat", "labs/00_orientation/00_orientation.ipynb")
+    assert "return 1  #" in text
+    assert '"digest"' in text
+    assert "labs/00_orientation: updated" in container.log()
+
+
 def test_health_follows_the_server(student_image: str, start: Start) -> None:
     container = start(student_image, "--health-interval", "1s", "--health-retries", "1", *SERVED)
     container.wait()
@@ -210,6 +231,8 @@ def test_it_opens_on_the_course_s_first_page(student_image: str, start: Start, p
     assert page.locator(".jp-MarkdownViewer h1").first.inner_text().startswith("Deep learning at scale")
     assert page.locator(".jp-MarkdownViewer h2").all_inner_texts() == ["For students", "The labs"]
     assert page.locator("text=Jupyter news").count() == 0
+    # No exchange, so no list of assignments, which would show errors; nor what is for instructors.
+    assert "Nbgrader" not in page.locator(".lm-MenuBar-itemLabel").all_inner_texts()
 
 
 def test_stopping_while_a_notebook_is_saved_leaves_one_version_of_it_whole(student_image: str, start: Start) -> None:

@@ -67,6 +67,11 @@ def test_make_help_lists_every_target_of_the_readme(checkout: Path) -> None:
                 assert f"make {target} " in listed, f"{page.name}: make {target}"
 
 
+def test_make_lab_passes_jupyterlab_a_port_and_flags(checkout: Path) -> None:
+    said = _run("make --dry-run --old-file=.venv/.ready lab PORT=9000 FLAGS=--no-browser", checkout).stdout
+    assert said.split()[-4:] == [".venv/bin/labkit", "lab", "--port=9000", "--no-browser"]
+
+
 @pytest.mark.slow
 def test_labkit_doctor_runs_as_the_readme_says(checkout: Path) -> None:
     done = _run(".venv/bin/labkit doctor", checkout)

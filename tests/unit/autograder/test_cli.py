@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import importlib.util
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,16 @@ def test_an_expected_error_is_a_message_with_a_hint_and_exit_code_one(
     result = _run("grade", "lab")
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.startswith(message)
+
+
+def test_on_another_system_one_line_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    result = _run("grade", "lab")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        "error: autograder: works on Linux only, for its sandbox; this is macOS\n"
+        "hint: use the instructor's image (docs/docker.md: docker/build.sh instructor), or on Windows WSL2\n"
+    )
 
 
 def test_ctrl_c_says_that_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from labkit import _machine
+from labkit._system import LINUX
 from labkit.doctor import SECTIONS, Finding, accelerator, examine, machine, places, software
 
 GIB = 1024**3
@@ -75,7 +76,7 @@ def test_a_probe_that_crashes_is_a_warning_and_the_others_go_on() -> None:
 def test_every_problem_comes_with_a_fix(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metadata, "version", lambda _: "0.0.1")
     monkeypatch.setattr(_machine, "cores", lambda: 1.0)
-    monkeypatch.setattr(_machine, "memory_bytes", lambda: (GIB, None))
+    monkeypatch.setattr(_machine, "memory_bytes", lambda: (GIB, GIB))
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(1, 1, 0))
     monkeypatch.setattr(shutil, "which", lambda _: None)
     probes = [*SECTIONS["Packages"], *SECTIONS["Machine"], *SECTIONS["Grading"]]
@@ -126,6 +127,15 @@ def test_a_package_that_goes_by_another_name_without_cuda_counts(monkeypatch: py
     monkeypatch.setattr(software, "_version", {"tensorflow-cpu": "2.21.0"}.get)
     found = software.package(Requirement("tensorflow==2.21.*"))
     assert (found.status, found.detail) == ("ok", "2.21.0 (tensorflow-cpu)")
+
+
+def test_a_kit_without_the_labs_frameworks_is_the_grader_alone() -> None:
+    found = only(software.frameworks([Requirement("no-torch==2.*"), Requirement("no-keras>=3")]))
+    assert (found.status, found.what) == ("warn", software.GRADER_ALONE)
+    assert found.detail == "no-torch, no-keras are not installed; the grader does without"
+    assert found.fix == "to run the labs: pip install 'dl-scale-practicum[labs]'"
+    missing = software.frameworks([Requirement("numpy"), Requirement("no-keras>=3")])
+    assert [part.status for part in missing] == ["ok", "fail"]
 
 
 def test_reading_versions_imports_no_framework() -> None:
@@ -204,11 +214,9 @@ def test_two_cores_are_enough(cores: float, status: str, monkeypatch: pytest.Mon
     assert only(machine.processor()).status == status
 
 
-@pytest.mark.parametrize(
-    ("total", "free", "status"), [(8, 4, "ok"), (8, None, "ok"), (8, 1, "warn"), (1, 1, "fail"), (1, None, "fail")]
-)
-def test_memory_needs_two_gibibytes(total: int, free: int | None, status: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_machine, "memory_bytes", lambda: (total * GIB, free and free * GIB))
+@pytest.mark.parametrize(("total", "free", "status"), [(8, 4, "ok"), (8, 1, "warn"), (1, 1, "fail")])
+def test_memory_needs_two_gibibytes(total: int, free: int, status: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_machine, "memory_bytes", lambda: (total * GIB, free * GIB))
     assert only(machine.memory()).status == status
 
 
@@ -218,7 +226,7 @@ def test_a_full_disk_fails(free: int, status: str, monkeypatch: pytest.MonkeyPat
     assert only(machine.disk()).status == status
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="/dev/shm is Linux's")
+@pytest.mark.skipif(not LINUX, reason="/dev/shm is Linux's")
 def test_a_containers_default_shared_memory_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(64 * 1024**2, 0, 0))
     assert "--shm-size" in only(machine.shared_memory()).fix
@@ -325,7 +333,7 @@ def test_data_sets_that_need_no_network_are_listed() -> None:
     assert "downloads mnist" in found.detail
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap is Linux's")
+@pytest.mark.skipif(not LINUX, reason="bubblewrap is Linux's")
 def test_a_sandbox_that_is_missing_or_refused_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert only(places.sandbox()).detail == "bubblewrap is not installed"

@@ -25,6 +25,7 @@ from labkit._launch import ProcessError, RankError, RankNotImplementedError, in_
 from labkit._launch.errors import blame, died, ranks, reported
 from labkit._launch.rank import Report
 from labkit._launch.server import warm_server
+from labkit._system import LINUX
 
 pytestmark = pytest.mark.frameworks
 
@@ -321,7 +322,7 @@ def _inherited_sockets() -> None:
         raise PermissionError
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="Linux sees to it")
+@pytest.mark.skipif(not LINUX, reason="Linux sees to it")
 @pytest.mark.parametrize("way", TELLING)
 def test_what_may_only_compute_or_write_in_its_folder_tells_nobody_else(way: str, tmp_path: Path) -> None:
     outside, inside = tmp_path / "outside", tmp_path / "inside"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import itertools
 import subprocess
@@ -272,5 +273,11 @@ def test_a_notebook_shows_each_figure_once_as_svg() -> None:
     shown = [
         [sorted(output.get("data", [output["output_type"]])) for output in cell.outputs] for cell in notebook.cells
     ]
-    as_svg, as_png = ["image/svg+xml", "text/plain"], ["image/png", "text/plain"]
+    as_svg, as_png = ["image/svg+xml", "text/html", "text/plain"], ["image/png", "text/plain"]
     assert shown == [[], [as_svg], [["stream"], as_svg], [as_png]]
+    # What a page shows: JupyterLab puts no alternative text to an SVG.
+    (figure,) = notebook.cells[1].outputs
+    assert figure.data["text/html"].startswith(
+        '<img alt="last value of its cell; series: values" src="data:image/svg+xml;base64,'
+    )
+    assert base64.b64decode(figure.data["text/html"].split(",")[1][:-2]).decode() == figure.data["image/svg+xml"]

@@ -376,3 +376,6 @@ def test_students_settings_come_before_their_own_and_depend_on_an_exchange(
     assert settings({"PRACTICUM_EXCHANGE": "/srv/exchange"})["JUPYTER_CONFIG_PATH"] == student
     (tmp_path / "nbgrader_config.py").write_text("c.Exchange.root = '/srv/exchange'\n")
     assert settings({})["JUPYTER_CONFIG_PATH"] == student
+    of_image = (ROOT / "docker/image/etc/nbgrader_config.py").read_text(encoding="utf-8")
+    (tmp_path / "nbgrader_config.py").write_text(of_image)
+    assert settings({})["JUPYTER_CONFIG_PATH"] == f"{alone}:{student}"

@@ -51,7 +51,8 @@ def test_students_receive_stubs_visible_tests_and_metadata(lab: WriteLab) -> Non
     assert cells["setup"].metadata.editable is False
     assert cells["words"].source == "_Write your answer here._"
     explore = next(cell for cell in cells.values() if cell.source.startswith(EXPLORE))
-    assert (explore.id, explore.metadata) == ("task-1-softmax-explore", {"labkit": {"explore": True}})
+    assert (explore.id, explore.metadata.labkit) == ("task-1-softmax-explore", {"explore": True})
+    assert explore.metadata.tags == ["raises-exception"]
 
 
 def test_the_instructor_s_notebook_holds_everything(lab: WriteLab) -> None:

@@ -41,6 +41,15 @@ def test_a_drawing_is_shown_where_nothing_of_it_runs() -> None:
     assert base64.b64decode(html.partition("base64,")[2].rstrip('">')).decode() == SVG
 
 
+def test_a_drawing_keeps_its_title_as_alternative_text_and_nothing_more() -> None:
+    title = 'Loss &amp; more" onerror="alert(1)\n&lt;script&gt;'
+    html = shown({"image/svg+xml": f"<svg><title>{title}</title></svg>"})["text/html"]
+    assert html.startswith(
+        '<img alt="Loss &amp; more&quot; onerror=&quot;alert(1) &lt;script&gt;" src="data:image/svg+xml'
+    )
+    assert html.count('"') == 4
+
+
 @pytest.mark.parametrize(
     "data",
     [
