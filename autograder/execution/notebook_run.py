@@ -91,7 +91,7 @@ class Run:
             tuple(self.problems),
             isolated=self.tests.isolated,
             reports=self.reports,
-            starved=self.budget.starved,
+            starved=self.budget.starved or self.tests.overdue,
         )
 
     async def _start(self) -> None:

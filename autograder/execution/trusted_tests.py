@@ -30,6 +30,7 @@ _PROGRAM = Path(frames.__file__).with_name("tests_program.py")
 _GRACE_S = 5.0
 """How long a test cell may take to report after its time is over."""
 _FAILED = "the process that runs the tests has ended: what it was sent was too much for it"
+_LATE = "the process that runs the tests did not answer in time"
 _MAX_TEXT = 100_000
 _MAX_TRACE = 20
 
@@ -71,6 +72,8 @@ class TrustedCells(AbstractContextManager["TrustedCells"]):
         self, sandbox: walls.Sandbox, checks: Checks, limits: walls.ProcessLimits, policy: walls.Policy, files: Path
     ) -> None:
         self._failed = ""
+        self.overdue = False
+        """Whether it was given up because it did not answer in time, as on a machine that is busy with something else."""
         self._sandbox = sandbox
         self._checks = checks
         self._limits = limits
@@ -173,8 +176,9 @@ class TrustedCells(AbstractContextManager["TrustedCells"]):
             deadline = time.monotonic() + order["waiting_s"] + _GRACE_S
             self._control.send(order, deadline=deadline)
             return self._control.receive(deadline)[0]
-        except frames.Unanswered:
-            self._failed = _FAILED
+        except frames.Unanswered as error:
+            self.overdue = isinstance(error, frames.TimeLimit)
+            self._failed = _LATE if self.overdue else _FAILED
             self.end()
             return {}
 
