@@ -73,7 +73,7 @@ class TrustedCells(AbstractContextManager["TrustedCells"]):
     ) -> None:
         self._failed = ""
         self.overdue = False
-        """Whether it was given up because it did not answer in time, as on a machine that is busy with something else."""
+        """Whether it was given up because it did not answer in time, as on a machine that is busy otherwise."""
         self._sandbox = sandbox
         self._checks = checks
         self._limits = limits
