@@ -138,6 +138,10 @@ class Run:
         wanted, own = given.names_in(cell.source)
         wanted -= own
         self._shown = {shown: names - own for shown, names in self._shown.items()}
+        return await self._run_shown(wanted, name, allowed)
+
+    async def _run_shown(self, wanted: frozenset[str], name: str, allowed: Allowance) -> str:
+        """Run what students see of tests above that binds one of these names; return as `_run_cell` does."""
         for shown in [text for text, names in self._shown.items() if names & wanted]:
             del self._shown[shown]
             self.client.begin(self.ran)
@@ -152,8 +156,11 @@ class Run:
             self.reports[grade_id] = Report.failed(grade_id, DIED, why)
             return ""
         name, self._why = cell_name(number, cell), "its time was over"
+        if reason := await self._run_shown(self.tests.checks.asked_of_kernel(grade_id, cell.source), name, allowed):
+            return reason
         self.client.begin(self.ran)
-        answering = nbformat.v4.new_code_cell(serving(cell.source, number + 1, self.tests.definitions(grade_id)))
+        again = self.tests.checks.defined_again(grade_id, cell.source)
+        answering = nbformat.v4.new_code_cell(serving(cell.source, number + 1, again))
         over = asyncio.create_task(self._stopped(number + 1, allowed))
         student = asyncio.create_task(self._run_source(name, answering, over, serving=True))
         self.reports[grade_id], late = await self.tests.run(grade_id, cell.source, number + 1, allowed)
