@@ -1,9 +1,9 @@
-"""What the locked cells of a notebook give to its tests, told apart by what it depends on.
+"""What the locked cells of a notebook, and the visible parts of tests, give to the tests below them.
 
 A locked cell imports NumPy, loads data, defines a helper. In a notebook these names lie where the student's code can
 rebind them: `np.allclose = lambda *_: True`. So what no code of the student's can have a say in is made again on the
 trusted side, for each test that uses it; functions that need the student's names are defined again, from the locked
-text, where they must run.
+text, where they must run. What students see of a test is locked text as well.
 """
 
 from __future__ import annotations
@@ -26,12 +26,15 @@ __all__ = [
     "FUNCTIONS",
     "IMPORTS",
     "NOTHING",
+    "asked_of_kernel",
     "brought_along",
     "definitions",
     "global_names",
     "imports",
+    "left_by_test",
     "names_given",
     "names_in",
+    "names_needed",
     "say_names",
     "statements",
     "trusted_names",
@@ -41,6 +44,8 @@ NOTHING, IMPORTS, DATA, FUNCTIONS = range(4)
 """How much of the locked cells is the grader's: nothing; imports; data as well; functions as well."""
 
 _IMPORTS = ast.Import | ast.ImportFrom
+_BINDING = _IMPORTS | ast.Assign | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+"""What binds its names whenever it is run to its end, which a loop or a condition does not."""
 _STAR = "*"
 _MAX_SOURCE = 200_000
 _BUILT_IN = frozenset(dir(builtins))
@@ -64,7 +69,7 @@ def trusted_names(cells: Sequence[str], theirs: Collection[str], level: int, tes
     code, which knows its own. Raises what the statements raise.
     """
     ours = _ours(tuple(cells), frozenset(theirs), level, expand=True)
-    wanted = global_names(test) & {name for statement in ours for name in statement.binds}
+    wanted = names_needed(test) & {name for statement in ours for name in statement.binds}
     if not wanted:
         return {}
     space: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins}
@@ -76,16 +81,53 @@ def trusted_names(cells: Sequence[str], theirs: Collection[str], level: int, tes
 def brought_along(cells: Sequence[str], theirs: Collection[str], test: str) -> str:
     """Return the text of what a test brings along of the locked cells above it, if it can; nothing is imported."""
     ours = _ours(tuple(cells), frozenset(theirs), FUNCTIONS, expand=False)
-    wanted = global_names(test) & {name for statement in ours for name in statement.binds}
+    wanted = names_needed(test) & {name for statement in ours for name in statement.binds}
     stars = [statement for statement in ours if _STAR in statement.binds]
     return "\n".join(ast.unparse(statement.node) for statement in [*stars, *_needed(ours, wanted)])
 
 
-def definitions(cells: Sequence[str], theirs: Collection[str]) -> list[list[str]]:
-    """Return the imports and functions of each locked cell, as text, in their order: what can be defined twice."""
-    kinds = _IMPORTS | ast.FunctionDef
-    kept = [[s for s in _all((cell,)) if isinstance(s.node, kinds) and not s.binds & set(theirs)] for cell in cells]
+def definitions(cells: Sequence[str], theirs: Collection[str], test: str) -> list[list[str]]:
+    """Return what can be defined twice, as text, in order: each cell's imports, and the functions that a test uses."""
+    used = _reached(cells, global_names(test))
+    kept = [
+        [s for s in _all((cell,)) if not s.binds & set(theirs) and _defines(s) and (_imports(s.node) or s.binds & used)]
+        for cell in cells
+    ]
     return [[ast.unparse(statement.node) for statement in some] for some in kept if some]
+
+
+def asked_of_kernel(cells: Sequence[str], theirs: Collection[str], level: int, test: str) -> frozenset[str]:
+    """Return the names of these cells that must stand in the student's process for this test to find them there.
+
+    What is the grader's is not asked for there, and functions are defined again: but these look up names there, too.
+    """
+    ours = {name for s in _ours(tuple(cells), frozenset(theirs), level, expand=False) for name in s.binds}
+    defined = {name for s in _all(tuple(cells)) if _defines(s) for name in s.binds}
+    return _reached(cells, names_needed(test) - ours) - defined
+
+
+def _reached(cells: Sequence[str], names: frozenset[str]) -> frozenset[str]:
+    """Return these names and those that their statements look up, and so on."""
+    found, more = frozenset[str](), names
+    while more - found:
+        found |= more
+        more = frozenset(name for s in _all(tuple(cells)) if s.binds & found for name in s.uses)
+    return found
+
+
+def _defines(statement: _Statement) -> bool:
+    return isinstance(statement.node, _IMPORTS | ast.FunctionDef)
+
+
+def left_by_test(shown: str) -> str:
+    """Return what a test's visible part leaves to the cells below it, as the text of a locked cell.
+
+    Its checks have been made: asserts, and what reports by labkit's check.
+    """
+    parts = _all((shown,))
+    reporting = {name for s in parts if _imports(s.node) and "labkit" in ast.unparse(s.node) for name in s.binds}
+    checks = [s for s in parts if isinstance(s.node, ast.Assert) or (not _defines(s) and s.uses & reporting)]
+    return "\n".join(ast.unparse(s.node) for s in parts if s not in checks)
 
 
 def names_given(cells: Sequence[str], *, imported: bool = True) -> frozenset[str]:
@@ -138,6 +180,18 @@ def global_names(source: str) -> frozenset[str]:
         return frozenset(re.findall(r"[^\W\d]\w*", source))
 
 
+def names_needed(test: str) -> frozenset[str]:
+    """Return the names that a test looks up and that it has not bound itself before, as far as its text tells."""
+    if not (parts := _all((test,))):
+        return global_names(test)
+    needed, bound = set[str](), set[str]()
+    for statement in parts:
+        needed |= statement.uses - bound
+        if isinstance(statement.node, _BINDING):
+            bound |= statement.binds
+    return frozenset(needed)
+
+
 def names_in(source: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the names that a student's cell looks up among its globals, in functions too, and those that it binds.
 
@@ -186,7 +240,8 @@ def _statement(node: ast.stmt, *, expand: bool) -> _Statement:
     bound = {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()}
     changed = {n.value.id for n in ast.walk(node) if isinstance(n, ast.Attribute | ast.Subscript)
                and isinstance(n.ctx, ast.Store) and isinstance(n.value, ast.Name)}  # fmt: skip
-    return _Statement(node, frozenset(bound | changed), frozenset(_looked_up(table)) | frozenset(changed))
+    added = {n.target.id for n in ast.walk(node) if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)}
+    return _Statement(node, frozenset(bound | changed), frozenset({*_looked_up(table), *changed, *(added & bound)}))
 
 
 @lru_cache(maxsize=64)

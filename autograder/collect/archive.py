@@ -20,6 +20,7 @@ from typing import BinaryIO
 
 from autograder.collect.contents import MAX_FILES, TooMany, readable
 from autograder.errors import CourseError, SubmissionError
+from autograder.files import MAX_DEPTH, walk
 
 __all__ = ["UNREAD", "Archive", "Member", "open_archive", "open_zip"]
 
@@ -27,7 +28,8 @@ UNREAD = "cannot be read"
 _MAX_RATIO = 300
 _RATIO_FROM = 5 * 1024 * 1024
 _MAX_NAME = 1000
-_MAX_DEPTH = 24
+_MAX_WALKED = 2 * MAX_FILES
+"""Files and folders together."""
 _CHUNK = 1 << 20
 _JUNK = re.compile(
     r"(^|/)(__MACOSX|\.ipynb_checkpoints|\.DS_Store|\._[^/]*|Thumbs\.db|desktop\.ini)(/|$)", re.IGNORECASE
@@ -163,8 +165,8 @@ def _unsafe(path: str) -> str:
         return "a path that leads out of its folder"
     if len(path) > _MAX_NAME or max(len(part.encode("utf-8", "replace")) for part in path.split("/")) > 255:
         return "a name too long"
-    if path.count("/") > _MAX_DEPTH:
-        return f"more than {_MAX_DEPTH} folders deep"
+    if path.count("/") > MAX_DEPTH:
+        return f"more than {MAX_DEPTH} folders deep"
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -176,29 +178,13 @@ def _folder(root: Path) -> Archive:
     archive = Archive()
     tops: Counter[str] = Counter()
 
-    def unread(error: OSError) -> None:
-        archive.left_out.append((_below(root, error.filename), f"{UNREAD}: {error.strerror}"))
+    def unread(name: str, error: OSError) -> None:
+        archive.left_out.append((name or ".", f"{UNREAD}: {error.strerror}"))
 
-    for folder, below, names in os.walk(root, onerror=unread):
-        below.sort()
-        for name in sorted([*names, *(name for name in below if (Path(folder) / name).is_symlink())]):
-            path = Path(folder) / name
-            try:
-                status = path.lstat()
-            except OSError as error:
-                unread(error)
-                continue
-            link = "a link" if stat.S_ISLNK(status.st_mode) else ""
-            problem = link or ("" if stat.S_ISREG(status.st_mode) else "not an ordinary file")
-            inside = path.relative_to(root).as_posix()
-            archive.add(inside, status.st_size, status.st_mtime, path, problem)
-            tops[inside.partition("/")[0]] += 1
+    for entry in walk(root, most=_MAX_WALKED, unread=unread):
+        problem = {"a link, not a file": "a link"}.get(entry.problem, entry.problem)
+        archive.add(entry.name, entry.status.st_size, entry.status.st_mtime, entry.path, problem)
+        tops[entry.name.partition("/")[0]] += 1
         if tops.total() > MAX_FILES:
             raise TooMany(root, tops)
     return archive
-
-
-def _below(root: Path, name: str) -> str:
-    with suppress(ValueError):
-        return Path(name).relative_to(root).as_posix()
-    return name

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from autograder.collect.names import TIMESTAMP
 from autograder.course import Course, moment
-from autograder.errors import CourseError
+from autograder.errors import CourseError, SubmissionError
+from autograder.files import walk
 
 __all__ = ["KEPT", "Submission", "place"]
 
@@ -104,8 +105,12 @@ def _check(target: Path) -> None:
 
 
 def _same(folder: Path, content: Mapping[str, bytes]) -> bool:
-    there = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if not path.is_dir()}
-    if there.keys() != content.keys() or any(p.is_symlink() or not p.is_file() for p in there.values()):
+    try:
+        found = list(walk(folder))
+    except SubmissionError:  # more than is ever placed
+        return False
+    there = {entry.name: entry.path for entry in found}
+    if there.keys() != content.keys() or not all(entry.ordinary for entry in found):
         return False
     return all(path.stat().st_size == len(content[n]) and path.read_bytes() == content[n] for n, path in there.items())
 

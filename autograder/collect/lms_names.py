@@ -26,6 +26,8 @@ _CANVAS = re.compile(
 )
 _MOODLE = re.compile(r"(?P<name>.+?)_(?P<participant>\d+)_assignsubmission_(?P<kind>[a-z0-9]+)(?:_(?P<rest>.*))?")
 """Of any kind of submission: what a student calls files of one that we do not read is no other student's."""
+_MOODLE_ENDS = re.compile(r"_\d+(?=_assignsubmission_[a-z0-9]+(?:_|$))")
+"""Where a full name may end. One that has this in it itself, and a file's name that has, look the same."""
 _NO_FILES = {"onlinetext": "a text typed into Moodle, not a file"}
 _GRADESCOPE = re.compile(r"submission_(?P<number>\d+)")
 _USUAL = re.compile(r"submitted|submissions|assignment_\d+_export", re.IGNORECASE)
@@ -149,6 +151,8 @@ def _canvas(member: Member, *, level: int) -> Iterable[Piece]:
 def _moodle(member: Member, *, level: int) -> Iterable[Piece]:
     if (found := _parts(member, _MOODLE)) and found[0] == level:
         place, match = found
+        if len(_MOODLE_ENDS.findall(match[0])) > 1:
+            return
         other = _NO_FILES.get(match["kind"], f"not of the files handed in, but of Moodle's {match['kind']}")
         problem = "" if match["kind"] == "file" else other
         parts = member.path.split("/")

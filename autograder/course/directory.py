@@ -24,6 +24,7 @@ from autograder.course.execution import limits_within
 from autograder.course.moments import moment
 from autograder.course.preprocess import save_cells
 from autograder.errors import CourseError
+from autograder.files import MAX_ENTRIES, Entry, walk
 from autograder.model import CellSpec, GradebookEntry, Limits
 
 __all__ = ["Course", "open_course"]
@@ -110,9 +111,9 @@ class Course:
         return self._files(folder, self.directory.ignore)
 
     def handed_in(self, folder: Path) -> dict[str, Path]:
-        """Return what stands beside a student's notebook, also links and pipes, which nobody may open.
+        """Return what stands beside a student's notebook, also links, pipes and folders too deep, which nobody opens.
 
-        What keeps the sources of labs like ours away from students does not keep a student's own module away.
+        What keeps sources of ours away from students does not keep a student's own module away.
         """
         patterns = [pattern for pattern in self.directory.ignore if pattern not in _OF_SOURCES]
         return self._files(folder, patterns, everything=True)
@@ -120,13 +121,12 @@ class Course:
     def _files(self, folder: Path, patterns: Iterable[str], *, everything: bool = False) -> dict[str, Path]:
         ignored = [*patterns, "*.ipynb", "timestamp.txt"]
 
-        def wanted(path: Path) -> bool:
-            parts = map(Path, path.relative_to(folder).parts)
-            ordinary = path.is_file() and not path.is_symlink()
-            kind = ordinary or (everything and (path.is_symlink() or not path.is_dir()))
-            return kind and not any(p.match(i) for p in parts for i in ignored)
+        def wanted(entry: Entry) -> bool:
+            left_out = any(Path(part).match(pattern) for part in entry.name.split("/") for pattern in ignored)
+            return (everything or entry.ordinary) and not left_out
 
-        return {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*")) if wanted(path)}
+        found = walk(folder, most=MAX_ENTRIES if everything else sys.maxsize - 1) if folder.is_dir() else ()
+        return {entry.name: entry.path for entry in sorted(found, key=lambda entry: entry.path) if wanted(entry)}
 
     def given_files(self, lab: str) -> dict[str, Path]:
         """Return the instructor's files that stand beside every student's notebook, in place of the student's own."""

@@ -10,6 +10,7 @@ from nbgrader.preprocessors import Execute
 from traitlets import Integer
 
 from autograder.errors import CourseError
+from autograder.files import walk
 from autograder.model import Limits
 
 __all__ = ["ExecuteElsewhere", "limits_within", "steps_with"]
@@ -49,8 +50,7 @@ class ExecuteElsewhere(Execute):  # type: ignore[misc]
     def files_beside(self, resources: Any) -> dict[str, Path]:
         """Return what stands beside the notebook, notebooks and links left out."""
         folder = Path(resources.get("metadata", {}).get("path") or ".")
-        paths = [path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink()]
-        return {str(path.relative_to(folder)): path for path in paths if path.suffix != ".ipynb"}
+        return {entry.name: entry.path for entry in walk(folder) if entry.ordinary and entry.path.suffix != ".ipynb"}
 
     def check_language(self, notebook: Any) -> None:
         """Raise CourseError if this notebook is not in Python."""

@@ -44,9 +44,12 @@ class LeftByTests:
     def wanted(self, outputs: Sequence[Any]) -> list[str]:
         """Return what has to run before the cell, by what the kernel has said; that is not returned again."""
         used, bound = _said(outputs)
-        used -= bound
         self._shown = {shown: names - bound for shown, names in self._shown.items()}
-        found = [shown for shown, names in self._shown.items() if names & used]
+        return self.take(used - bound)
+
+    def take(self, wanted: frozenset[str]) -> list[str]:
+        """Return what binds one of these names; that is not returned again."""
+        found = [shown for shown, names in self._shown.items() if names & wanted]
         for shown in found:
             del self._shown[shown]
         return found

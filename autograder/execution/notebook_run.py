@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import queue
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import nbformat
@@ -134,9 +134,14 @@ class Run:
             return ""
         asked = nbformat.v4.new_code_cell(question)
         reason = await self._run_ours(name, asked, allowed)
-        for shown in self._left.wanted(asked.outputs):
-            reason = reason or await self._run_ours(name, nbformat.v4.new_code_cell(shown), allowed)
-        return reason
+        return reason or await self._run_shown(self._left.wanted(asked.outputs), name, allowed)
+
+    async def _run_shown(self, texts: Sequence[str], name: str, allowed: Allowance) -> str:
+        """Run what students see of tests above; return as `_run_cell` does."""
+        for shown in texts:
+            if reason := await self._run_ours(name, nbformat.v4.new_code_cell(shown), allowed):
+                return reason
+        return ""
 
     async def _run_ours(self, name: str, cell: nbformat.NotebookNode, allowed: Allowance) -> str:
         """Run a cell that is not the student's in his kernel, before the one of this name."""
@@ -149,8 +154,12 @@ class Run:
             self.reports[grade_id] = Report.failed(grade_id, DIED, why)
             return ""
         name, self._why = cell_name(number, cell), "its time was over"
+        shown = self._left.take(self.tests.checks.asked_of_kernel(grade_id, cell.source))
+        if reason := await self._run_shown(shown, name, allowed):
+            return reason
         self.client.begin(self.ran)
-        answering = nbformat.v4.new_code_cell(serving(cell.source, number + 1, self.tests.definitions(grade_id)))
+        again = self.tests.checks.defined_again(grade_id, cell.source)
+        answering = nbformat.v4.new_code_cell(serving(cell.source, number + 1, again))
         over = asyncio.create_task(self._stopped(number + 1, allowed))
         student = asyncio.create_task(self._run_source(name, answering, over, serving=True))
         self.reports[grade_id], late = await self.tests.run(grade_id, cell.source, number + 1, allowed)

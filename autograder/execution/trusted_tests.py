@@ -49,7 +49,7 @@ class Checks:
     guarded: frozenset[str] = frozenset()
     files: Mapping[str, Path] = field(default_factory=dict)
     given: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """For each test, the locked cells above it."""
+    """For each test, the locked cells above it, and what the tests above it leave."""
     theirs: frozenset[str] = frozenset()
     """Names that cells of the student's bind in the instructor's notebook."""
     levels: Mapping[str, int] = field(default_factory=dict)
@@ -60,9 +60,14 @@ class Checks:
         cells = self.given.get(grade_id, ())
         return {"cells": list(cells), "theirs": sorted(self.theirs), "level": self.levels.get(grade_id, given.DATA)}
 
-    def defined_again(self, grade_id: str) -> list[list[str]]:
+    def defined_again(self, grade_id: str, source: str) -> list[list[str]]:
         """Return the definitions that hold in the student's process while this test runs."""
-        return given.definitions(self.given.get(grade_id, ()), self.theirs)
+        return given.definitions(self.given.get(grade_id, ()), self.theirs, source)
+
+    def asked_of_kernel(self, grade_id: str, source: str) -> frozenset[str]:
+        """Return the names given to this test that it can only find in the student's process."""
+        about = self.given_to(grade_id)
+        return given.asked_of_kernel(about["cells"], about["theirs"], about["level"], source)
 
 
 class TrustedCells(AbstractContextManager["TrustedCells"]):
@@ -101,9 +106,10 @@ class TrustedCells(AbstractContextManager["TrustedCells"]):
         """The tests that run in the trusted process, by their grade_ids."""
         return self._checks.isolated
 
-    def definitions(self, grade_id: str) -> list[list[str]]:
-        """See Checks.defined_again."""
-        return self._checks.defined_again(grade_id)
+    @property
+    def checks(self) -> Checks:
+        """Which tests these are, and what they are given."""
+        return self._checks
 
     def start(self) -> None:
         """Start the trusted process, if there is anything to run in it."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from autograder.boundary.given import imports, names_given
+import nbformat
+
+from autograder.boundary.given import imports, left_by_test, names_given, names_needed
 from autograder.execution import Checks
 from autograder.markers import EXPLORE, strip_hidden
 from autograder.model import CellSpec
+from autograder.notebook import grade_id_of, metadata_of
 
-__all__ = ["checks_of"]
+__all__ = ["checks_of", "in_open_cells"]
 
 
 def checks_of(
@@ -40,15 +43,38 @@ def checks_of(
 def _given(rows: Sequence[CellSpec], imported: str) -> dict[str, tuple[str, ...]]:
     """Return, for each test, the locked cells above it that are run when grading, and what other cells import.
 
-    A test above is such a cell by what it imports where students see it.
+    A test above is such a cell by what students see of it: in a notebook it has run.
     """
     above: list[str] = [imported] if imported else []
     found: dict[str, tuple[str, ...]] = {}
     for row in rows:
         if row.automatic:
             found[row.grade_id] = tuple(above)
-            if shown := imports([strip_hidden(row.source)]):
-                above.append(shown)
+            if left := left_by_test(strip_hidden(row.source)):
+                above.append(left)
         elif row.locked and row.cell_type == "code" and not row.source.startswith(EXPLORE):
             above.append(row.source)
     return found
+
+
+def in_open_cells(rows: Sequence[CellSpec], cells: Sequence[nbformat.NotebookNode]) -> Iterator[str]:
+    """Yield, as a note each, what tests use of the instructor's cells that students may change and need not.
+
+    cells: the instructor's notebook.
+    """
+    tests = {row.grade_id: row for row in rows if row.automatic}
+    ours = {row.grade_id for row in rows if row.locked or row.automatic}
+    where: dict[str, int] = {}
+    for number, cell in enumerate(cells, 1):
+        if grade_id_of(cell) in tests:
+            needed = names_needed(tests[grade_id_of(cell)].source)
+            for name in sorted(needed & where.keys()):
+                yield (
+                    f"'{grade_id_of(cell)}' uses {name} of cell {where[name]}, which students may change:"
+                    " it means what they make of it; lock that cell"
+                )
+        elif cell.cell_type == "code":
+            own = names_given([cell.source], imported=False)
+            helps = not metadata_of(cell).get("solution") and grade_id_of(cell) not in ours
+            where = {name: place for name, place in where.items() if name not in own}
+            where |= dict.fromkeys(own, number) if helps else {}

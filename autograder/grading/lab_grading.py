@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 
 from autograder.course import Course
-from autograder.errors import AutograderError, CourseError
+from autograder.errors import CourseError
 from autograder.execution import Executor
 from autograder.grading.by_hand import GivenBefore
 from autograder.grading.grade_one import Attempt, explain, prepare
@@ -101,19 +101,24 @@ class Grading:
         """Yield each student and what `run` would do with them."""
         self._look_up(force=False)
         for student in students:
-            handin = self._read(student)
-            if handin.empty:
-                yield student, "nothing handed in"
-            elif student not in self._done:
-                yield student, "would be graded: new"
-            elif force:
-                yield student, "would be graded again: forced"
-            elif self._earlier(handin) is None:
-                yield student, "would be graded again: it, the tests or the packages changed, or the run was stopped"
-            elif self._penalties and self._penalties.changed(self._done[student], self._stored[student]):
-                yield student, "unchanged, not run again; the penalty for being late would be applied again"
-            else:
-                yield student, "unchanged"
+            try:
+                yield student, self._planned(self._read(student), force=force)
+            except Exception as error:  # one student's files, as in _start
+                yield student, f"would fail: {explain(error)}"
+
+    def _planned(self, handin: Handin, *, force: bool) -> str:
+        student = handin.student
+        if handin.empty:
+            return "nothing handed in"
+        if student not in self._done:
+            return "would be graded: new"
+        if force:
+            return "would be graded again: forced"
+        if self._earlier(handin) is None:
+            return "would be graded again: it, the tests or the packages changed, or the run was stopped"
+        if self._penalties and self._penalties.changed(self._done[student], self._stored[student]):
+            return "unchanged, not run again; the penalty for being late would be applied again"
+        return "unchanged"
 
     def has_to_run(self, students: Sequence[str], *, force: bool = False) -> bool:
         """Whether a submission of one of these has to be run: whatever is not as it was when it was graded."""
@@ -176,7 +181,7 @@ class Grading:
         except UnicodeEncodeError:
             shown = student.encode("utf-8", "backslashreplace").decode()
             return self._failed(shown, "the name of this folder is not UTF-8; rename it")
-        except (OSError, AutograderError) as error:
+        except Exception as error:  # whatever one student's files are, the others are graded
             return self._failed(student, explain(error))
 
     # ---------------------------------------------------------------------------------------------------- one student

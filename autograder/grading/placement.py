@@ -80,7 +80,7 @@ def find_modes(
         found = kept.of(trial)
         own = checks_of(cells, found.isolated, given, trial.others, found.levels)
         checks[name] = replace(own, guarded=own.guarded - found.unwatched)
-        notes += found.notes
+        notes += [*found.notes, *trial.warnings()]
     return Modes(checks, tuple(notes))
 
 

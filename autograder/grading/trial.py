@@ -12,13 +12,20 @@ from pathlib import Path
 import nbformat
 
 from autograder.boundary.evaluation import evaluates, imported_names, parsed
-from autograder.boundary.given import DATA, FUNCTIONS, IMPORTS, NOTHING, brought_along, global_names, names_given
+from autograder.boundary.given import (
+    DATA,
+    FUNCTIONS,
+    IMPORTS,
+    NOTHING,
+    brought_along,
+    global_names,
+)
 from autograder.boundary.observation import observes
 from autograder.boundary.parsing import syntax_tree
 from autograder.errors import SubmissionError, in_one_line
 from autograder.execution import Executor
 from autograder.execution.canary import FORGED, watchable
-from autograder.grading.checks import checks_of
+from autograder.grading.checks import checks_of, in_open_cells
 from autograder.grading.solution import by_reason, scores_of, why_not
 from autograder.model import CellScore, CellSpec, Limits
 from autograder.notebook import grade_id_of, metadata_of
@@ -31,7 +38,7 @@ _NO_SOURCE = "there is no instructor's notebook to try its tests on: they run in
 _NEEDED = "another test there uses its names"
 _MAGIC = "a cell magic decides what becomes of an error"
 _VACUOUS = "where nothing is answered it gives points there"
-_VERSION = b"5"
+_VERSION = b"6"
 """Of what a trial looks at: what an older one has found is looked for again."""
 
 
@@ -125,6 +132,14 @@ class Trial:
         ]
         return Found(self._tests - within, unwatched, tuple(f"{self.name}: {note}" for note in notes), levels)
 
+    def warnings(self) -> list[str]:
+        """Return what the instructor should know of this notebook's tests, wherever they run."""
+        try:
+            cells = parse(self._content, self.name)[0].cells
+        except SubmissionError:
+            return []
+        return [f"{self.name}: {note}" for note in in_open_cells(self._rows, cells)]
+
     def _vacuous(self, notebook: nbformat.NotebookNode, within: frozenset[str]) -> dict[str, str]:
         """Return the tests that give more apart than in the kernel where nothing is answered, and that as the reason.
 
@@ -198,11 +213,10 @@ class Trial:
         return [cell.source for cell in chosen if cell.cell_type == "code"]
 
     def _using_locked_cells(self) -> set[str]:
-        """Return the tests that use a name which a locked cell above them binds, or may bind by a star."""
-        given = checks_of(self._rows, others=self.others).given
-        names = {row.grade_id: names_given(given[row.grade_id]) for row in self._rows if row.automatic}
-        tests = [row for row in self._rows if row.automatic]
-        return {t.grade_id for t in tests if "*" in names[t.grade_id] or global_names(t.source) & names[t.grade_id]}
+        """Return the tests that bring along something of the cells above them, or may by a star."""
+        checks = checks_of(self._rows, others=self.others)
+        tests = {row.grade_id: row.source for row in self._rows if row.automatic}
+        return {name for name, text in tests.items() if brought_along(checks.given[name], checks.theirs, text)}
 
     def _needed(self, lost: Set[str], within: frozenset[str]) -> frozenset[str]:
         """Return the tests that must move to the kernel because one of these, which are there, needs their names."""

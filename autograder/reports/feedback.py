@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from functools import cache
 from pathlib import Path
@@ -28,6 +29,8 @@ _NBGRADERS = "No response."
 """What nbgrader itself remarks on a stub; the failed cases say it already."""
 _HEADING = re.compile(r"^(#{1,3}) {1,9}(\S.{0,199}?)(?: {0,9}\([^()\n]{0,20}points?\))? {0,9}#{0,9}$", re.MULTILINE)
 """Bounded everywhere, for a student's line may be as long as a notebook."""
+_SLOW = re.compile(r"(^[^\n]{500,}|\s{100,})", re.MULTILINE)
+"""What the expressions of Pygments' lexer take the square of in time."""
 
 
 def write_feedback(course: Course, result: Result) -> list[Path]:
@@ -153,7 +156,16 @@ def _shown(cell: nbformat.NotebookNode) -> str:
 
 
 def _coloured(cell: nbformat.NotebookNode) -> str:
-    return str(highlight(_shown(cell), PythonLexer(), HtmlFormatter(nowrap=True)))
+    """Return a cell's code as HTML; long lines and long runs of blanks are not coloured."""
+    pieces = _SLOW.split(_shown(cell).replace("\r\n", "\n").replace("\r", "\n"))
+    return "".join(html.escape(piece) if place % 2 else _highlighted(piece) for place, piece in enumerate(pieces))
+
+
+def _highlighted(code: str) -> str:
+    if not code:
+        return ""
+    coloured = str(highlight(code, PythonLexer(stripnl=False, ensurenl=False), HtmlFormatter(nowrap=True)))
+    return coloured if code.endswith("\n") else coloured.removesuffix("\n")  # the formatter ends every line
 
 
 def _style(name: str) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.course import Course
 from autograder.errors import SubmissionError, in_one_line
+from autograder.files import Entry
 from autograder.submission.repair import read
 
 __all__ = ["Handin", "read_handin"]
@@ -47,7 +47,10 @@ class Handin:
 
 
 def read_handin(course: Course, lab: str, names: Collection[str], student: str) -> Handin:
-    """Return what this student handed in of the notebooks with these names; OSError for what may not be read."""
+    """Return what this student handed in of the notebooks with these names; OSError for what may not be read.
+
+    Raises SubmissionError if there are too many files.
+    """
     folder = course.submitted(student, lab)
     notebooks: dict[str, bytes] = {}
     problems: dict[str, str] = {}
@@ -73,9 +76,6 @@ def _files_beside(course: Course, folder: Path, instructors: Iterable[str]) -> t
     left = course.max_files_bytes
     ours = {name: _above(name) for name in instructors}
     folders = {parent for parents in ours.values() for parent in parents}
-    for below in folder.rglob("*"):
-        if below.is_dir() and not below.is_symlink():
-            os.scandir(below).close()  # rglob passes over one that may not be read, and the student would lose points
     for name, path in course.handed_in(folder).items():
         if name in folders or any(parent in ours for parent in _above(name)):
             notes.append(f"{ascii(name)[1:-1]}: left out: the instructor's files need this name")
@@ -93,10 +93,8 @@ def _above(name: str) -> list[str]:
 
 
 def _problem(name: str, path: Path, left: int) -> str:
-    if path.is_symlink():
-        return "a link, not a file"
-    if not path.is_file():  # opening a pipe would wait forever
-        return "not an ordinary file"
+    if problem := Entry(path, name, path.lstat()).problem:  # opening a pipe would wait forever
+        return problem
     try:
         name.encode()
         with path.open("rb"):

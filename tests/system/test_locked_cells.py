@@ -1,4 +1,4 @@
-"""Imports, data and helpers of locked cells in a course made with nbgrader alone: no student's code changes them."""
+"""Imports, data and helpers of locked cells and tests in a course made with nbgrader alone: no student changes them."""
 
 from __future__ import annotations
 
@@ -55,11 +55,21 @@ CELLS = {
     "tools-check": "npt.assert_allclose(double([1]), [2])\nassert isclose(double(2), 4)",
     "answer": "answer = None\n### BEGIN SOLUTION\nanswer = samples.sum()\n### END SOLUTION",
     "answer-check": "assert abs(answer - samples.sum()) < TOLERANCE",
+    "third-check": "THREE, NONE = 3, 0\ndef near(a, b):\n    return bool(np.allclose(a, b, atol=TOLERANCE))\n"
+    "def halved_twice(x):\n    return half(half(x)) + NONE\nassert near(double(THREE), 6)",
+    "half": "def half(x):\n    ### BEGIN SOLUTION\n    return x / 2\n    ### END SOLUTION",
+    "half-check": "assert near(half(THREE), 1.5)",
+    "quarter-check": "assert near(halved_twice(8), 2)",
 }
 HANDS: dict[str, dict[str, str]] = {
     "honest": {},
     "shadows": {"own": "np = None\ndef close(a, b): return 1 / 0\nTOLERANCE = -1\nimport numpy as np"},
-    "nothing": {"double": "def double(x): return 'no'", "unbox": "def unbox(box): return 0", "answer": "answer = 'no'"},
+    "nothing": {
+        "double": "def double(x): return 'no'",
+        "unbox": "def unbox(box): return 0",
+        "answer": "answer = 'no'",
+        "half": "def half(x): return 0\ndef near(a, b): return True\ndef halved_twice(x): return 2",
+    },
 }
 FORGERS = {
     "patches numpy": "np.allclose = lambda *a, **k: True\nnp.asarray = lambda *a, **k: 0\nnp.abs = np.asarray",
@@ -105,7 +115,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _cell(name: str, source: str) -> Any:
     graded = name.endswith("-check")
     about = {"grade_id": name, "grade": graded, "locked": graded or name == "setup", "schema_version": 3,
-             "solution": name in {"double", "unbox", "answer", "tools"}, "task": False}  # fmt: skip
+             "solution": name in {"double", "unbox", "answer", "tools", "half"}, "task": False}  # fmt: skip
     if graded:
         about["points"] = 2
     return nbformat.v4.new_code_cell(source.strip(), metadata={"nbgrader": about})
@@ -127,7 +137,7 @@ def test_the_instructors_own_solution_says_how_much_can_be_the_graders(course: P
 
 @pytest.mark.parametrize("student", ["honest", "shadows"])
 def test_an_honest_student_has_full_marks(student: str, outcomes: dict[str, Outcome]) -> None:
-    assert outcomes[student].result.score == 12, outcomes[student].result
+    assert outcomes[student].result.score == 18, outcomes[student].result
 
 
 @pytest.mark.parametrize("student", ["nothing", *FORGERS])
@@ -135,9 +145,9 @@ def test_whoever_rebinds_or_patches_what_a_locked_cell_gave_earns_nothing(
     student: str, outcomes: dict[str, Outcome]
 ) -> None:
     earned = {name: value for name, value in points(outcomes[student.replace(" ", "-")]).items() if value}
-    honest = {"redefines the other helper": {"import-check", "helper-check", "twice-check", "tools-check"}}.get(
-        student, set()
-    )
+    honest = {
+        "redefines the other helper": {"import-check", "helper-check", "twice-check", "tools-check", "third-check"}
+    }.get(student, set())
     assert set(earned) == honest, outcomes[student.replace(" ", "-")].result
 
 

@@ -1,7 +1,9 @@
-"""A file is there whole or not at all."""
+"""A file is there whole or not at all, and a folder is looked through to a bound."""
 
 from __future__ import annotations
 
+import errno
+import os
 import signal
 import subprocess
 import sys
@@ -10,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.files import write_whole
+from autograder.errors import SubmissionError
+from autograder.files import MAX_DEPTH, walk, write_whole
+from tests.unit.autograder.deep import deep_folder
 
 
 def test_a_file_is_written_and_replaced(tmp_path: Path) -> None:
@@ -62,3 +66,47 @@ def test_a_reader_never_sees_half_a_file_of_a_writer_that_is_killed(tmp_path: Pa
         writer.send_signal(signal.SIGKILL)
         writer.wait()
     assert path.stat().st_size == 10**6
+
+
+def test_all_below_a_folder_is_found_in_order_and_no_link_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "b" / "c").mkdir(parents=True)
+    for name in ("z", "b/c/d", "b/e", "a"):
+        (tmp_path / name).write_text(name)
+    (tmp_path / "b" / "link").symlink_to(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    found = {entry.name: entry.problem for entry in walk(tmp_path)}
+    assert list(found) == ["a", "pipe", "z", "b/e", "b/link", "b/c/d"]
+    assert {name for name, problem in found.items() if problem} == {"pipe", "b/link"}
+
+
+def test_a_folder_that_is_too_deep_is_named_and_not_entered(tmp_path: Path) -> None:
+    with deep_folder(tmp_path):
+        (entry,) = walk(tmp_path)
+        assert entry.name == "/".join("a" * (MAX_DEPTH + 1))
+        assert entry.problem == "more than 24 folders deep"
+
+
+def test_too_many_files_are_an_error_before_they_are_listed(tmp_path: Path) -> None:
+    for number in range(12):
+        (tmp_path / str(number)).mkdir()
+    assert list(walk(tmp_path, most=12)) == []
+    with pytest.raises(SubmissionError, match="more than 11 files and folders"):
+        list(walk(tmp_path, most=11))
+
+
+def test_what_cannot_be_read_is_told_or_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "shut").mkdir()
+    (tmp_path / "x").write_text("x")
+    scandir = os.scandir
+
+    def refuses(path: Path) -> object:
+        if path.name == "shut":
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuses)
+    told: list[str] = []
+    assert [entry.name for entry in walk(tmp_path, unread=lambda name, _: told.append(name))] == ["x"]
+    assert told == ["shut"]
+    with pytest.raises(PermissionError):
+        list(walk(tmp_path))

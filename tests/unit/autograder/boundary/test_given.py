@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,11 +11,14 @@ from autograder.boundary.given import (
     DATA,
     FUNCTIONS,
     NOTHING,
+    asked_of_kernel,
     definitions,
     global_names,
     imports,
+    left_by_test,
     names_given,
     names_in,
+    names_needed,
     statements,
     trusted_names,
 )
@@ -84,10 +88,38 @@ def test_a_cell_that_is_no_python_gives_nothing() -> None:
 
 
 def test_definitions_are_the_imports_and_functions_that_can_be_made_twice() -> None:
-    found = definitions([SETUP, HELPERS], {"solve", "origin"})
+    found = definitions([SETUP, HELPERS], {"solve", "origin"}, "checked(origin)")
     assert [text.split("(")[0].split("\n")[0] for cell in found for text in cell] == [
         "import math", "import numpy as np", "from fractions import Fraction as F", "def distance", "def checked",
     ]  # fmt: skip
+
+
+def test_functions_that_a_test_does_not_come_to_use_are_not_made() -> None:
+    found = definitions([SETUP, HELPERS], {"solve"}, "distance(1, 2)\npoints")
+    assert [text.split("(")[0] for text in found[1]] == ["def distance"]
+
+
+def test_what_a_test_binds_itself_before_it_looks_it_up_is_not_made() -> None:
+    test = "points = 1\ndef distance(a, b):\n    return limit\nfor rng in [1]:\n    distance(points, rng)"
+    assert names_needed(test) == {"limit", "rng"}, "a loop may bind nothing"
+    assert names(test).keys() == {"limit", "rng"}
+    assert names_needed("if 0:\n    x = 1\nx") == {"x"}
+    assert names_needed("x += 1") == {"x"}
+
+
+def test_a_test_leaves_what_it_shows_and_not_its_checks() -> None:
+    labs = "from labkit import check\nwith check.case('one'):\n    check.equal(f(1), 1)\ny = check.score\nz = 3"
+    assert left_by_test("import math\nassert f(1)\nx = f(math.pi)") == "import math\nx = f(math.pi)"
+    assert left_by_test(labs) == "from labkit import check\nz = 3"
+
+
+def test_what_a_test_can_only_find_in_the_student_s_process_is_asked_for_there() -> None:
+    shown = "tol = 1e-6\ndef near(a, b):\n    return abs(a - b) < tol\ndef agree(x):\n    return near(solve(x), x)"
+    found = partial(asked_of_kernel, [shown], {"solve"}, FUNCTIONS)
+    assert not found("near(solve(1), 1)") & {"tol", "near"}, "these are the grader's"
+    assert "tol" in found("agree(1)"), "a function that is defined again there looks it up there"
+    assert "tol" in asked_of_kernel([shown], {"solve"}, NOTHING, "near(1, 1)")
+    assert "result" in asked_of_kernel(["result = solve(1)"], {"solve"}, FUNCTIONS, "result")
 
 
 def test_star_imports_are_the_graders_too(talk: Talk) -> None:

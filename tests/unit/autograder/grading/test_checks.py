@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import nbformat
+
 from autograder.boundary.given import DATA, imports, names_given, statements, trusted_names
-from autograder.grading.checks import checks_of
+from autograder.grading.checks import checks_of, in_open_cells
 from autograder.model import CellSpec
 
 
@@ -45,3 +47,20 @@ def test_a_line_of_ipython_may_go_on_in_the_next() -> None:
     cell = "!echo hello \\\n   world, (\ndef far(a, b):\n    return abs(a - b)"
     assert names_given([cell]) == {"far"}
     assert len(statements("%timeit -n 1 \\\n f(1) \\\n  + 2\nx = 3\ny = 4")) == 3
+
+
+def test_a_helper_in_a_cell_that_students_may_change_is_named() -> None:
+    solution = cell("a", "limit = 3\ndef f(x): return x", solution=True)
+    helper = cell("", "import numpy as np\nfar = 2\ndef near(a, b): return a == b")
+    rows = [row("a", "def f(x): ...", solution=True), row("t", "assert near(f(1), np.ones(limit))", grade=True)]
+    test = cell("t", rows[1].source, grade=True)
+    assert list(in_open_cells(rows, [helper, solution, test])) == [
+        "'t' uses near of cell 1, which students may change: it means what they make of it; lock that cell"
+    ]
+    assert not list(in_open_cells(rows, [solution, test, helper])), "what comes later is no helper of this test"
+    task = cell("a", "def near(a, b): return a == b", solution=True)
+    assert not list(in_open_cells(rows, [helper, task, test])), "what the task is to define is the student's"
+
+
+def cell(name: str, source: str, **more: bool) -> Any:
+    return nbformat.v4.new_code_cell(source, metadata={"nbgrader": {"grade_id": name, **more}} if name else {})

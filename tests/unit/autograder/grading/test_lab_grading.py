@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, cast
 
 import nbformat
 import pytest
 
-from autograder.course import open_course
+from autograder.course import Course, open_course
 from autograder.errors import CourseError, SandboxError
 from autograder.execution import Execution, Executor
 from autograder.execution.results import Report
+from autograder.grading import lab_grading
 from autograder.grading.lab_grading import Grading
 from autograder.markers import EXPLORE
 from autograder.model import Status
 from autograder.records.verify import verify_lab
+from autograder.submission.handin import Handin, read_handin
 from tests.system.courses import FULL, TINY, answered, hand_in
 from tests.unit.autograder.grading.fake_executor import FakeExecutor, graded, submit
 
@@ -34,6 +37,24 @@ def test_everybody_is_graded_and_stored_and_only_once(tiny: Path) -> None:
     assert all(outcome.unchanged for outcome in again.values())
     assert len(executor.ran) == 3
     assert verify_lab(open_course(tiny), TINY).agrees
+
+
+def test_no_trouble_with_one_student_s_files_stops_the_others(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for student in ("ada", "bob"):
+        submit(tiny, student)
+
+    def fails(course: Course, lab: str, names: Collection[str], student: str) -> Handin:
+        if student == "ada":
+            raise RecursionError("maximum recursion depth exceeded")
+        return read_handin(course, lab, names, student)
+
+    monkeypatch.setattr(lab_grading, "read_handin", fails)
+    outcomes = graded(tiny, FakeExecutor())
+    assert {student: o.result.status for student, o in outcomes.items()} == {"ada": Status.FAILED, "bob": Status.GRADED}
+    assert outcomes["ada"].result.messages[0].startswith("RecursionError: maximum recursion depth exceeded (")
+    plan = dict(Grading(open_course(tiny), TINY, cast(Executor, FakeExecutor())).plan(["ada", "bob"]))
+    assert plan["ada"].startswith("would fail: RecursionError")
+    assert plan["bob"] == "unchanged"
 
 
 def test_only_who_is_asked_for_and_what_has_changed_runs_again(tiny: Path) -> None:

@@ -189,7 +189,7 @@ def test_as_much_of_locked_cells_is_the_graders_as_the_solution_bears(tmp_path: 
     checks = modes.checks["lab"]
     assert (checks.isolated, dict(checks.levels)) == (frozenset(tests), {"a": level, "b": 3})
     assert checks.given_to("a")["cells"] == [LOCKED]
-    assert checks.defined_again("a")[-1][-1].startswith("def helper")
+    assert checks.defined_again("a", tests["a"])[-1][-1].startswith("def helper")
 
 
 def test_a_test_that_bears_no_level_goes_to_the_kernel(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html.parser
+import re
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -13,9 +14,11 @@ import nbformat
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pygments import highlight
 
 from autograder.errors import CourseError
 from autograder.model import CellScore, GradebookEntry, Result, Status
+from autograder.reports import feedback
 from autograder.reports.feedback import feedback_page, headings, write_feedback
 
 HOSTILE = (
@@ -323,3 +326,28 @@ def test_an_executed_notebook_that_is_gone_or_damaged_is_named(tmp_path: Path, c
     path.unlink() if content is None else path.write_bytes(content)
     with pytest.raises(CourseError, match=r"lab\.ipynb: cannot be read: .*\n?.*hint: grade it again"):
         write_feedback(course, result)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "match " + " " * 9000,
+        " \n" * 9000 + "x",
+        "'" + "\\'" * 4000,
+        "f(a, b)\r\nreturn <b>\n\n",
+        "x = 1\n" + "@" * 500 + "\ny = 2",
+    ],
+    ids=["spaces", "lines", "quotes", "ordinary", "one long line"],
+)
+def test_long_lines_and_blanks_are_shown_and_not_coloured(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    coloured: list[str] = []
+
+    def recorded(code: str, *arguments: Any) -> str:
+        coloured.append(code)
+        return str(highlight(code, *arguments))
+
+    monkeypatch.setattr(feedback, "highlight", recorded)
+    page = feedback._coloured(nbformat.v4.new_code_cell(source))
+    assert "".join(Page(page).words) == source.replace("\r", "")
+    assert all(len(line) < 500 for code in coloured for line in code.split("\n"))
+    assert not any(re.search(r"\s{100}", code) for code in coloured)

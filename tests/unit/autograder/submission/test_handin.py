@@ -14,6 +14,7 @@ import pytest
 from autograder.course import Course, open_course
 from autograder.errors import SubmissionError, in_one_line
 from autograder.submission.handin import Handin, read_handin
+from tests.unit.autograder.deep import deep_folder
 
 NOTEBOOK = b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
 
@@ -135,3 +136,11 @@ def test_a_change_of_any_part_changes_the_content(course: Course, folder: Path) 
 
 def test_an_error_and_its_hint_stand_on_one_line() -> None:
     assert in_one_line(SubmissionError("a\nb", hint="fix it")) == "a; b; fix it"
+
+
+def test_a_folder_too_deep_is_left_out_and_named(course: Course, folder: Path) -> None:
+    (folder / "one.ipynb").write_bytes(NOTEBOOK)
+    with deep_folder(folder):
+        handin = _read(course)
+    assert (list(handin.notebooks), handin.files) == (["one"], {})
+    assert handin.notes == (f"{'a/' * 24}a: left out: more than 24 folders deep",)
