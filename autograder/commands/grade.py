@@ -146,7 +146,7 @@ def plan_lab(root: Path, lab: str, students: Sequence[str], *, force: bool) -> I
     """Yield each student and why they would, or would not, be graded now."""
     course = open_course(root)
     grading = _grading(course, lab, Executor(choose()))
-    _note([*grading.setup.modes.notes, *notes_on(course, lab)])
+    _note([*grading.setup.modes.notes, *notes_on(course, lab, keep=False)])
     yield from grading.plan(grading.students(students), force=force)
 
 
@@ -156,7 +156,7 @@ def _executors(course: Course, lab: str, gpus: Sequence[int], say: Callable[[str
     shown = [name for name in names if "." not in name]
     for number in gpus or (None,):
         devices = () if number is None else gpu_nodes(number)
-        begin = partial(say, f"{lab}: preparing the sandbox: {', '.join(shown)}")
+        begin = partial(say, f"{lab}: preparing a sandbox with {', '.join(shown)}")
         yield Executor(choose(), names, devices=devices, begin=begin)
 
 

@@ -29,9 +29,9 @@ def preparing() -> Iterator[Callable[[str], None]]:
         yield lambda line: status.update(plain(line).replace("[", r"\["))
 
 
-def notes_on(course: Course, lab: str) -> Iterator[str]:
-    """Yield which tests the source, changed after the release, holds otherwise."""
-    if changed := _unreleased(course, lab):
+def notes_on(course: Course, lab: str, *, keep: bool = True) -> Iterator[str]:
+    """Yield which tests the source, changed after the release, holds otherwise; keep: note if there are none."""
+    if changed := _unreleased(course, lab, keep=keep):
         named = ", ".join(changed[:3]) + (f" and {len(changed) - 3} more" if len(changed) > 3 else "")
         yield (
             f"{lab}: {named}: not as in the source, which was changed after the release;"
@@ -67,7 +67,7 @@ def lost_by_solution(course: Course, lab: str, executor: Executor, say: Callable
     return lost
 
 
-def _unreleased(course: Course, lab: str) -> list[str]:
+def _unreleased(course: Course, lab: str, *, keep: bool = True) -> list[str]:
     """Return the tests that the source holds otherwise; a source that held none is not read again until it changes."""
     folder, kept = course.source(lab), course.state / f"{lab}.source.txt"
     files = [*sorted(folder.glob("*.py")), *sorted(folder.glob("*.ipynb")), *sorted(folder.glob("*.toml"))]
@@ -79,7 +79,7 @@ def _unreleased(course: Course, lab: str) -> list[str]:
         return []
     from autograder.release.drift import unreleased
 
-    if not (changed := unreleased(course, lab)):
+    if not (changed := unreleased(course, lab)) and keep:
         with suppress(OSError):  # a course that may only be read: then it is read again
             kept.parent.mkdir(exist_ok=True)
             write_whole(kept, key)

@@ -32,6 +32,8 @@ def hand_over(config: Any) -> None:
     them. These do as nbgrader does in every course whose configuration has not called this.
     """
     config.Autograder.in_nbgrader = True
+    if "release_feedback" not in config.ExchangeFactory:  # a hub may have an exchange of its own
+        config.ExchangeFactory.release_feedback = "autograder.course.exchange.ReleaseFeedback"
     # If a page of nbgrader's own is made all the same, by a program that uses its classes:
     config.GenerateFeedback.preprocessors = [
         f"{__name__}.HideTests",

@@ -94,8 +94,15 @@ def _results(course: Path) -> list[Any]:
 def test_what_the_icons_cannot_do_is_said_where_they_were_clicked(course: Path) -> None:
     hand_in(course, "ann", answered(course, add=ADD))
     (course / "submitted/ann" / TINY / f"{TINY}.ipynb").unlink()
-    (graded, written) = clicked(course, ("autograde", TINY, "bob"), ("generate_feedback", TINY, "ann"))
+    old = course / "feedback/eve" / TINY / f"{TINY}.html"
+    old.parent.mkdir(parents=True)
+    old.write_text(f"<html>a page of nbgrader's own, from before: {SECRET}")
+    graded, written, sent = clicked(
+        course, ("autograde", TINY, "bob"), ("generate_feedback", TINY, "ann"), ("release_feedback", TINY)
+    )
     assert not graded["success"]
     assert "nothing handed in by bob" in graded["log"]
     assert not written["success"]
     assert "nothing handed in for 01_tiny" in written["log"]
+    assert not sent["success"]
+    assert f"{old}: not a page of the autograder's, and it may show hidden tests; nothing was sent" in sent["log"]

@@ -203,7 +203,7 @@ def test_every_ending_of_a_test_earns_what_the_docs_say(course: Path) -> None:
     assert points(outcome) == {name: ours for name, (_, ours, _) in ENDINGS.items()}
     messages = {cell.grade_id: cell.message for cell in outcome.result.cells}
     assert messages["negative"] == "the cell ended in -1, which is not between 0 and 2"
-    assert messages["asserts-wrong"] == "AssertionError"
+    assert messages["asserts-wrong"] == "AssertionError in line 1: assert answer == 41"
     assert _stored(course, "ps2")["solver"].score == sum(ours for _, ours, _ in ENDINGS.values())
 
 
