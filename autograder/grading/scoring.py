@@ -1,4 +1,4 @@
-"""Turns what test cells reported into points; what did not run, or cannot be read, earns nothing."""
+"""Turns what test cells reported into points, and into what a student may read; what cannot be read earns nothing."""
 
 from __future__ import annotations
 

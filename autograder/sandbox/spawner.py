@@ -14,6 +14,8 @@ from contextlib import suppress
 __all__ = ["started_to_stay"]
 
 Popen = subprocess.Popen[bytes]
+_MAKING = threading.Lock()
+"""functools.cache lets two threads that come first at the same time both make one."""
 
 
 def started_to_stay(start: Callable[[], Popen]) -> Popen:
@@ -22,7 +24,9 @@ def started_to_stay(start: Callable[[], Popen]) -> Popen:
     PR_SET_PDEATHSIG, by which a sandbox dies with the grader, looks at the thread that called fork, not at its process:
     started here, a sandbox may outlive the worker that asked for it, and never the grader.
     """
-    return _spawner(os.getpid()).run(start)
+    with _MAKING:
+        spawner = _spawner(os.getpid())
+    return spawner.run(start)
 
 
 class _Spawner:
