@@ -12,8 +12,9 @@ from autograder.commands.table import messages, plain
 from autograder.course import Course, open_course
 from autograder.errors import AutograderError, CourseError, listed
 from autograder.execution.warm import warm
-from autograder.grading.lab_grading import Grading, Outcome
+from autograder.grading.lab_grading import Grading
 from autograder.grading.lock import only_run
+from autograder.grading.outcome import Outcome
 from autograder.grading.placement import modules
 from autograder.model import Status
 

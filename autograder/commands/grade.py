@@ -19,8 +19,9 @@ from autograder.commands.table import messages, plain, show_table, summary
 from autograder.course import Course, open_course
 from autograder.errors import AutograderError, CourseError
 from autograder.execution import Executor
-from autograder.grading.lab_grading import Grading, Outcome
+from autograder.grading.lab_grading import Grading
 from autograder.grading.lock import only_run
+from autograder.grading.outcome import Outcome
 from autograder.grading.placement import modules
 from autograder.grading.workers import Cluster, Threads
 from autograder.sandbox import choose, gpu_nodes

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from autograder.errors import counted
-from autograder.grading.lab_grading import Outcome
+from autograder.grading.outcome import Outcome
 from autograder.model import CellScore, Status
 from autograder.protocol import KERNEL_ENDED, NOT_RUN
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import shutil
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from autograder.execution import Executor
 from autograder.grading.by_hand import GivenBefore
 from autograder.grading.grade_one import Attempt, explain, prepare
 from autograder.grading.lock import only_run
+from autograder.grading.outcome import Outcome, outcome_of
 from autograder.grading.penalties import Penalties
 from autograder.grading.workers import Runner, Threads, result_of
 from autograder.model import GradebookEntry, Result, Status
@@ -28,22 +28,9 @@ from autograder.records.verify import basis
 from autograder.records.versions import remember
 from autograder.submission.handin import Handin, read_handin
 
-__all__ = ["Grading", "Outcome"]
+__all__ = ["Grading"]
 
 _ALONE = "run once more, alone: the machine was busy when its time was over"
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """A result with the gradebook's score, whether it was found in the log, and what a person has still to grade."""
-
-    result: Result
-    unchanged: bool = False
-    to_grade: int = 0
-    was: float | None = None
-    """The score that the gradebook held before, where it was another one."""
-    stored: bool = True
-    """Whether the gradebook has a score; one that failed, and had none before, is no zero."""
 
 
 class Grading:
@@ -198,14 +185,14 @@ class Grading:
         folder = self.course.autograded(handin.student, self.lab)
         whole = all((folder / f"{name}.ipynb").is_file() for name in self.setup.rows)
         same = earlier.status != Status.FAILED and earlier.fingerprint == handin.fingerprint
-        return _outcome(earlier, stored, unchanged=True) if whole and same else None
+        return outcome_of(earlier, stored, unchanged=True) if whole and same else None
 
     def _still_late(self, earlier: Outcome) -> Outcome:
         """Return the outcome with the penalty that it has today; nothing is run for that."""
         stored = self._stored[earlier.result.student]
         if not self._penalties or not (found := self._penalties.apply(earlier.result, stored)):
             return earlier
-        return _outcome(*found, unchanged=True, before=stored)
+        return outcome_of(*found, unchanged=True, before=stored)
 
     def _missing(self, handin: Handin) -> Outcome:
         wanted = ", ".join(f"{name}.ipynb" for name in self.setup.rows)
@@ -220,14 +207,14 @@ class Grading:
         result = self._result(handin.student, Status.MISSING, message)
         if (earlier := self._done.get(handin.student)) is None or earlier.status != Status.MISSING:
             self.log.append(result)
-        return _outcome(result, stored) if stored else Outcome(result)
+        return outcome_of(result, stored) if stored else Outcome(result)
 
     def _failed(self, student: str, message: str) -> Outcome:
         stored = self._stored.get(student)
         kept = f"; {stored.kept}" if stored else ""
         result = self._result(student, Status.FAILED, message + kept)
         self.log.append(result)
-        return _outcome(result, stored) if stored else Outcome(result, stored=False)
+        return outcome_of(result, stored) if stored else Outcome(result, stored=False)
 
     def _result(self, student: str, status: Status, *messages: str) -> Result:
         return Result(
@@ -267,7 +254,7 @@ class Grading:
             isolated=done.isolated,
             notebooks=hashes(self.course.autograded(student, self.lab), done.notebooks),
         )
-        outcome = _outcome(result, stored, before=self._stored.get(student))
+        outcome = outcome_of(result, stored, before=self._stored.get(student))
         self.log.append(outcome.result, basis(self.course, self.lab, student, rows))
         self._unstage(student)
         return outcome
@@ -295,11 +282,3 @@ class Grading:
         for parent in folder.parents[:2]:
             if parent.is_dir() and not any(parent.iterdir()):
                 parent.rmdir()
-
-
-def _outcome(
-    result: Result, stored: GradebookEntry, *, unchanged: bool = False, before: GradebookEntry | None = None
-) -> Outcome:
-    result = replace(result, score=stored.score, max_score=stored.max_score, penalty=stored.penalty)
-    was = before.score if before and not math.isclose(before.score, stored.score, abs_tol=1e-9) else None
-    return Outcome(result, unchanged=unchanged, to_grade=stored.to_grade, was=was)

@@ -18,7 +18,8 @@ from click.testing import CliRunner, Result
 from autograder.cli import main
 from autograder.course import open_course
 from autograder.execution import Executor
-from autograder.grading.lab_grading import Grading, Outcome
+from autograder.grading.lab_grading import Grading
+from autograder.grading.outcome import Outcome
 from autograder.release.publish import release_labs
 from autograder.sandbox import choose
 

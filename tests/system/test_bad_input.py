@@ -18,7 +18,7 @@ import nbformat
 import pytest
 
 from autograder.course import open_course
-from autograder.grading.lab_grading import Outcome
+from autograder.grading.outcome import Outcome
 from autograder.model import Status
 from tests.system.courses import ADD, DOUBLE, FULL, TINY, answered, autograder, copied, grade, hand_in, process
 

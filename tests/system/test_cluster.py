@@ -16,7 +16,8 @@ from autograder.course import open_course
 from autograder.errors import AutograderError
 from autograder.execution import Executor
 from autograder.grading import workers
-from autograder.grading.lab_grading import Grading, Outcome
+from autograder.grading.lab_grading import Grading
+from autograder.grading.outcome import Outcome
 from autograder.grading.workers import Cluster, run_task
 from autograder.model import Status
 from autograder.sandbox import choose

@@ -13,7 +13,8 @@ import pytest
 
 from autograder.course import Course, open_course
 from autograder.execution import Checks, Executor
-from autograder.grading.lab_grading import Grading, Outcome
+from autograder.grading.lab_grading import Grading
+from autograder.grading.outcome import Outcome
 from autograder.grading.placement import Modes, find_modes, modules
 from autograder.grading.scoring import score_notebook
 from autograder.model import CellSpec, Limits, Status

@@ -12,7 +12,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.course import open_course
-from autograder.grading.lab_grading import Outcome
+from autograder.grading.outcome import Outcome
 from autograder.model import GradebookEntry, Status
 from tests.system.courses import autograder, copied, grade, points, process
 

@@ -11,7 +11,7 @@ import nbformat
 import pytest
 
 from autograder.course import open_course
-from autograder.grading.lab_grading import Outcome
+from autograder.grading.outcome import Outcome
 from tests.system.courses import autograder, grade
 
 pytestmark = pytest.mark.slow

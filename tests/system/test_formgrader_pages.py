@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.grading.lab_grading import Outcome
+from autograder.grading.outcome import Outcome
 from tests.formgrader import COMMANDS, Page, rendered_notebook
 from tests.system.courses import TINY, answered, cell, grade, hand_in, process, tiny_course
 

@@ -13,7 +13,7 @@ import pytest
 
 from autograder.course import open_course
 from autograder.execution.time_limit import PATIENCE
-from autograder.grading.lab_grading import Outcome
+from autograder.grading.outcome import Outcome
 from autograder.model import Status
 from autograder.sandbox import choose
 from tests.system.courses import ADD, DOUBLE, FULL, answered, cell, copied, edited, grade, hand_in, points

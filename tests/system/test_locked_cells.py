@@ -12,7 +12,7 @@ import pytest
 from autograder.boundary.given import FUNCTIONS
 from autograder.course import checksum, open_course
 from autograder.execution import Executor
-from autograder.grading.lab_grading import Outcome
+from autograder.grading.outcome import Outcome
 from autograder.grading.placement import find_modes
 from autograder.model import Limits, Status
 from autograder.release.publish import release_labs

@@ -14,7 +14,7 @@ import nbformat
 import pytest
 
 from autograder.course import open_course
-from autograder.grading.lab_grading import Outcome
+from autograder.grading.outcome import Outcome
 from autograder.model import Status
 from autograder.release.publish import release_labs
 from tests.system.courses import (

@@ -13,7 +13,7 @@ import pytest
 
 from autograder.commands.demo import CONFIG, LAB, handed_in, make_course
 from autograder.course import open_course
-from autograder.grading.lab_grading import Outcome
+from autograder.grading.outcome import Outcome
 from autograder.markers import EXPLORE
 from autograder.release.answers import find_variants, put_answers
 from autograder.release.build import build, find_labs

@@ -9,7 +9,7 @@ import pytest
 from rich.cells import cell_len
 
 from autograder.commands.table import messages, show_table, summary
-from autograder.grading.lab_grading import Outcome
+from autograder.grading.outcome import Outcome
 from autograder.model import CellScore, Result, Status
 
 

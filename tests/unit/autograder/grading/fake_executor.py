@@ -15,7 +15,8 @@ import nbformat
 from autograder.course import open_course
 from autograder.execution import Checks, Execution, Executor
 from autograder.execution.results import Report
-from autograder.grading.lab_grading import Grading, Outcome
+from autograder.grading.lab_grading import Grading
+from autograder.grading.outcome import Outcome
 from tests.system.courses import FULL, TINY, answered, hand_in
 
 Change = Callable[[Execution], Execution]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autograder.course import open_course
-from autograder.grading.lab_grading import Outcome
+from autograder.grading.outcome import Outcome
 from tests.system.courses import ADD, DOUBLE, FULL, TINY, answered, grade_by_hand, hand_in
 from tests.unit.autograder.grading.fake_executor import FakeExecutor, graded
 
