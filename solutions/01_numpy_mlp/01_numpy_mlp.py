@@ -790,13 +790,8 @@ def logits_of(weights, masks, activation="relu"):
 
 
 def masks_of(sizes, p, draw):
-    """Return the masks of a training step by Task 5's dropout; Task 5 is checked above."""
-    found = []
-    for n in sizes[1:-1] if p else []:
-        found.append(np.array(dropout(np.ones((len(points), n)), p, draw)[1]))
-        kept = np.count_nonzero(found[-1]) / found[-1].size
-        check.true(0.1 < kept < 0.95, "dropout to keep some and drop some")
-    return found or [1.0] * (len(sizes) - 2)
+    """Return the masks of a training step, drawn as Task 5 says."""
+    return [(draw.random((len(points), n)) >= p) / (1 - p) if p else 1.0 for n in sizes[1:-1]]
 
 
 def after_the_weights(sizes, seed):

@@ -1,4 +1,4 @@
-"""Fails regularisers-check, fit-check: keeps a share p where it should drop it."""
+"""Fails regularisers-check, mlp-check, fit-check: keeps a share p where it should drop it."""
 
 
 def dropout(x, p, rng):

@@ -1,4 +1,4 @@
-"""Fails regularisers-check: survivors are not scaled up, so the network is quieter in training than in use."""
+"""Fails regularisers-check, mlp-check: survivors are not scaled up, so the network is quieter in training than in use."""
 
 
 def dropout(x, p, rng):

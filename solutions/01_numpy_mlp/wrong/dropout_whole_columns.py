@@ -1,4 +1,4 @@
-"""Fails regularisers-check: one draw a column, so that a unit is dropped for the whole batch."""
+"""Fails regularisers-check, mlp-check: one draw a column, so that a unit is dropped for the whole batch."""
 
 
 def dropout(x, p, rng):
