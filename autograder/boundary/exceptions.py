@@ -40,9 +40,9 @@ def report(
         "origin": origin if type(origin) is int else None,
     }
     arguments = error.args
-    if not discreet and type(arguments) is tuple and all(type(item) in _PLAIN for item in arguments):
-        with contextlib.suppress(WireError):
-            found["args"] = [encode(item) for item in arguments]
+    if not discreet and type(arguments) is tuple:
+        with contextlib.suppress(Exception):  # too large, or of a class that defines what it likes
+            found["args"] = [_argument(item, encode) for item in arguments]
     if isinstance(error, NameError | AttributeError) and type(error.name) is str:
         found["name"] = error.name[:200]
     if isinstance(error, OSError) and not discreet and type(error.filename) is str:
@@ -50,7 +50,15 @@ def report(
     return found
 
 
-def _text(error: BaseException) -> str:
+def _argument(item: Any, encode: Callable[[Any], Any]) -> Any:
+    """Return an argument as the other end gets it: a value as it is, an object that does not travel as its text."""
+    if type(item) in _PLAIN:
+        return encode(item)
+    found = encode(item)
+    return encode(_text(item)) if isinstance(found, dict) and found.get("t") in {"mine", "name", "yours"} else found
+
+
+def _text(error: object) -> str:
     try:
         text = str(error)
     except BaseException as other:  # a __str__ that raises

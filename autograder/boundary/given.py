@@ -238,10 +238,36 @@ def _statement(node: ast.stmt, *, expand: bool) -> _Statement:
     source = ast.unparse(node)
     table = symtable.symtable(source, "<cell>", "exec")
     bound = {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()}
-    changed = {n.value.id for n in ast.walk(node) if isinstance(n, ast.Attribute | ast.Subscript)
-               and isinstance(n.ctx, ast.Store) and isinstance(n.value, ast.Name)}  # fmt: skip
+    changed = frozenset(_written_to(ast.parse(source), table))  # noqa: TID251 (of one statement, unparsed above)
     added = {n.target.id for n in ast.walk(node) if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)}
     return _Statement(node, frozenset(bound | changed), frozenset({*_looked_up(table), *changed, *(added & bound)}))
+
+
+def _written_to(node: ast.AST, table: symtable.SymbolTable) -> Iterator[str]:
+    """Yield the global names whose attributes or items are set here; a function's own `out[i] = ...` sets none."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield from _written_to(child, _scope(child, table))
+            continue
+        if isinstance(child, ast.Attribute | ast.Subscript) and isinstance(child.ctx, ast.Store):
+            owner = child.value
+            if isinstance(owner, ast.Name) and _is_global(owner.id, table):
+                yield owner.id
+        yield from _written_to(child, table)
+
+
+def _scope(
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, table: symtable.SymbolTable
+) -> symtable.SymbolTable:
+    own = (t for t in table.get_children() if (t.get_name(), t.get_lineno()) == (node.name, node.lineno))
+    return next(own, table)
+
+
+def _is_global(name: str, table: symtable.SymbolTable) -> bool:
+    try:
+        return table.get_type() == "module" or table.lookup(name).is_global()
+    except KeyError:
+        return True
 
 
 @lru_cache(maxsize=64)

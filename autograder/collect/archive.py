@@ -115,9 +115,12 @@ def open_archive(path: Path) -> Iterator[Archive]:
         raise CourseError(f"{path}: no such file", hint="give the zip file that was downloaded, or a folder") from error
 
 
-def open_zip(path: Path, file: BinaryIO, stack: ExitStack) -> Archive:
-    """Return what may be read of a zip file, open until the stack ends; path is what messages call it."""
-    zipped = stack.enter_context(zipfile.ZipFile(readable(path, file)))
+def open_zip(path: Path, file: BinaryIO, stack: ExitStack, most: int = 0) -> Archive:
+    """Return what may be read of a zip file, open until the stack ends; path is what messages call it.
+
+    most: see `readable`.
+    """
+    zipped = stack.enter_context(zipfile.ZipFile(readable(path, file, most)))
     archive = Archive(zipped=zipped)
     for info in zipped.infolist():
         if not info.filename.endswith("/"):  # is_dir fails without a name

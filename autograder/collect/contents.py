@@ -34,18 +34,21 @@ class TooMany(CourseError):
         )
 
 
-def readable(path: Path, file: BinaryIO) -> BinaryIO:
+def readable(path: Path, file: BinaryIO, most: int = 0) -> BinaryIO:
     """Return the zip file as zipfile can read it; raise CourseError if its list of contents is too long.
 
     A name that says it is UTF-8 and is not would be the end of the whole archive. In the list it is read as the old
-    code page; the file itself then counts as damaged.
+    code page; the file itself then counts as damaged. most: how many entries it may have, folders too; 0: as many files
+    as an archive may have.
     """
     start, size = _place(path, file)
     file.seek(start)
     contents = bytearray(file.read(size))
     tops: Counter[str] = Counter()
     repaired = False
-    for place, name in _entries(contents):
+    for number, (place, name) in enumerate(_entries(contents)):
+        if most and number >= most:
+            raise CourseError(f"{path}: more than {most} files and folders")
         flags = int.from_bytes(contents[place + 8 : place + 10], "little")
         if flags & _UTF_8 and not _is_utf_8(name):
             contents[place + 8 : place + 10] = (flags & ~_UTF_8).to_bytes(2, "little")

@@ -169,3 +169,18 @@ def test_the_names_of_a_student_s_cell_can_be_asked_of_any_text() -> None:
     nested = "\n".join(f"{' ' * depth}def f{depth}():" for depth in range(400)) + "\n" + " " * 401 + "y"
     for text in (deep, nested, "-" * 100_000 + "1", "a" * 10**6, "\0", "def", "x = [" * 3000, "lambda: " * 5000 + "1"):
         names_in(text)
+
+
+def test_what_a_function_sets_of_its_own_is_no_name_of_the_cell() -> None:
+    """Else a helper with `out[i] = ...` in it, and a solution that has such a line too, would be one name of both."""
+    helper = "def rel_error(x, y):\n    out = np.empty(2)\n    out[0] = 1\n    return out"
+    assert names_given([helper]) == {"rel_error"}
+    assert names_given(["def f():\n    table[0] = 1", "def g(x):\n    global seen\n    seen[x] = 1"]) == {
+        *("f", "table"),
+        *("g", "seen"),
+    }
+    assert names_given(["def f(x):\n    def g():\n        x[0] = 1\n    return g"]) == {"f"}
+    assert names_given(
+        ["class A:\n    def f(self):\n        self.x = 1\n    @staticmethod\n    def g():\n        A.n = 2"]
+    ) == {"A"}
+    assert names_given(["if 1:\n    limits['low'] = 1\n    x.y = 2"]) == {"limits", "x"}

@@ -277,6 +277,26 @@ def test_what_came_from_the_student_cannot_be_changed_by_mistake(talk: Talk) -> 
 
 
 # ----------------------------------------------------------------------------------------------------------- exceptions
+def test_arguments_of_an_exception_are_values_and_of_others_their_text(talk: Talk) -> None:
+    talk.code("""
+        import numpy as np
+        class Thing:
+            def __str__(self): return "a thing"
+        class Rude:
+            def __str__(self): raise RuntimeError("no")
+        def fail(): raise ValueError("negative", np.float64(-1.5), (1, 2), np.arange(2), Thing(), Rude())
+    """)
+    test = """
+        import numpy as np
+        try:
+            fail()
+        except ValueError as error:
+            found = error.args
+        [found[:3], type(found[1]) is np.float64, found[3].tolist(), found[4], type(found[5]) is str]
+    """
+    assert talk.value(test) == "[('negative', np.float64(-1.5), (1, 2)), True, [0, 1], 'a thing', True]"
+
+
 def test_exceptions_are_the_matching_built_in_type(talk: Talk) -> None:
     talk.code("""
         class Mine(ValueError):

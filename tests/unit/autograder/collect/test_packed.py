@@ -43,7 +43,8 @@ def test_a_class_that_hands_in_zips_to_canvas_is_collected(course: Course) -> No
         (b"PK\x03\x04 and so on", "cannot be opened: no list of contents at its end"),
         ({"../lab.ipynb": "x"}, "nothing of it is taken: ../lab.ipynb: a path that leads out of its folder"),
         ({"lab.ipynb": "\0" * 22_000_000}, "nothing of it is taken: lab.ipynb: looks like a bomb"),
-        ({f"{n}.txt": "" for n in range(5001)}, "cannot be opened: 5001 files in it; 5000 are allowed"),
+        ({f"{n}/": "" for n in range(5001)}, "cannot be opened: work.zip: more than 5000 files and folders"),
+        ({f"{n}.txt": "" for n in range(5001)}, "cannot be opened: work.zip: more than 5000 files and folders"),
     ],
 )
 def test_what_a_zip_in_the_zip_may_be_is_bounded_as_the_outer_one_is(course: Course, files: Any, why: str) -> None:
