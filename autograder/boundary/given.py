@@ -46,6 +46,7 @@ NOTHING, IMPORTS, DATA, FUNCTIONS = range(4)
 _IMPORTS = ast.Import | ast.ImportFrom
 _BINDING = _IMPORTS | ast.Assign | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 """What binds its names whenever it is run to its end, which a loop or a condition does not."""
+_BLOCKS = ast.With | ast.For | ast.While | ast.If | ast.Try
 _STAR = "*"
 _MAX_SOURCE = 200_000
 _BUILT_IN = frozenset(dir(builtins))
@@ -103,7 +104,7 @@ def asked_of_kernel(cells: Sequence[str], theirs: Collection[str], level: int, t
     """
     ours = {name for s in _ours(tuple(cells), frozenset(theirs), level, expand=False) for name in s.binds}
     defined = {name for s in _all(tuple(cells)) if _defines(s) for name in s.binds}
-    return _reached(cells, names_needed(test) - ours) - defined
+    return (_reached(cells, _surely_needed(test) - ours) - defined) & names_given(cells)
 
 
 def _reached(cells: Sequence[str], names: frozenset[str]) -> frozenset[str]:
@@ -190,6 +191,22 @@ def names_needed(test: str) -> frozenset[str]:
         if isinstance(statement.node, _BINDING):
             bound |= statement.binds
     return frozenset(needed)
+
+
+def _surely_needed(test: str) -> frozenset[str]:
+    """Return the names that a test looks up and nowhere binds itself before: what it can only have from elsewhere.
+
+    A block binds a name before it uses it, and a function is called when all of the cell has run, unless it says
+    otherwise by failing: what is missing then is missing in the trial, too.
+    """
+    needed, later, bound = set[str](), set[str](), set[str]()
+    for statement in _all((test,)):
+        if isinstance(statement.node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            later |= statement.uses
+        else:
+            needed |= statement.uses - bound - (statement.binds if isinstance(statement.node, _BLOCKS) else set())
+        bound |= statement.binds
+    return frozenset(needed | later - bound)
 
 
 def names_in(source: str) -> tuple[frozenset[str], frozenset[str]]:

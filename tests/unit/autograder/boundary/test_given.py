@@ -184,3 +184,16 @@ def test_what_a_function_sets_of_its_own_is_no_name_of_the_cell() -> None:
         ["class A:\n    def f(self):\n        self.x = 1\n    @staticmethod\n    def g():\n        A.n = 2"]
     ) == {"A"}
     assert names_given(["if 1:\n    limits['low'] = 1\n    x.y = 2"]) == {"limits", "x"}
+
+
+def test_what_a_test_binds_itself_is_not_looked_for_in_the_student_s_process() -> None:
+    """Else the visible part of an earlier test, which happens to bind such a name too, would be run again there."""
+    earlier = "found = numeric(f)\ntable = squares(4)"
+    for test in (
+        "with case('a'):\n    found = g(1)\n    close(found, 2)",
+        "for found in range(3):\n    print(found)",
+        "def helper(x):\n    return found + x\n\n\nfound = 3\nhelper(1)",
+    ):
+        assert asked_of_kernel([earlier], ["numeric", "squares", "f"], DATA, test) == frozenset(), test
+    for test in ("assert table[-1] == 16", "with case('a'):\n    close(table[0], 1)", "table = table[:2]"):
+        assert asked_of_kernel([earlier], ["numeric", "squares", "f"], DATA, test) == {"table"}, test
