@@ -55,6 +55,22 @@ _OBJECTS = {
     *("strides", "is_contiguous", "storage_offset", "_base", "_version", "_is_view", "getsizeof", "byte_bounds"),
     *("__array_interface__", "__array_struct__", "__cuda_array_interface__"),
 }
+_ABOUT_A_PROCESS = {"asyncio", "gc", "inspect", "multiprocessing", "os", "posix", "psutil", "sys", "traceback"}
+"""Modules that tell of the process they are asked in. What they say of every process alike is:"""
+_ALIKE = {
+    *(
+        f"sys.{name}"
+        for name in ("byteorder", "exit", "flags", "float_info", "hash_info", "implementation", "int_info")
+    ),
+    *(f"sys.{name}" for name in ("maxsize", "maxunicode", "path", "platform", "stderr", "stdin", "stdout")),
+    *(f"sys.{name}" for name in ("version", "version_info")),
+    *(f"os.{name}" for name in ("PathLike", "cpu_count", "environ", "fspath", "getenv", "linesep", "name", "sep")),
+    *(f"os.path.{name}" for name in ("abspath", "basename", "commonprefix", "dirname", "expanduser", "join")),
+    *(f"os.path.{name}" for name in ("normpath", "relpath", "sep", "split", "splitext")),
+    *(f"asyncio.{name}" for name in ("TimeoutError", "gather", "run", "sleep", "wait_for")),
+    *(f"traceback.{name}" for name in ("format_exc", "format_exception", "print_exc")),
+    "multiprocessing.cpu_count",
+}
 _LAID_OUT = {"flags", "base", "stride", "storage"}
 """What arrays say of their memory, and other objects of other things."""
 _MEMORY = {"as_strided", "csr_matrix", "csc_matrix", "bsr_matrix", "csr_array", "csc_array", "bsr_array"}
@@ -112,10 +128,13 @@ def _observing(node: ast.AST, called: dict[str, str], full: dict[str, str]) -> s
     if isinstance(node, ast.Name | ast.Attribute) and full_name(node, full) in {f"signal.{name}" for name in _ALARMS}:
         return full_name(node, full)
     if isinstance(node, ast.Name):
-        return node.id if node.id in _PROCESS | _OBJECTS | _MEMORY else ""
+        return node.id if node.id in _PROCESS | _OBJECTS | _MEMORY else _of_the_process(full_name(node, full))
     if isinstance(node, ast.Attribute):
         changed = not isinstance(node.ctx, ast.Load) and root_name(node.value) in called
-        return ast.unparse(node) if changed else node.attr if node.attr in _PROCESS | _OBJECTS | _MEMORY else ""
+        if changed:
+            return ast.unparse(node)
+        known = node.attr in _PROCESS | _OBJECTS | _MEMORY
+        return node.attr if known else _of_the_process(full_name(node, full))
     if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
         return ast.unparse(node.value) if root_name(node.value) in {*called, "__builtins__", "globals", "vars"} else ""
     if isinstance(node, ast.Compare) and any(isinstance(o, ast.Is | ast.IsNot) for o in node.ops):
@@ -127,6 +146,12 @@ def _observing(node: ast.AST, called: dict[str, str], full: dict[str, str]) -> s
     if isinstance(node, ast.ImportFrom):
         names = [node.module or "", *(name for name in names if name not in _PROTOCOLS)]
     return next((name for name in names if set(name.split(".")) & (_OBSERVERS | _PROCESS | _OBJECTS | _MEMORY)), "")
+
+
+def _of_the_process(name: str) -> str:
+    """Return a full name that says something of one process, as `sys.modules` does; nothing of another."""
+    alike = any(f"{known}.".startswith(f"{name}.") or name.startswith(f"{known}.") for known in _ALIKE)
+    return "" if alike or name.partition(".")[0] not in _ABOUT_A_PROCESS else name
 
 
 def _asking(node: ast.Call, called: dict[str, str], full: dict[str, str]) -> str:

@@ -38,7 +38,7 @@ _NO_SOURCE = "there is no instructor's notebook to try its tests on: they run in
 _NEEDED = "another test there uses its names"
 _MAGIC = "a cell magic decides what becomes of an error"
 _VACUOUS = "where nothing is answered it gives points there"
-_VERSION = b"6"
+_VERSION = b"7"
 """Of what a trial looks at: what an older one has found is looked for again."""
 
 

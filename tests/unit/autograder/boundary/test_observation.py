@@ -34,6 +34,12 @@ ABOUT = [
     ("from numpy.lib.stride_tricks import as_strided", "as_strided"),
     ("from scipy.sparse import csr_matrix\ncsr_matrix(f())", "csr_matrix"),
     ("state = np.random.get_state()", "get_state"),
+    ("import sys\nassert 'scipy' not in sys.modules", "sys.modules"),
+    ("from sys import modules as loaded\nassert 'scipy' not in loaded", "sys.modules"),
+    ("import inspect\nf(lambda x: seen.append(len(inspect.stack())))", "inspect.stack"),
+    ("import gc\nassert len(gc.get_objects()) < 9", "gc.get_objects"),
+    ("import os\nassert os.times().user < 1", "os.times"),
+    ("import multiprocessing as mp\nassert mp.active_children() == []", "multiprocessing.active_children"),
 ]
 ORDINARY = [
     "assert f(2) == 4",
@@ -51,6 +57,7 @@ ORDINARY = [
     "rng = np.random.default_rng(0)\nx = rng.normal(size=3)\nx[0] = 0\nassert f(x) == 0",
     "data = sorted([3, 1])\ndata[0] = 0\nassert f(data) == 0",
     "%matplotlib inline",
+    "import os, sys\nassert f(os.path.join('a')) < sys.float_info.max\nprint(sys.version, file=sys.stderr)",
 ]
 
 
