@@ -63,7 +63,7 @@ _ALIKE = {
         for name in ("byteorder", "exit", "flags", "float_info", "hash_info", "implementation", "int_info")
     ),
     *(f"sys.{name}" for name in ("maxsize", "maxunicode", "path", "platform", "stderr", "stdin", "stdout")),
-    *(f"sys.{name}" for name in ("version", "version_info")),
+    *(f"sys.{name}" for name in ("executable", "getdefaultencoding", "intern", "prefix", "version", "version_info")),
     *(f"os.{name}" for name in ("PathLike", "cpu_count", "environ", "fspath", "getenv", "linesep", "name", "sep")),
     *(f"os.path.{name}" for name in ("abspath", "basename", "commonprefix", "dirname", "expanduser", "join")),
     *(f"os.path.{name}" for name in ("normpath", "relpath", "sep", "split", "splitext")),

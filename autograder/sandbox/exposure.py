@@ -58,7 +58,8 @@ def other_machines() -> bool:
 
 def _sockets(directory: Path, depth: int) -> Iterator[Path]:
     try:
-        entries = [*os.scandir(directory)]
+        with os.scandir(directory) as found:
+            entries = list(found)
     except OSError:
         return
     for entry in entries:

@@ -106,8 +106,9 @@ def test_a_test_that_finds_nothing_to_test_apart_gives_nothing_for_nothing(vacuo
     assert points(outcomes["honest"]) == dict.fromkeys(VACUOUS, 1.0)
     # Without a docstring doctest has nothing to try in one kernel either.
     assert {name for name, found in points(outcomes["blank"]).items() if found} <= {"doctest"}
-    assert not vacuous.isolated() & {"globals", "dir", "in-globals", "locals", "main", "vars", "doctest", "how"}
-    assert {"unittest", "suite"} <= vacuous.isolated()
+    apart = vacuous.isolated()
+    assert not apart & {"globals", "dir", "in-globals", "locals", "main", "vars", "doctest", "how", "suite"}
+    assert "unittest" in apart
 
 
 PAYLOAD = "import autograder.boundary.cells as c; c._executed=lambda *a,**k: None; c._reported=lambda e: None"
