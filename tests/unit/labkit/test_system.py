@@ -78,6 +78,7 @@ def without_linux(tmp_path: Path) -> dict[str, str]:
     """An environment in which every Python, those that ranks are forked off too, does without what only Linux has."""
     (tmp_path / "sitecustomize.py").write_text("from labkit import _system\n_system.LINUX = False\n")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTEST_ADDOPTS": ""}
+    environment["PYTEST_DEBUG_TEMPROOT"] = str(tmp_path)  # two sessions that tidy one folder meet in it
     asked = [sys.executable, "-c", "from labkit._launch.confinement import LINUX; print(LINUX)"]
     assert subprocess.run(asked, env=environment, capture_output=True, check=True).stdout == b"False\n"
     return environment
