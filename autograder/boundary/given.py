@@ -20,6 +20,7 @@ from functools import lru_cache
 from typing import Any
 
 from autograder.boundary.parsing import MAGIC, syntax_tree
+from autograder.boundary.scopes import looked_up, written_to
 
 __all__ = [
     "DATA",
@@ -176,7 +177,7 @@ def _masked(lines: Sequence[str]) -> Iterator[str]:
 def global_names(source: str) -> frozenset[str]:
     """Return the names that a cell looks up among its globals, in functions too; also what it binds itself."""
     try:
-        return frozenset(_looked_up(symtable.symtable(source, "<cell>", "exec")))
+        return frozenset(looked_up(symtable.symtable(source, "<cell>", "exec")))
     except (SyntaxError, ValueError, RecursionError):
         return frozenset(re.findall(r"[^\W\d]\w*", source))
 
@@ -219,7 +220,7 @@ def names_in(source: str) -> tuple[frozenset[str], frozenset[str]]:
     try:
         table = symtable.symtable("\n".join(_masked(source.split("\n"))), "<cell>", "exec")
         bound = frozenset(s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported())
-        return frozenset(_looked_up(table)), bound
+        return frozenset(looked_up(table)), bound
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return frozenset(), frozenset()
 
@@ -230,15 +231,6 @@ def say_names(source: str, names: Sequence[str]) -> None:
 
 
 # ------------------------------------------------------------------------------------------------------------ analysis
-def _looked_up(table: symtable.SymbolTable) -> Iterator[str]:
-    module = table.get_type() == "module"
-    for symbol in table.get_symbols():
-        if symbol.is_referenced() and (module or symbol.is_global()):
-            yield symbol.get_name()
-    for child in table.get_children():
-        yield from _looked_up(child)
-
-
 def _star_names(node: ast.ImportFrom) -> frozenset[str]:
     """Return what `from x import *` binds; where x cannot be imported, nothing."""
     try:
@@ -255,36 +247,9 @@ def _statement(node: ast.stmt, *, expand: bool) -> _Statement:
     source = ast.unparse(node)
     table = symtable.symtable(source, "<cell>", "exec")
     bound = {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()}
-    changed = frozenset(_written_to(ast.parse(source), table))  # noqa: TID251 (of one statement, unparsed above)
+    changed = frozenset(written_to(ast.parse(source), table))  # noqa: TID251 (of one statement, unparsed above)
     added = {n.target.id for n in ast.walk(node) if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)}
-    return _Statement(node, frozenset(bound | changed), frozenset({*_looked_up(table), *changed, *(added & bound)}))
-
-
-def _written_to(node: ast.AST, table: symtable.SymbolTable) -> Iterator[str]:
-    """Yield the global names whose attributes or items are set here; a function's own `out[i] = ...` sets none."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield from _written_to(child, _scope(child, table))
-            continue
-        if isinstance(child, ast.Attribute | ast.Subscript) and isinstance(child.ctx, ast.Store):
-            owner = child.value
-            if isinstance(owner, ast.Name) and _is_global(owner.id, table):
-                yield owner.id
-        yield from _written_to(child, table)
-
-
-def _scope(
-    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, table: symtable.SymbolTable
-) -> symtable.SymbolTable:
-    own = (t for t in table.get_children() if (t.get_name(), t.get_lineno()) == (node.name, node.lineno))
-    return next(own, table)
-
-
-def _is_global(name: str, table: symtable.SymbolTable) -> bool:
-    try:
-        return table.get_type() == "module" or table.lookup(name).is_global()
-    except KeyError:
-        return True
+    return _Statement(node, frozenset(bound | changed), frozenset({*looked_up(table), *changed, *(added & bound)}))
 
 
 @lru_cache(maxsize=64)
