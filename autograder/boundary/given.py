@@ -247,7 +247,7 @@ def _statement(node: ast.stmt, *, expand: bool) -> _Statement:
     source = ast.unparse(node)
     table = symtable.symtable(source, "<cell>", "exec")
     bound = {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()}
-    changed = frozenset(written_to(ast.parse(source), table))  # noqa: TID251 (of one statement, unparsed above)
+    changed = frozenset(written_to(syntax_tree(source), table))
     added = {n.target.id for n in ast.walk(node) if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)}
     return _Statement(node, frozenset(bound | changed), frozenset({*looked_up(table), *changed, *(added & bound)}))
 
