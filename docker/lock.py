@@ -1,7 +1,8 @@
-"""Write docker/requirements.txt and docker/hub/requirements.txt: exact versions of all that is in the images but torch.
+"""Write exact versions: docker/requirements.txt and docker/hub/requirements.txt for all that is in the images but
+torch, constraints.txt for what `make setup` installs besides.
 
-Usage: python docker/lock.py [image | hub], with Python 3.11 as in the images; without a name, both. Asks pip for a
-solution without installing it: of pyproject.toml's ranges, and of the hub's packages in the versions of the former.
+Usage: python docker/lock.py [image | hub | kit], with Python 3.11 as in the images; without a name, all three. Asks pip
+for a solution without installing it: of pyproject.toml's ranges, and of the others' packages in the images' versions.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
-IMAGE, HUB = HERE / "requirements.txt", HERE / "hub" / "requirements.txt"
+IMAGE, HUB, KIT = HERE / "requirements.txt", HERE / "hub" / "requirements.txt", HERE.parent / "constraints.txt"
 _HUB = (
     "jupyterhub",
     "dockerspawner>=14,<15",
@@ -39,10 +41,14 @@ def resolve(*wanted: str) -> dict[str, str]:
     return {re.sub(r"[-_.]+", "-", item["name"]).lower(): item["version"] for item in found}
 
 
+def _project() -> tuple[dict[str, Any], dict[str, list[str]]]:
+    project = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return project, project["optional-dependencies"]
+
+
 def image() -> str:
     """Return the lines for the students' and instructors' image."""
-    project = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = project["optional-dependencies"]
+    project, extras = _project()
     on = ["--python-version", _PYTHON, "--only-binary", ":all:", "--target", "nowhere"]
     versions = resolve(*on, *project["dependencies"], *extras["labs"], *extras["cluster"], *extras["hub"])
     torch = versions.pop("torch").partition("+")[0]
@@ -61,12 +67,21 @@ def hub() -> str:
     return "\n".join([_HEADER, *(f"{name}=={versions[name]}" for name in sorted(versions)), ""])
 
 
+def kit() -> str:
+    """Return the lines for a checkout, the development tools among them. torch comes in many builds: pip's choice."""
+    project, extras = _project()
+    wanted = [*project["dependencies"], *(line for extra in extras.values() for line in extra)]
+    versions = resolve(*wanted)
+    del versions["torch"]
+    return "\n".join([_HEADER, *(f"{name}=={versions[name]}" for name in sorted(versions) if not _CUDA.match(name)), ""])
+
+
 def main() -> None:
-    """Write the files that are named, or both."""
-    files = {"image": (IMAGE, image), "hub": (HUB, hub)}
+    """Write the files that are named, or all."""
+    files = {"image": (IMAGE, image), "hub": (HUB, hub), "kit": (KIT, kit)}
     chosen = sys.argv[1:] or list(files)
     if unknown := set(chosen) - files.keys():
-        raise SystemExit(f"docker/lock.py: no {min(unknown)!r}, only image and hub")
+        raise SystemExit(f"docker/lock.py: no {min(unknown)!r}, only {', '.join(files)}")
     for name in chosen:
         path, lines = files[name]
         path.write_text(lines(), encoding="utf-8")

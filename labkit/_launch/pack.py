@@ -4,16 +4,41 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import io
+from collections import ChainMap
 from collections.abc import Callable
+from types import CodeType
 from typing import Any
 
 __all__ = ["pack"]
 
 
-def pack(title: str, fn: Callable[..., Any], args: tuple[Any, ...], leading: tuple[Any, ...], hint: str) -> bytes:
-    """Return function and arguments as bytes; TypeError if it cannot take them after `leading`, or on copying."""
+def _code(make: Callable[..., CodeType], args: tuple[Any, ...], file: str) -> CodeType:
+    return make(*args).replace(co_filename=file)
+
+
+def _dumps(value: object) -> bytes:
+    """Return a value as cloudpickle's bytes. Code keeps the name of its file, which tracebacks find its lines by.
+
+    cloudpickle 3.1.3 began to write "<dynamic-code>" in its place.
+    """
     import cloudpickle
 
+    pickler_of = cloudpickle.Pickler
+    reduce = pickler_of.dispatch_table[CodeType]
+
+    class Pickler(pickler_of):  # type: ignore[misc]
+        dispatch_table = ChainMap(
+            {CodeType: lambda code: (_code, (*reduce(code), code.co_filename))}, pickler_of.dispatch_table
+        )
+
+    out = io.BytesIO()
+    Pickler(out).dump(value)
+    return out.getvalue()
+
+
+def pack(title: str, fn: Callable[..., Any], args: tuple[Any, ...], leading: tuple[Any, ...], hint: str) -> bytes:
+    """Return function and arguments as bytes; TypeError if it cannot take them after `leading`, or on copying."""
     with contextlib.suppress(ValueError):  # some builtins have no signature to check
         try:
             inspect.signature(fn).bind(*leading, *args)
@@ -21,7 +46,7 @@ def pack(title: str, fn: Callable[..., Any], args: tuple[Any, ...], leading: tup
             name = getattr(fn, "__name__", "fn")
             raise TypeError(f"{title}: {name} does not take these arguments: {error}\nhint: {hint}") from None
     try:
-        return bytes(cloudpickle.dumps((fn, args)))
+        return _dumps((fn, args))
     except Exception as error:
         hint = "open files, locks and generators stay in their process: create them inside the function"
         raise TypeError(f"{title}: the function or an argument cannot be copied: {error}\nhint: {hint}") from error
