@@ -73,7 +73,9 @@ def kit() -> str:
     wanted = [*project["dependencies"], *(line for extra in extras.values() for line in extra)]
     versions = resolve(*wanted)
     del versions["torch"]
-    return "\n".join([_HEADER, *(f"{name}=={versions[name]}" for name in sorted(versions) if not _CUDA.match(name)), ""])
+    return "\n".join(
+        [_HEADER, *(f"{name}=={versions[name]}" for name in sorted(versions) if not _CUDA.match(name)), ""]
+    )
 
 
 def main() -> None:

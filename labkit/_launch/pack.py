@@ -8,7 +8,7 @@ import io
 from collections import ChainMap
 from collections.abc import Callable
 from types import CodeType
-from typing import Any
+from typing import Any, ClassVar
 
 __all__ = ["pack"]
 
@@ -24,13 +24,11 @@ def _dumps(value: object) -> bytes:
     """
     import cloudpickle
 
-    pickler_of = cloudpickle.Pickler
-    reduce = pickler_of.dispatch_table[CodeType]
+    reduce = cloudpickle.Pickler.dispatch_table[CodeType]
+    own = {CodeType: lambda code: (_code, (*reduce(code), code.co_filename))}
 
-    class Pickler(pickler_of):  # type: ignore[misc]
-        dispatch_table = ChainMap(
-            {CodeType: lambda code: (_code, (*reduce(code), code.co_filename))}, pickler_of.dispatch_table
-        )
+    class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+        dispatch_table: ClassVar[Any] = ChainMap(own, cloudpickle.Pickler.dispatch_table)
 
     out = io.BytesIO()
     Pickler(out).dump(value)

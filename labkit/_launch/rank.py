@@ -17,12 +17,11 @@ import sys
 import traceback
 import warnings
 from dataclasses import dataclass, field
-from datetime import timedelta
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
-from labkit._launch import confinement
+from labkit._launch import confinement, rendezvous
 from labkit._system import end_with_parent
 
 __all__ = ["DUMP", "ENDED", "EVENT", "FORK", "KILL", "READY", "REQUEST", "Report", "Task", "serve"]
@@ -203,7 +202,7 @@ def _work(task: Task, call: bytes) -> Report:
 
         fn, args = pickle.loads(call)
         if task.backend != "none":
-            _join(task)
+            rendezvous.join(task.rank, task.world_size, task.backend, task.timeout_s, task.folder)
         if task.only_compute:
             confinement.only_compute()
         elif task.only_write_in:
@@ -243,34 +242,6 @@ def _forget_keras() -> None:
     """Let Keras be imported again: it reads its backend only then, and tensorflow imports it."""
     for name in [name for name in sys.modules if name.partition(".")[0] == "keras"]:
         del sys.modules[name]
-
-
-def _join(task: Task) -> None:
-    """Enter the process group of all ranks."""
-    import torch
-    from torch import distributed as dist
-
-    from labkit._device import device
-
-    torch.set_num_threads(1)
-    backend = task.backend
-    if backend == "auto":
-        alone = device() == "cuda" and torch.cuda.device_count() >= task.world_size
-        backend = "nccl" if alone else "gloo"
-    gpu = None
-    if backend == "nccl":
-        gpu = torch.device("cuda", task.rank)
-        torch.cuda.set_device(gpu)
-    dist.init_process_group(
-        "cpu:gloo,cuda:nccl" if backend == "nccl" else backend,  # a Communicator sends CPU tensors
-        init_method=f"file://{task.folder}/rendezvous",
-        rank=task.rank,
-        world_size=task.world_size,
-        # Later than the launch's own deadline, which can say who waits where.
-        timeout=timedelta(seconds=task.timeout_s + 10),
-        device_id=gpu,
-    )
-    dist.barrier()
 
 
 def _failure(exception: BaseException, skip: int) -> Report:

@@ -1,4 +1,4 @@
-"""`make setup` installs the versions that all tests pass with: constraints.txt has one for whatever pyproject.toml names."""
+"""`make setup` installs the versions that all tests pass with: one for whatever pyproject.toml names."""
 
 from __future__ import annotations
 
