@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+import sys
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,12 @@ def tiny(tiny_template: Path, tmp_path: Path) -> Path:
     from tests.system.courses import copied
 
     return copied(tiny_template, tmp_path / "course")
+
+
+def pytest_sessionfinish() -> None:
+    """End the sandbox in which small courses were graded, if one was."""
+    if courses := sys.modules.get("tests.system.courses"):
+        courses.cool()
 
 
 @pytest.hookimpl(optionalhook=True)

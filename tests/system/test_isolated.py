@@ -10,6 +10,7 @@ import pytest
 
 from autograder.execution import Executor, preloads
 from autograder.execution.results import Failure
+from autograder.execution.time_limit import PATIENCE
 from autograder.model import Limits
 from autograder.sandbox import choose
 from tests.system.executions import LIMITS, cases, run, said
@@ -42,25 +43,22 @@ check.score(3)
 """
 
 
-def test_processes_that_a_function_is_launched_in_are_forked_off_the_pre_warmed_one() -> None:
+def test_processes_of_frameworks_are_forked_off_the_pre_warmed_one_and_keras_backend_is_chosen_in_them() -> None:
+    """One test for both, because torch and tensorflow are imported for it."""
+    limits = Limits(cell_time_s=30, total_time_s=60, memory_mib=6144, output_kib=64)
     modules = preloads([RANKS, LAUNCHES, "KERAS_BACKEND"], ("sklearn", "tensorflow", "keras"))
+    assert {"torch", "tensorflow"} < set(modules) and "keras" not in modules
     with Executor(choose(), modules) as executor:
-        limits = Limits(cell_time_s=30, total_time_s=60, memory_mib=6144, output_kib=64)
-        execution = run(executor, RANKS, LAUNCHES, limits=limits)
-    assert cases(execution, "t") == {"ranks": "", "torch": "", "tensorflow": ""}, said(execution, "t")
-
-
-def test_a_notebook_chooses_its_keras_backend_though_tensorflow_was_imported_before() -> None:
-    with Executor(choose(), ("numpy", "labkit.check", "torch", "tensorflow")) as executor:
-        limits = Limits(cell_time_s=30, total_time_s=60, memory_mib=6144, output_kib=64)
-        execution = run(
+        launched = run(executor, RANKS, LAUNCHES, limits=limits)
+        chosen = run(
             executor,
             "import os\nos.environ['KERAS_BACKEND'] = 'torch'",
             "import keras\ndef backend(): return keras.backend.backend()",
             "#test t\nfrom labkit import check\nwith check.case('b'): check.equal(backend(), 'torch')\ncheck.score(1)",
             limits=limits,
         )
-    assert cases(execution, "t") == {"b": ""}, said(execution, "t")
+    assert cases(launched, "t") == {"ranks": "", "torch": "", "tensorflow": ""}, said(launched, "t")
+    assert cases(chosen, "t") == {"b": ""}, said(chosen, "t")
 
 
 def test_the_test_is_not_in_the_student_s_process(executor: Executor) -> None:
@@ -150,7 +148,8 @@ with check.case("after"): check.equal(f(1), 1)
 check.score(3)"""
     execution = run(executor, "def f(x):\n    while x > 1: pass\n    return x", test, "#test u\nf(1)")
     assert cases(execution, "t") == {"before": "", "loop": "TimeLimit", "after": "TimeLimit"}
-    assert execution.problems == ("cell 't' was stopped after 3 s of computing",)
+    (problem,) = execution.problems  # by the clock on a machine that is busy
+    assert problem in {"cell 't' was stopped after 3 s of computing", f"cell 't' was stopped after {PATIENCE * 3:g} s"}
     assert not execution.complete
     assert said(execution, "u") == "1", "the process goes on"
 
