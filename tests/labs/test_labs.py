@@ -31,29 +31,45 @@ ROOT = Path(__file__).parents[2]
 LABS = find_labs(ROOT / "solutions")
 
 
-def _answers(kind: str, lab: Path) -> list[tuple[Variant, bool]]:
-    """Return the answers of a lab, and whether the grader itself runs them.
+# A check that takes more than a second in a fork, because it launches ranks or trains.
+DEAR = frozenset(
+    {
+        *("encode-check", "format-check"),
+        *("ring-reduce-scatter-check", "ring-allreduce-check", "recursive-doubling-check", "tree-broadcast-check"),
+        *("parameter-server-check", "ddp-check", "checkpoint-check"),
+    }
+)
 
-    It runs two wrong ones a check and one right one a lab, several in one notebook; the others are tried in forks of a
-    process that has run the lab, without sandbox and boundary, and wrong ones only against the checks that they name.
-    `make test-all` takes every answer through the grader by itself, and all its checks.
+
+def _answers(kind: str, lab: Path) -> dict[str, list[Variant]]:
+    """Return the answers of a lab: by the grader, in forks, or before a release.
+
+    The grader runs two wrong ones a check and one right one a lab, several in one notebook. The others are tried in
+    forks of a process that has run the lab, without sandbox and boundary, and wrong ones only against the checks that
+    they name; of a dear check one more, and the rest before a release: `make test-all` takes every answer through the
+    grader by itself, and all its checks.
     """
     counts: Counter[str] = Counter()
-    found = []
+    found: dict[str, list[Variant]] = {"grader": [], "forks": [], "release": []}
     for variant in find_variants(lab, kind):
         checks = variant.fails or ("right",)
-        found.append((variant, ALL or any(counts[check] < (2 if variant.fails else 1) for check in checks)))
+        if ALL or any(counts[check] < (2 if variant.fails else 1) for check in checks):
+            found["grader"].append(variant)
+        elif not DEAR.isdisjoint(checks) and all(counts[check] >= 3 for check in DEAR.intersection(checks)):
+            found["release"].append(variant)
+        else:
+            found["forks"].append(variant)
         counts.update(checks)
     return found
 
 
-def _params(kind: str, *, graded: bool) -> list[Any]:
-    found = [(lab, variant) for lab in LABS for variant, real in _answers(kind, lab) if real == graded]
+def _params(kind: str, how: str) -> list[Any]:
+    found = [(lab, variant) for lab in LABS for variant in _answers(kind, lab)[how]]
     return [pytest.param(lab, variant, id=f"{lab.name}-{variant.path.stem}") for lab, variant in found]
 
 
-WRONG, RIGHT = _params("wrong", graded=True), _params("right", graded=True)
-FORKED = _params("wrong", graded=False) + _params("right", graded=False)
+WRONG, RIGHT = _params("wrong", "grader"), _params("right", "grader")
+FORKED = _params("wrong", "forks") + _params("right", "forks")
 every_lab = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
 
 
@@ -136,7 +152,7 @@ def _outcome(lab: Path, variant: Variant) -> dict[str, CellScore]:
 def _scores_together(lab: Path) -> dict[Path, dict[str, CellScore]]:
     """Return by answer the scores of the run of its group."""
     whole = _instructor(lab)
-    answers = [answer_of(whole, v) for kind in ("wrong", "right") for v, real in _answers(kind, lab) if real]
+    answers = [answer_of(whole, v) for kind in ("wrong", "right") for v in _answers(kind, lab)["grader"]]
     return {
         answer.variant.path: scores
         for group in groups(answers)

@@ -56,7 +56,7 @@ def by_name(names: Iterable[str]) -> pytest.MarkDecorator:
         for name in names
         for values in [(EVERY_KIND if name in _FIRST else THE_OTHERS, name)]
     ]
-    return pytest.mark.parametrize(("red_class", "name"), chosen, indirect=["red_class"])
+    return pytest.mark.parametrize(("red_class", "name"), chosen, indirect=["red_class"], scope="session")
 
 
 def graded(place: Path, hands: Mapping[str, Attack | Oddity]) -> RedClass:
