@@ -11,11 +11,13 @@ import socket
 import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
+from nbgrader.api import Gradebook
 
 from autograder.course import open_course
 from autograder.grading.outcome import Outcome
@@ -111,7 +113,8 @@ def test_a_gradebook_that_may_not_be_written_to_is_said_in_words(tiny: Path) -> 
 
 
 def test_a_lab_that_was_never_released_is_told_to_be(tiny: Path) -> None:
-    process("nbgrader", "db", "assignment", "add", "later", cwd=tiny)
+    with Gradebook(f"sqlite:///{tiny}/gradebook.db", "tiny") as book:
+        book.add_assignment("later")
     assert "hint: release it first: autograder release later" in _fails("grade", "later", "--course", tiny)
 
 
@@ -190,6 +193,13 @@ def test_a_gradebook_that_cannot_be_used_is_left_alone(
     assert not (tiny / "grades.csv").exists()
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nbgrader wait for a locked gradebook for a moment only."""
+    monkeypatch.setattr("sqlite3.dbapi2.connect", partial(sqlite3.connect, timeout=0.2))
+
+
+@pytest.mark.usefixtures("impatient")
 def test_a_locked_gradebook_says_who_may_hold_it(tiny: Path) -> None:
     hand_in(tiny, "a", answered(tiny, **FULL))
     with contextlib.closing(sqlite3.connect(tiny / "gradebook.db", isolation_level=None)) as database:
@@ -199,6 +209,7 @@ def test_a_locked_gradebook_says_who_may_hold_it(tiny: Path) -> None:
     assert grade(tiny)["a"].result.score == 5
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_gradebook_locked_later_costs_nothing_but_another_run(tiny: Path) -> None:
     hand_in(tiny, "a", answered(tiny, **FULL))
     database = sqlite3.connect(tiny / "gradebook.db", isolation_level=None, check_same_thread=False)

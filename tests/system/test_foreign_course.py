@@ -75,7 +75,8 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "late.py").write_text(LATE)
     for lab in ("ps1", "ps2"):
         assert process("nbgrader", "generate_assignment", lab, cwd=root).returncode == 0
-    process("nbgrader", "db", "assignment", "add", "ps1", "--duedate", "2030-01-01 12:00:00 UTC", cwd=root)
+    with Gradebook(f"sqlite:///{root}/db/grades.db", "cs101") as book:
+        book.update_or_create_assignment("ps1", duedate="2030-01-01 12:00:00 UTC")
     _hand_in(root)
     return root
 
