@@ -53,7 +53,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             lab = _LAB.search(nodeid) if scope.startswith("tests/labs/") else None
             return f"{scope}/{lab[1]}" if lab else scope
 
-    return ByLab(config, log) if config.getoption("dist") == "loadscope" else None
+    if config.getoption("dist") != "loadscope":
+        return None
+    config.option.loadscopereorder = False  # labs and courses first: at the end there are short modules to share out
+    return ByLab(config, log)
 
 
 def _place(nodeid: str) -> str:
