@@ -161,7 +161,7 @@ def _scores_together(lab: Path) -> dict[Path, dict[str, CellScore]]:
     answers = [answer_of(whole, v) for kind in ("wrong", "right") for v in _answers(kind, lab)["grader"]]
     return {
         answer.variant.path: scores
-        for group in groups(answers)
+        for group in groups(whole, answers)
         for scores in [_scores_of(lab, _run(lab, notebook_of(whole, group)))]
         for answer in group
     }
