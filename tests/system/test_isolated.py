@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from autograder.execution import Executor, preloads
+from autograder.execution.notebook_run import Run
 from autograder.execution.results import Failure
 from autograder.execution.time_limit import PATIENCE
 from autograder.model import Limits
@@ -202,15 +206,26 @@ def test_a_launch_of_the_student_s_function_happens_where_it_is(executor: Execut
     assert said(execution, "t") == "[2, 12]"
 
 
-def test_everything_is_stopped_from_another_thread(executor: Executor) -> None:
-    import threading
-    import time
+def test_everything_is_stopped_from_another_thread(executor: Executor, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once its test has begun, whose loop would take half a minute."""
+    begun, stopped = threading.Event(), list[float]()
+    run_test = Run._run_test
 
+    def noted(self: Run, *arguments: Any) -> Any:
+        begun.set()
+        return run_test(self, *arguments)
+
+    def stop() -> None:
+        begun.wait()
+        time.sleep(0.2)
+        stopped.append(time.monotonic())
+        other.stop()
+
+    monkeypatch.setattr(Run, "_run_test", noted)
     other = Executor(choose())
-    threading.Timer(1.5, other.stop).start()
-    started = time.monotonic()
+    threading.Thread(target=stop, daemon=True).start()
     execution = run(other, "def f():\n    while True: pass", "#test t\nf()", limits=Limits(30, 60, 3072, 64))
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - stopped[0] < 25
     assert not execution.complete
 
 
