@@ -14,7 +14,6 @@ import pytest
 from autograder.execution import Executor, preloads
 from autograder.execution.notebook_run import Run
 from autograder.execution.results import Failure
-from autograder.execution.time_limit import PATIENCE
 from autograder.model import Limits
 from autograder.sandbox import choose
 from tests.system.executions import LIMITS, cases, run, said
@@ -150,10 +149,10 @@ with check.case("before"): check.equal(f(1), 1)
 with check.case("loop"): f(2)
 with check.case("after"): check.equal(f(1), 1)
 check.score(3)"""
-    execution = run(executor, "def f(x):\n    while x > 1: pass\n    return x", test, "#test u\nf(1)")
+    patient = replace(LIMITS, total_time_s=60, patience=20)  # on a busy machine the clock is not to stop it before
+    execution = run(executor, "def f(x):\n    while x > 1: pass\n    return x", test, "#test u\nf(1)", limits=patient)
     assert cases(execution, "t") == {"before": "", "loop": "TimeLimit", "after": "TimeLimit"}
-    (problem,) = execution.problems  # by the clock on a machine that is busy
-    assert problem in {"cell 't' was stopped after 3 s of computing", f"cell 't' was stopped after {PATIENCE * 3:g} s"}
+    assert execution.problems == ("cell 't' was stopped after 3 s of computing",)
     assert not execution.complete
     assert said(execution, "u") == "1", "the process goes on"
 
