@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+import sys
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,12 @@ def tiny(tiny_template: Path, tmp_path: Path) -> Path:
     return copied(tiny_template, tmp_path / "course")
 
 
+def pytest_sessionfinish() -> None:
+    """End the sandbox in which small courses were graded, if one was."""
+    if courses := sys.modules.get("tests.system.courses"):
+        courses.cool()
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Keep a module's tests together, but of the labs' tests only those of one lab: two labs run side by side."""
@@ -46,7 +53,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             lab = _LAB.search(nodeid) if scope.startswith("tests/labs/") else None
             return f"{scope}/{lab[1]}" if lab else scope
 
-    return ByLab(config, log) if config.getoption("dist") == "loadscope" else None
+    if config.getoption("dist") != "loadscope":
+        return None
+    config.option.loadscopereorder = False  # labs and courses first: at the end there are short modules to share out
+    return ByLab(config, log)
 
 
 def _place(nodeid: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import symtable
 from collections.abc import Collection, Mapping
+from functools import cache
 
 from autograder.boundary.given import global_names
 
@@ -20,10 +21,10 @@ def reached(cells: Mapping[str, str], changed: Collection[str], tests: Collectio
     defined, used = {}, {}
     for number, source in cells.items():
         defined[number] = _defined(source)
-        used[number] = global_names(source)
+        used[number] = _used(source)
         if number in tests:
             used[number] -= defined[number]
-            defined[number] = set()
+            defined[number] = frozenset()
     found = set(changed)
     names = {name for number in found for name in defined[number]}
     grows = True
@@ -35,6 +36,10 @@ def reached(cells: Mapping[str, str], changed: Collection[str], tests: Collectio
     return frozenset(found)
 
 
-def _defined(source: str) -> set[str]:
+_used = cache(global_names)
+
+
+@cache
+def _defined(source: str) -> frozenset[str]:
     symbols = symtable.symtable(source, "cell", "exec").get_symbols()
-    return {symbol.get_name() for symbol in symbols if symbol.is_assigned()}
+    return frozenset(symbol.get_name() for symbol in symbols if symbol.is_assigned())

@@ -1,4 +1,7 @@
-"""One class of hostile and honest students, graded once; every test of this folder looks at what came of it."""
+"""A class of hostile and honest students, graded once; every test of this folder looks at what came of it.
+
+`make test` grades a class of every kind, and `make test-all` a second one, of all the others.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -20,14 +23,16 @@ from autograder.course import open_course
 from autograder.model import Result
 from autograder.records.log import Log
 from autograder.reports.feedback import write_feedback
-from tests.redteam.attacks import ATTACKS
+from tests.redteam import attacks, oddities
 from tests.redteam.graded import RedClass
-from tests.redteam.oddities import ODDITIES
 from tests.redteam.redlab import LAB, Attack, Oddity, hand_in, red_course
 from tests.system.courses import BIN
 
-_LIMIT_S = 540
-"""The class takes about three minutes; a grader that one attack has stopped is ended here."""
+_LIMIT_S = 1200
+"""A class takes some minutes; a grader that one attack has stopped is ended here."""
+EVERY_KIND, THE_OTHERS = "every kind", "the others"
+CLASSES = (EVERY_KIND, pytest.param(THE_OTHERS, marks=pytest.mark.thorough))
+_FIRST = attacks.FIRST | oddities.FIRST
 
 _VICTIM = Oddity(
     says="Somebody whose work is to be stolen.",
@@ -36,10 +41,22 @@ _VICTIM = Oddity(
 )
 
 
-@pytest.fixture(scope="session")
-def red_class(tmp_path_factory: pytest.TempPathFactory) -> RedClass:
-    """The class, graded by two workers; attackers and honest students take turns."""
-    return graded(tmp_path_factory.mktemp("red") / "course", {**ATTACKS, **ODDITIES, "victim": _VICTIM})
+@pytest.fixture(scope="session", params=CLASSES)
+def red_class(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> RedClass:
+    """A class, graded by two workers; attackers and honest students take turns."""
+    hands: dict[str, Attack | Oddity] = {**attacks.ATTACKS, **oddities.ODDITIES}
+    chosen = {name: hand for name, hand in hands.items() if (name in _FIRST) == (request.param == EVERY_KIND)}
+    return graded(tmp_path_factory.mktemp("red") / "course", {**chosen, "victim": _VICTIM})
+
+
+def by_name(names: Iterable[str]) -> pytest.MarkDecorator:
+    """Run a test for each of these names, in the class in which it was handed in."""
+    chosen = [
+        pytest.param(*values, marks=() if name in _FIRST else pytest.mark.thorough, id=name)
+        for name in names
+        for values in [(EVERY_KIND if name in _FIRST else THE_OTHERS, name)]
+    ]
+    return pytest.mark.parametrize(("red_class", "name"), chosen, indirect=["red_class"], scope="session")
 
 
 def graded(place: Path, hands: Mapping[str, Attack | Oddity]) -> RedClass:

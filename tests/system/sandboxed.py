@@ -33,6 +33,12 @@ NAMES = ("bubblewrap", "landlock", "limits", "prewarmed")
 ISOLATED = ("bubblewrap", "prewarmed")
 
 
+def in_sandbox(*names: str) -> pytest.MarkDecorator:
+    """Run a test in these sandboxes, and in all the others in `make test-all`; its module has a fixture `sandbox`."""
+    every = [pytest.param(name, marks=() if name in names else pytest.mark.thorough) for name in NAMES]
+    return pytest.mark.parametrize("sandbox", every, indirect=True)
+
+
 @contextlib.contextmanager
 def sandbox_or_skip(name: str, policy: Policy | None = None) -> Iterator[Sandbox]:
     """Yield the sandbox of this name; where it does not work, skip the test with the reason."""

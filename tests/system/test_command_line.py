@@ -18,6 +18,8 @@ import nbformat
 import pytest
 
 from autograder.commands import grade as grade_module
+from autograder.commands.notes import notes_on
+from autograder.course import open_course
 from autograder.sandbox import choose
 from tests.system.courses import ADD, BIN, DOUBLE, FULL, TINY, answered, autograder, copied, grade, hand_in, process
 
@@ -72,14 +74,14 @@ def test_the_table_is_on_stdout_and_progress_is_not(course: Path) -> None:
     assert "3 unchanged, not run again" in done.stderr
 
 
-def _on_a_terminal(course: Path, columns: int, **environment: str) -> str:
+def _on_a_terminal(course: Path, columns: int, *options: str, **environment: str) -> str:
     """Return everything that grading writes to a terminal of this width."""
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(course)
         kept = {key: value for key, value in os.environ.items() if key not in {"NO_COLOR", "COLUMNS", "LINES"}}
         command = str(BIN / "autograder")
-        os.execve(command, [command, "grade", TINY, "--force"], {**kept, "TERM": "xterm-256color", **environment})
+        os.execve(command, [command, "grade", TINY, *options], {**kept, "TERM": "xterm-256color", **environment})
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     chunks = []
     try:
@@ -94,7 +96,7 @@ def _on_a_terminal(course: Path, columns: int, **environment: str) -> str:
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_terminal_gets_a_bar_colours_and_lines_that_fit(course: Path) -> None:
-    written = _on_a_terminal(course, 80)
+    written = _on_a_terminal(course, 80, "--force")
     assert "3/3" in written
     assert re.search(r"left .*\d+/min", written), "time left and rate"
     assert "\x1b[32mgraded" in written
@@ -174,8 +176,11 @@ def test_export_replaces_nothing_that_is_not_an_export(course: Path) -> None:
 
 
 # -------------------------------------------------------------------------------------------------------------- release
+QUICKLY = ("--skip-solution",)
+
+
 def test_release_of_what_has_not_changed_says_so_and_check_finds_drift(course: Path) -> None:
-    assert autograder("release", "--course", course).stdout == f"{TINY}: unchanged\n"
+    assert autograder("release", "--course", course, *QUICKLY).stdout == f"{TINY}: unchanged\n"
     assert autograder("release", "--course", course, "--check").exit_code == 0
     handout = course / "release" / TINY / f"{TINY}.ipynb"
     handout.write_text(handout.read_text().replace("# Tiny", "# Tinier"))
@@ -184,11 +189,11 @@ def test_release_of_what_has_not_changed_says_so_and_check_finds_drift(course: P
     assert '-    "# Tinier' in drift.stdout
     assert "what was released is not what the sources say\nhint: autograder release" in drift.stderr
     assert "# Tinier" in handout.read_text()
-    assert autograder("release", TINY, "--course", course, "--replace").stdout == f"{TINY}: 1 file written\n"
+    assert autograder("release", TINY, "--course", course, *QUICKLY, "--replace").stdout == f"{TINY}: 1 file written\n"
     source = course / "source" / TINY / f"{TINY}.py"
     source.write_text(source.read_text().replace("add(-1, -1), -2", "add(-1, -2), -3"))
     said = f"{TINY}: unchanged for students; hidden tests or solutions have changed\n"
-    assert autograder("release", TINY, "--course", course).stdout == said
+    assert autograder("release", TINY, "--course", course, *QUICKLY).stdout == said
 
 
 def test_release_does_not_write_over_a_notebook_that_somebody_solved_in_its_place(course: Path) -> None:
@@ -197,28 +202,27 @@ def test_release_does_not_write_over_a_notebook_that_somebody_solved_in_its_plac
     handout.write_text(solved)
     source = course / "source" / TINY / f"{TINY}.py"
     source.write_text(source.read_text().replace("# # Tiny", "# # Tinier"))
-    kept = autograder("release", "--course", course)
+    kept = autograder("release", *QUICKLY, "--course", course)
     assert (kept.exit_code, kept.stdout) == (1, "")
     assert (
         f"release/{TINY}/{TINY}.ipynb: not as it was released, so it was kept; its lab was not released" in kept.stderr
     )
     assert "autograder release --replace" in kept.stderr
     assert handout.read_text() == solved
-    assert autograder("release", "--course", course, "--replace").exit_code == 0
+    assert autograder("release", *QUICKLY, "--course", course, "--replace").exit_code == 0
     assert "return a + b" not in handout.read_text()
-    assert autograder("release", "--course", course).stdout == f"{TINY}: unchanged\n"
+    assert autograder("release", *QUICKLY, "--course", course).stdout == f"{TINY}: unchanged\n"
 
 
-def test_release_in_a_foreign_course_keeps_a_notebook_with_answers_too(tmp_path: Path, tiny_template: Path) -> None:
-    root = tmp_path / "foreign"
-    _foreign(root, tiny_template)
+def test_release_in_a_foreign_course_keeps_a_notebook_with_answers_too(foreign: Path) -> None:
+    root = foreign
     handout = root / "release/ps1/ps1.ipynb"
     solved = handout.read_text().replace("raise NotImplementedError", "return a + b  #")
     handout.write_text(solved)
-    kept = autograder("release", "--course", root)
+    kept = autograder("release", *QUICKLY, "--course", root)
     assert (kept.exit_code, handout.read_text()) == (1, solved)
     assert "release/ps1/ps1.ipynb: not as it was released" in kept.stderr
-    assert autograder("release", "--course", root, "--replace").exit_code == 0
+    assert autograder("release", *QUICKLY, "--course", root, "--replace").exit_code == 0
     assert handout.read_text() != solved
 
 
@@ -230,39 +234,47 @@ def test_release_refuses_a_course_in_which_nbgrader_would_hand_out_solutions(cou
     assert "hint: write into nbgrader_config.py: c.CourseDirectory.ignore = [" in result.stderr
 
 
-def test_release_in_a_foreign_course_runs_nbgraders_own(tmp_path: Path, tiny_template: Path) -> None:
-    root = tmp_path / "foreign"
-    (root / "source/ps1").mkdir(parents=True)
-    notebook = tiny_template / "source" / TINY / f"{TINY}.ipynb"
-    (root / "source/ps1/ps1.ipynb").write_bytes(notebook.read_bytes())
-    result = autograder("release", "ps1", "--course", root)
-    assert (result.exit_code, result.stdout) == (0, "ps1: generated by nbgrader\n"), result.stderr
-    assert (root / "release/ps1/ps1.ipynb").is_file()
-    (root / "source/ps1/ps1.ipynb").write_text("{")
-    failed = autograder("release", "ps1", "--course", root)
+def test_release_in_a_foreign_course_runs_nbgraders_own(foreign: Path) -> None:
+    (foreign / "source/ps1/ps1.ipynb").write_text("{")
+    failed = autograder("release", "ps1", "--course", foreign)
     assert failed.exit_code == 1
     assert "error: ps1/ps1.ipynb: nbgrader: " in failed.stderr
     assert "JSON" in failed.stderr
     assert "Traceback" not in failed.stderr
 
 
-def _foreign(root: Path, template: Path) -> Path:
-    """Return the source notebook of a course in nbgrader's own form, released, with one submission of the release."""
+@pytest.fixture(scope="module")
+def foreign_template(tmp_path_factory: pytest.TempPathFactory, tiny_template: Path) -> Path:
+    """A course in nbgrader's own form, released, with one submission of the release."""
+    root = tmp_path_factory.mktemp("foreign")
     (root / "source/ps1").mkdir(parents=True)
-    source = root / "source/ps1/ps1.ipynb"
-    source.write_bytes((template / "source" / TINY / f"{TINY}.ipynb").read_bytes())
-    assert autograder("release", "--course", root).exit_code == 0
+    notebook = tiny_template / "source" / TINY / f"{TINY}.ipynb"
+    (root / "source/ps1/ps1.ipynb").write_bytes(notebook.read_bytes())
+    result = autograder("release", "ps1", "--course", root)
+    assert (result.exit_code, result.stdout) == (0, "ps1: generated by nbgrader\n"), result.stderr
+    assert result.stderr == "ps1: grading its solution\n"
+    assert (root / "release/ps1/ps1.ipynb").is_file()
     (root / "submitted/ada/ps1").mkdir(parents=True)
     shutil.copy(root / "release/ps1/ps1.ipynb", root / "submitted/ada/ps1")
-    return source
+    return root
 
 
-def test_a_source_that_was_changed_after_the_release_is_said(tmp_path: Path, tiny_template: Path) -> None:
-    root = tmp_path / "foreign"
-    source = _foreign(root, tiny_template)
+@pytest.fixture
+def foreign(foreign_template: Path, tmp_path: Path) -> Path:
+    """One of its own."""
+    return copied(foreign_template, tmp_path / "foreign")
+
+
+def _notes(root: Path) -> list[str]:
+    """Return what the commands that grade note before anything is tried."""
+    return [line for line in notes_on(open_course(root), "ps1", keep=False) if "not as in the source" in line]
+
+
+def test_a_source_that_was_changed_after_the_release_is_said(foreign: Path) -> None:
+    root, source = foreign, foreign / "source/ps1/ps1.ipynb"
     check = autograder("release", "--check", "--course", root)
     assert (check.exit_code, check.output) == (0, "")
-    assert "not as in the source" not in autograder("grade", "ps1", "--course", root, "--dry-run").stderr
+    assert _notes(root) == []
     before = (root / "release/ps1/ps1.ipynb").read_bytes(), (root / "gradebook.db").read_bytes()
 
     source.write_text(source.read_text().replace("check.score(2)", "check.score(2)  # corrected"))
@@ -275,9 +287,9 @@ def test_a_source_that_was_changed_after_the_release_is_said(tmp_path: Path, tin
     assert "to grade with the source's: autograder release ps1\n" in graded
     assert before == ((root / "release/ps1/ps1.ipynb").read_bytes(), (root / "gradebook.db").read_bytes())
 
-    assert autograder("release", "ps1", "--course", root).exit_code == 0
+    assert autograder("release", "ps1", *QUICKLY, "--course", root).exit_code == 0
     assert autograder("release", "--check", "--course", root).exit_code == 0
-    assert "not as in the source" not in autograder("grade", "ps1", "--course", root, "--dry-run").stderr
+    assert _notes(root) == []
 
 
 def test_a_changed_test_of_our_own_source_is_said_and_a_broken_source_stops_no_grading(course: Path) -> None:
@@ -289,9 +301,8 @@ def test_a_changed_test_of_our_own_source_is_said_and_a_broken_source_stops_no_g
     assert "not as in the source" not in autograder("grade", TINY, "--course", course, "--dry-run").stderr
 
 
-def test_a_name_that_two_cells_have_is_said_with_the_notebook(tmp_path: Path, tiny_template: Path) -> None:
-    root = tmp_path / "foreign"
-    source = _foreign(root, tiny_template)
+def test_a_name_that_two_cells_have_is_said_with_the_notebook(foreign: Path) -> None:
+    root, source = foreign, foreign / "source/ps1/ps1.ipynb"
     notebook = nbformat.read(source, as_version=4)
     nbformat.write(notebook, source.with_name("another.ipynb"))
     again = copy.deepcopy(next(cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade")))
@@ -324,19 +335,21 @@ def test_release_refuses_a_lab_whose_own_solution_fails_a_test(course: Path) -> 
     assert autograder("release", "--course", course).exit_code == 1, "it is not forgotten"
     source.write_text(wrong.replace("check.equal(double(3), 7)", "check.equal(double(3), 6)"))
     assert autograder("release", "--course", course).exit_code == 0
-    kept = course / ".autograder" / f"{TINY}.solution.txt"
-    assert kept.is_file()
-    kept.write_text("of another release")
+    assert (course / ".autograder" / f"{TINY}.solution.txt").is_file()
+
+
+@pytest.mark.thorough
+def test_what_was_found_of_another_release_is_not_believed(course: Path) -> None:
+    source = course / "source" / TINY / f"{TINY}.py"
+    (course / ".autograder" / f"{TINY}.solution.txt").write_text("of another release")
     source.write_text(source.read_text().replace("return 2 * a", "raise KeyError('no')"))
     assert "'double-check': two is doubled: KeyError: 'no'" in autograder("release", "--course", course).stderr
 
 
-def test_a_notebook_course_is_released_and_told_which_tests_its_solution_fails(
-    tmp_path: Path, tiny_template: Path
-) -> None:
-    source = _foreign(tmp_path / "foreign", tiny_template)
+def test_a_notebook_course_is_released_and_told_which_tests_its_solution_fails(foreign: Path) -> None:
+    source = foreign / "source/ps1/ps1.ipynb"
     source.write_text(source.read_text().replace("return 2 * a", "return 3 * a"))
-    result = autograder("release", "--course", tmp_path / "foreign")
+    result = autograder("release", "--course", foreign)
     assert (result.exit_code, result.stdout) == (0, "ps1: generated by nbgrader\n")
     assert "note: ps1: its own solution does not get full marks: 'double-check': two is doubled: " in result.stderr
     assert "'add-check'" not in result.stderr

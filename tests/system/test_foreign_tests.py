@@ -43,7 +43,7 @@ class Foreign:
         (root / "source/hw").mkdir(parents=True)
         nbformat.write(notebook, root / "source/hw/hw.ipynb")
         (root / "nbgrader_config.py").write_text("c = get_config()\n")
-        result = autograder("release", "--course", root)
+        result = autograder("release", "--skip-solution", "--course", root)
         assert result.exit_code == 0, result.output
 
     def hand_in(self, student: str, answer: str | None = None) -> None:

@@ -73,19 +73,17 @@ def test_no_message_of_the_student_s_process_earns_points(executor: Executor, ki
                "ename": "", "evalue": "", "traceback": [], "transient": {"display_id": "X"}}  # fmt: skip
     send = f"send({kind!r}, **{content!r})"
     answer = f"{SEND}\ndef f(x):\n    {send if where == 'in' else 'pass'}"
-    for test in (TEST, "assert f(2) == 4"):
-        _, scores = run(
-            executor, answer, send if where == "before" else "", ("t", test), send if where == "after" else ""
-        )
-        assert scores["t"].points == 0.0
+    before, after = (send if where == place else "" for place in ("before", "after"))
+    _, scores = run(executor, answer, before, ("reports", TEST), after, before, ("asserts", "assert f(2) == 4"), after)
+    assert {name: score.points for name, score in scores.items()} == {"reports": 0.0, "asserts": 0.0}
 
 
 def test_a_test_that_is_never_run_earns_nothing(executor: Executor) -> None:
-    for test in (TEST, "assert f(2) == 4", "2.0"):
-        execution, scores = run(executor, "import os\nos._exit(0)", ("t", test))
-        assert scores["t"].points == 0.0
-        assert scores["t"].message == "NotRun: the Python process died in an earlier cell"
-        assert not execution.complete
+    tests = (("t", TEST), ("u", "assert f(2) == 4"), ("v", "2.0"))
+    execution, scores = run(executor, "import os\nos._exit(0)", *tests)
+    assert {score.points for score in scores.values()} == {0.0}
+    assert {score.message for score in scores.values()} == {"NotRun: the Python process died in an earlier cell"}
+    assert not execution.complete
 
 
 def test_an_honest_progress_display_costs_nothing_and_shows_its_end(executor: Executor) -> None:

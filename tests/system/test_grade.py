@@ -24,7 +24,7 @@ GRADED, PARTLY = Status.GRADED, Status.PARTLY_GRADED
 KERNEL = f"{DOUBLE}\nkernel = get_ipython().kernel\n"
 # What stands in the second task's cell (the first is right, 2 points; the second is worth 3), and what comes of it.
 ENDINGS: dict[str, tuple[str, Status, float, str]] = {
-    "endless": ("while True: pass", PARTLY, 2, "cell 'double' was stopped after 4 s"),
+    "endless": ("while True: pass", PARTLY, 2, "cell 'double' was stopped after"),
     "deaf": (
         "import time\nwhile True:\n    try:\n        time.sleep(0.1)\n    except BaseException:\n        pass",
         PARTLY,
@@ -139,8 +139,10 @@ def test_cells_after_the_time_for_all_of_them_are_zero_and_say_so(outcomes: dict
     assert result.status == PARTLY
     assert points(outcomes["computes"])["add-check"] == 2
     lost = next(cell for cell in result.cells if cell.grade_id == "double-check")
-    assert (lost.points, lost.message) == (0, "NotRun: 10 s of computing in all were over before this cell")
-    assert any(message.startswith("stopped after 10 s of computing in all, before cell") for message in result.messages)
+    # By the clock on a machine that is busy.
+    limit = next(text for text in ("10 s of computing", f"{PATIENCE * 10:g} s") if f": {text} in all" in lost.message)
+    assert (lost.points, lost.message) == (0, f"NotRun: {limit} in all were over before this cell")
+    assert any(message.startswith(f"stopped after {limit} in all, before cell") for message in result.messages)
 
 
 def test_the_honest_student_among_them_gets_full_marks(outcomes: dict[str, Outcome]) -> None:

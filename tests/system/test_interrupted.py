@@ -108,6 +108,7 @@ def test_ctrl_c_ends_within_seconds_and_the_same_command_goes_on(course: Path, r
     _check_what_is_left(course, running)
 
 
+@pytest.mark.thorough
 def test_ctrl_c_under_force_does_not_promise_to_go_on(course: Path) -> None:
     running = Running(course, "--force")
     code, stderr, _ = running.end(signal.SIGINT)

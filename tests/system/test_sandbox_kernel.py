@@ -17,7 +17,7 @@ from nbclient.exceptions import DeadKernelError
 from nbclient.util import run_sync
 
 from autograder.sandbox import Job, Policy, ProcessLimits, Sandbox, kernel
-from tests.system.sandboxed import NAMES, console, sandbox_or_skip
+from tests.system.sandboxed import NAMES, console, in_sandbox, sandbox_or_skip
 
 pytestmark = pytest.mark.slow
 
@@ -65,6 +65,7 @@ def test_nbclient_may_end_the_kernel_itself(sandbox: Sandbox) -> None:
     assert notebook.cells[0].outputs[0].data["text/plain"] == "42"
 
 
+@in_sandbox("prewarmed", "landlock")
 @pytest.mark.usefixtures("nothing_left_behind")
 def test_a_cell_that_takes_too_long_is_interrupted_and_the_next_one_runs(sandbox: Sandbox) -> None:
     with console(sandbox, timeout_s=1) as prompt:
@@ -73,6 +74,7 @@ def test_a_cell_that_takes_too_long_is_interrupted_and_the_next_one_runs(sandbox
         assert prompt.run("1 + 1") == "2"
 
 
+@in_sandbox("prewarmed", "landlock")
 @pytest.mark.usefixtures("nothing_left_behind")
 @pytest.mark.parametrize(
     "source",
@@ -113,6 +115,7 @@ def test_a_flood_on_the_raw_streams_blocks_nobody(sandbox: Sandbox) -> None:
         assert prompt.run("1 + 1") == "2"
 
 
+@in_sandbox("prewarmed")
 @pytest.mark.usefixtures("nothing_left_behind")
 def test_a_huge_message_does_not_reach_the_graders_memory(sandbox: Sandbox) -> None:
     with console(sandbox, timeout_s=30) as prompt:
@@ -172,6 +175,7 @@ def test_labkit_loads_the_bundled_digits(sandbox: Sandbox) -> None:
         assert "1,078 images" in prompt.run("import labkit; labkit.load('digits')")
 
 
+@in_sandbox("prewarmed", "landlock")
 @pytest.mark.frameworks
 def test_torch_trains_within_the_default_limits(sandbox: Sandbox) -> None:
     with console(sandbox) as prompt:
@@ -186,6 +190,7 @@ def test_torch_trains_within_the_default_limits(sandbox: Sandbox) -> None:
     assert said == "(1, torch.Size([2, 4]))"
 
 
+@in_sandbox("prewarmed")
 @pytest.mark.frameworks
 def test_keras_fits_within_the_default_limits(sandbox: Sandbox) -> None:
     policy = Policy(environment={"KERAS_BACKEND": "tensorflow"})
@@ -212,6 +217,7 @@ dist.destroy_process_group()
 """
 
 
+@in_sandbox("prewarmed")
 @pytest.mark.frameworks
 def test_four_ranks_talk_over_the_loopback_interface(sandbox: Sandbox, tmp_path: Path) -> None:
     (tmp_path / "rank.py").write_text(RANK)

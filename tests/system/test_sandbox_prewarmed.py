@@ -458,7 +458,7 @@ def prompt(frameworks: Sandbox) -> Iterator[Console]:
 
 
 @pytest.mark.frameworks
-@pytest.mark.parametrize("number", range(5))
+@pytest.mark.parametrize("number", [0, 1, *(pytest.param(n, marks=pytest.mark.thorough) for n in (2, 3, 4))])
 def test_torch_and_keras_train_after_a_fork(prompt: Console, number: int) -> None:
     said = prompt.run(
         """

@@ -73,14 +73,16 @@ def scratch() -> Iterator[Path]:
         yield Path(directory)
 
 
-def test_walls_and_bounds_hold_for_an_ordinary_user(scratch: Path) -> None:
-    tests = [str(HERE / f"test_sandbox_{name}.py") for name in ("walls", "bounds", "fence", "prewarmed")]
-    done = as_ordinary_user(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not frameworks", *tests], scratch
-    )
+@pytest.mark.parametrize(
+    "what", ["walls", *(pytest.param(name, marks=pytest.mark.thorough) for name in ("bounds", "fence", "prewarmed"))]
+)
+def test_walls_and_bounds_hold_for_an_ordinary_user(what: str, scratch: Path) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not frameworks"]
+    done = as_ordinary_user([*command, str(HERE / f"test_sandbox_{what}.py")], scratch)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.thorough
 def test_in_a_container_that_covers_proc_two_forks_do_not_meet_either(scratch: Path) -> None:
     options = ["-q", "-p", "no:cacheprovider", "-k", "started_cold or meet or open_in or died"]
     command = [sys.executable, "-m", "pytest", *options, str(HERE / "test_sandbox_prewarmed.py")]

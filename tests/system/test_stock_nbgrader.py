@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[2]
 HONEST = ("another_way", "blank", "full_marks", "half_done", "mistake_no_mean", "mistake_transposed")
 HALF = ("half_done", "mistake_no_mean", "mistake_transposed")
 WHOLE = "full_marks"
-"""Stock nbgrader runs the long explore cells of this submission too; the others have deleted theirs, as students do."""
+"""In `make test-all` stock nbgrader runs the long explore cells of this submission; all others have deleted theirs."""
 STOCK = CONFIG.replace("hand_over(c)\n", "")
 """The demo's configuration, but that nbgrader's commands are its own."""
 Points = dict[str, dict[str, float]]
@@ -44,7 +44,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for folder in (root / "submitted").iterdir():
         if folder.name not in HONEST:
             shutil.rmtree(folder)
-        elif folder.name != WHOLE:
+        elif folder.name != WHOLE or not ALL:
             _delete_explore_cells(folder / LAB / f"{LAB}.ipynb")
     return root
 
@@ -90,6 +90,7 @@ def test_stock_autograde_gives_the_same_points_in_every_cell(
     assert scores["mistake_no_mean"] < 16 > scores["mistake_transposed"]
 
 
+@pytest.mark.thorough
 def test_so_it_does_with_a_gradebook_that_nbgrader_generated(
     template: Path, course: Path, outcomes: dict[str, Outcome], tmp_path: Path
 ) -> None:
@@ -186,52 +187,57 @@ def test_validate_tells_a_blank_notebook_from_a_solved_one(template: Path, tmp_p
 
 # ------------------------------------------------------------------------------------------------ the repository's root
 @pytest.fixture(scope="module")
-def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the repository as git would check it out, released; one student has handed in."""
+def checkout(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the repository as git would check it out, released; one student has handed in, and a spy."""
     copy = tmp_path_factory.mktemp("checkout")
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, check=True)
     for name in listed.stdout.decode().splitlines():
         if name.startswith(("solutions/", "labs/", "nbgrader_config.py")) and (ROOT / name).is_file():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / name, copy / name)
-    assert process("autograder", "release", LAB, cwd=copy).returncode == 0
+    assert process("autograder", "release", LAB, "--skip-solution", cwd=copy).returncode == 0
+    shutil.copytree(template / "submitted/half_done" / LAB, copy / "submitted/half_done" / LAB)
+    notebook = nbformat.read(template / "submitted/half_done" / LAB / f"{LAB}.ipynb", as_version=4)
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(_SPY.format(course=str(copy), lab=LAB)))
+    path = copy / "submitted/spy" / LAB / f"{LAB}.ipynb"
+    path.parent.mkdir(parents=True)
+    nbformat.write(notebook, path)
     return copy
 
 
-def test_nbgraders_generate_makes_what_our_release_makes(checkout: Path) -> None:
-    path = checkout / "labs" / LAB / f"{LAB}.ipynb"
-    ours = json.loads(path.read_text())
-    _nbgrader(checkout, "generate_assignment", LAB, "--force")
-    assert json.loads(path.read_text()) == ours
-    assert sorted(p.name for p in path.parent.iterdir()) == [path.name, "figures"]
-
-
-@pytest.mark.parametrize(
-    "command", [("nbgrader", "autograde", LAB, "--force"), ("autograder", "grade", LAB)], ids=lambda c: c[0]
-)
-def test_nothing_of_the_solutions_is_copied_beside_a_submission(
-    command: tuple[str, ...], checkout: Path, template: Path
-) -> None:
-    submitted = checkout / "submitted/half_done" / LAB
-    shutil.copytree(template / "submitted/half_done" / LAB, submitted, dirs_exist_ok=True)
-    done = process(*command, cwd=checkout)
+@pytest.fixture(scope="module")
+def graded(checkout: Path) -> Path:
+    done = process("autograder", "grade", LAB, cwd=checkout)
     assert done.returncode == 0, done.stderr
-    folder = checkout / "autograded/half_done" / LAB
-    names = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
-    figures = {f"figures/{path.name}" for path in (ROOT / "labs" / LAB / "figures").iterdir()}
-    assert names == {f"{LAB}.ipynb"} | figures
+    return checkout
+
+
+def test_nothing_of_the_solutions_is_copied_beside_a_submission(graded: Path) -> None:
+    folder = graded / "autograded/half_done" / LAB
+    assert _files(folder) == {f"{LAB}.ipynb"} | _FIGURES
+
+
+_FIGURES = {f"figures/{path.name}" for path in (ROOT / "labs" / LAB / "figures").iterdir()}
+
+
+def _files(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.mark.skipif(not choose().isolated, reason="no bubblewrap here: student code can read what the grader can")
-def test_nothing_of_the_solutions_can_be_read_by_student_code(checkout: Path, template: Path) -> None:
-    notebook = nbformat.read(template / "submitted/half_done" / LAB / f"{LAB}.ipynb", as_version=4)
-    notebook.cells.insert(0, nbformat.v4.new_code_cell(_SPY.format(course=str(checkout), lab=LAB)))
-    path = checkout / "submitted/spy" / LAB / f"{LAB}.ipynb"
-    path.parent.mkdir(parents=True)
-    nbformat.write(notebook, path)
-    assert process("autograder", "grade", LAB, "--student", "spy", cwd=checkout).returncode == 0
-    executed = nbformat.read(checkout / "autograded/spy" / LAB / f"{LAB}.ipynb", as_version=4)
+def test_nothing_of_the_solutions_can_be_read_by_student_code(graded: Path) -> None:
+    executed = nbformat.read(graded / "autograded/spy" / LAB / f"{LAB}.ipynb", as_version=4)
     assert "".join(output.get("text", output.get("evalue", "")) for output in executed.cells[0].outputs) == "[]\n"
+
+
+def test_nbgraders_own_commands_make_what_ours_do(graded: Path) -> None:
+    path = graded / "labs" / LAB / f"{LAB}.ipynb"
+    ours = json.loads(path.read_text())
+    _nbgrader(graded, "generate_assignment", LAB, "--force")
+    assert json.loads(path.read_text()) == ours
+    assert sorted(p.name for p in path.parent.iterdir()) == [path.name, "figures"]
+    _nbgrader(graded, "autograde", LAB, "--student", "half_done", "--force")
+    assert _files(graded / "autograded/half_done" / LAB) == {f"{LAB}.ipynb"} | _FIGURES
 
 
 _SPY = """

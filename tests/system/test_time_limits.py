@@ -16,11 +16,14 @@ from autograder.grading import grade_one
 from autograder.sandbox import choose
 from autograder.submission.handin import Handin
 from benchmarks.grading.busy import busy
-from tests.system.courses import FULL, answered, grade, hand_in
+from tests.system.courses import FULL, TINY, answered, grade, hand_in
 from tests.system.executions import LIMITS, cases, run
 
 pytestmark = pytest.mark.slow
 
+SHORT = replace(LIMITS, cell_time_s=2)
+PATIENT = replace(SHORT, patience=60)
+"""The clock stops nothing, however busy the machine is: what a cell computes decides."""
 COMPUTES = """
 import time
 def compute(seconds):
@@ -34,7 +37,7 @@ with check.case("computes"): check.equal(compute(1.8), 1)
 check.score(1)"""
 
 
-@pytest.fixture(params=["pre-warmed", "cold"])
+@pytest.fixture(params=["pre-warmed", pytest.param("cold", marks=pytest.mark.thorough)])
 def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
     with Executor(choose(), ("numpy", "labkit.check") if request.param == "pre-warmed" else ()) as found:
         yield found
@@ -49,7 +52,7 @@ def busy_machine() -> Iterator[None]:
 
 @pytest.mark.usefixtures("busy_machine")
 def test_what_computes_less_than_it_may_is_not_stopped_on_a_busy_machine(executor: Executor) -> None:
-    limits = replace(LIMITS, cell_time_s=4, total_time_s=60)
+    limits = replace(PATIENT, cell_time_s=4, total_time_s=60)
     started = time.monotonic()
     execution = run(executor, f"{COMPUTES}compute(1.8)", TEST, limits=limits)
     assert (execution.problems, cases(execution, "t")) == ((), {"computes": ""})
@@ -57,28 +60,30 @@ def test_what_computes_less_than_it_may_is_not_stopped_on_a_busy_machine(executo
 
 
 @pytest.mark.parametrize(
-    ("source", "said"),
-    [
-        ("while True: pass", "3 s of computing"),
-        ("import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'while True: pass'])", "3 s of computing"),
-        ("import time\ntime.sleep(60)", f"{PATIENCE * 3:g} s"),
-    ],
+    "source",
+    ["while True: pass", "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'while True: pass'])"],
 )
-def test_a_cell_that_computes_or_waits_too_long_is_stopped_and_its_limit_named(source: str, said: str) -> None:
+def test_a_cell_that_computes_too_long_is_stopped_and_its_limit_named(source: str) -> None:
+    with Executor(choose()) as executor:
+        execution = run(executor, source, limits=PATIENT)
+    assert execution.problems == ("cell 1 was stopped after 2 s of computing",)
+    assert not execution.starved
+
+
+def test_a_cell_that_waits_too_long_is_stopped_and_its_limit_named() -> None:
     with Executor(choose()) as executor:
         started = time.monotonic()
-        execution = run(executor, source)
-        seconds = time.monotonic() - started
-    assert execution.problems == (f"cell 1 was stopped after {said}",)
+        execution = run(executor, "import time\ntime.sleep(60)", limits=SHORT)
+    assert execution.problems == (f"cell 1 was stopped after {PATIENCE * 2:g} s",)
     assert not execution.starved
-    assert seconds < (3 if "computing" in said else PATIENCE * 3) + 15
+    assert time.monotonic() - started < 50
 
 
 def test_a_test_that_waits_too_long_is_stopped_and_its_limit_named(executor: Executor) -> None:
-    execution = run(executor, "import time", TEST.replace("compute(1.8)", "time.sleep(60)"), COMPUTES)
+    execution = run(executor, "import time", TEST.replace("compute(1.8)", "time.sleep(60)"), COMPUTES, limits=SHORT)
     (message,) = (case["message"] for case in execution.reports["t"].cases or ())
-    assert message == f"TimeLimit: stopped after {PATIENCE * 3:g} s"
-    assert execution.problems == (f"cell 't' was stopped after {PATIENCE * 3:g} s",)
+    assert message == f"TimeLimit: stopped after {PATIENCE * 2:g} s"
+    assert execution.problems == (f"cell 't' was stopped after {PATIENCE * 2:g} s",)
     assert not execution.starved
 
 
@@ -102,6 +107,8 @@ def test_what_computed_when_the_clock_stopped_it_on_a_busy_machine_is_run_once_m
         return attempt(setup, handin)
 
     monkeypatch.setattr("autograder.grading.workers.attempt", counted)
+    toml = tiny / "source" / TINY / "lab.toml"
+    toml.write_text(toml.read_text().replace("cell_time_s = 4", "cell_time_s = 2"))
     hand_in(tiny, "slow", answered(tiny, **FULL | {"add": f"import time\n{source}"}))
     hand_in(tiny, "works", answered(tiny, **FULL))
     outcome = grade(tiny)["slow"].result

@@ -21,7 +21,7 @@ from tests.redteam.attacks import (
 )
 from tests.redteam.redlab import Attack
 
-__all__ = ["ATTACKS"]
+__all__ = ["ATTACKS", "FIRST"]
 
 _MODULES = (
     kernel,
@@ -46,3 +46,6 @@ ATTACKS: dict[str, Attack] = {name: attack for module in _MODULES for name, atta
 
 if sum(len(module.ATTACKS) for module in _MODULES) != len(ATTACKS):
     raise ValueError("two attacks have one name")
+
+FIRST = frozenset(name for module in _MODULES for name in list(module.ATTACKS)[::3])
+"""Those of every kind that are tried at each change; the others are tried before a release."""

@@ -75,7 +75,7 @@ def nothing_is_left_of(script: Path) -> bool:
     raise AssertionError(left_of(script))
 
 
-@pytest.mark.parametrize(("hosts", "ranks"), [(1, 2), (2, 1)])
+@pytest.mark.parametrize(("hosts", "ranks"), [pytest.param(1, 2, marks=pytest.mark.thorough), (2, 1)])
 def test_one_script_runs_on_one_host_and_on_two(hosts: int, ranks: int, script: Path) -> None:
     lines = torchrun(script, "works", hosts=hosts, ranks=ranks)
     assert said(lines) == ["rank 0 of 2, life 0: 3", "rank 1 of 2, life 0: 3"]
