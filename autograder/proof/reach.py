@@ -5,7 +5,7 @@ from __future__ import annotations
 import symtable
 from collections.abc import Collection, Mapping
 
-from autograder.boundary.given import global_names
+from autograder.boundary.locked import global_names
 
 __all__ = ["reached"]
 

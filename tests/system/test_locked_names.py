@@ -1,0 +1,170 @@
+"""Names of locked cells that are hard to make again are not the student's for that: to redefine one earns nothing."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.course import open_course
+from autograder.grading.outcome import Outcome
+from tests.system.courses import autograder, grade, points
+
+pytestmark = pytest.mark.slow
+
+
+@dataclass(frozen=True)
+class Case:
+    """One notebook: a locked cell, an answer, tests by their names, and what honest students and forgers hand in.
+
+    Attributes:
+        kernel: the tests that nobody can run apart, and the name of which that is said.
+        blank: what somebody hands in who has done nothing.
+    """
+
+    locked: str
+    answer: str
+    tests: Mapping[str, str]
+    honest: Mapping[str, str] = field(default_factory=dict)
+    forgers: Mapping[str, str] = field(default_factory=dict)
+    kernel: Mapping[str, str] = field(default_factory=dict)
+    blank: str = ""
+
+
+POINT = """
+class Point:
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+GOAL = Point(3, 4)
+CORNERS = [Point(0, 0), Point(1, 2)]
+"""
+NORM = "def norm(x, y): return x * x + y * y\ndef flip(p): return Point(p.y, p.x)"
+CASES: dict[str, Case] = {
+    "instances": Case(
+        POINT,
+        NORM,
+        {
+            "read": "assert norm(3, 4) == GOAL.x ** 2 + GOAL.y ** 2",
+            "handed": "corner = flip(CORNERS[1])\nassert (corner.x, corner.y) == (CORNERS[1].y, CORNERS[1].x)",
+            "known": "assert isinstance(flip(GOAL), Point)",
+        },
+        {
+            "checks the class": NORM.replace("return Point(p", "return isinstance(p, Point) and Point(p"),
+            "uses the name": NORM + "\nGOAL = CORNERS = 'my own'\ndef own(): return GOAL",
+        },
+        {
+            "rebinds": "def norm(x, y): return 0\ndef flip(p): return 0\nGOAL = Point(0, 0)\n"
+            "CORNERS = [0, Point(5, 5)]\nclass Other: pass\nPoint = Other",
+            "changes": "def norm(x, y): return 0\ndef flip(p): return p if p.x == p.y else 1\nGOAL.x = GOAL.y = 0\n"
+            "CORNERS[1].x = CORNERS[1].y",
+            "another class": "def norm(x, y): return 0\ndef flip(p): return 0\nimport numbers\nPoint = numbers.Number",
+        },
+    ),
+    "bound": Case(
+        "%run helper.py\n%matplotlib inline\nexec('LIMIT = 7')\nglobals()['GOAL'] = 42\nvars()['BASE'] = GOAL - 40",
+        "def add(a, b): return a + b",
+        {
+            "run": "assert near(add(1, 1), TWO)",
+            "exec": "assert add(3, 4) == LIMIT",
+            "globals": "assert add(40, 2) == GOAL and add(1, 1) == BASE",
+        },
+        {"uses the name": "LIMIT = GOAL = near = 'my own'\ndef add(a, b): return a + b"},
+        {
+            "rebinds": "def add(a, b): return None\nLIMIT = GOAL = BASE = TWO = None\ndef near(a, b): return True",
+            "patches": "def add(a, b): return 5\nLIMIT = GOAL = BASE = 5\nnear.__code__ = (lambda a, b: True).__code__",
+        },
+    ),
+    "aliases": Case(
+        "from math import sqrt, hypot, isclose",
+        "def hypot(a, b): return (a * a + b * b) ** 0.5",
+        {"alias": "assert isclose(hypot(3, 4), sqrt(25))"},
+        {"other": "import math\ndef hypot(a, b): return math.hypot(a, b)"},
+        {"rebinds": "def hypot(a, b): return 0\ndef sqrt(x): return 0\ndef isclose(a, b): return True"},
+        blank="def hypot(a, b): raise NotImplementedError",
+    ),
+    "changed": Case(
+        "bank = []\nTOP = [30, 40]\ndef tenfold(x): return 10 * x",
+        "def deposit(x): bank.append(x)",
+        {"state": "before = sum(bank)\ndeposit(3)\nassert tenfold(sum(bank) - before) == TOP[0]"},
+        {"other": "def deposit(x): bank.extend([x])"},
+        {
+            "rebinds": "def deposit(x): return None\nTOP = [0]\ndef tenfold(x): return 0",
+            "changes": "def deposit(x): return None\nTOP[0] = 0",
+        },
+    ),
+}
+HELPER = "TWO = 2\ndef near(a, b): return abs(a - b) < 1e-9\n"
+
+
+def _cell(name: str, source: str, kind: str) -> nbformat.NotebookNode:
+    cell = nbformat.v4.new_code_cell(textwrap.dedent(source).strip(), id=name)
+    about = {"grade": kind == "grade", "solution": kind == "solution", "locked": kind != "solution"}
+    more = {"points": 1} if kind == "grade" else {}
+    cell.metadata["nbgrader"] = {**about, **more, "grade_id": name, "schema_version": 3, "task": False}
+    return cell
+
+
+def _made(root: Path, cases: Mapping[str, Case]) -> Path:
+    (root / "source/hw").mkdir(parents=True)
+    (root / "source/hw/helper.py").write_text(HELPER)
+    (root / "nbgrader_config.py").write_text("c = get_config()\n")
+    for name, case in cases.items():
+        answer = f"### BEGIN SOLUTION\n{case.answer}\n### END SOLUTION"
+        cells = [_cell("given", case.locked, "locked"), _cell("answer", answer, "solution")]
+        cells += [_cell(test, source, "grade") for test, source in case.tests.items()]
+        notebook = nbformat.v4.new_notebook(cells=cells)
+        notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        nbformat.write(notebook, root / f"source/hw/{name}.ipynb")
+    made = autograder("release", "--course", root)
+    assert made.exit_code == 0, made.output
+    for name, case in cases.items():
+        for student, answer in {"solution": case.answer, **case.honest, **case.forgers, "blank": case.blank}.items():
+            notebook = nbformat.read(root / f"release/hw/{name}.ipynb", as_version=4)
+            notebook.cells[1].source = textwrap.dedent(answer)
+            folder = root / "submitted" / f"{name}-{student}".replace(" ", "-") / "hw"
+            folder.mkdir(parents=True)
+            nbformat.write(notebook, folder / f"{name}.ipynb")
+    return root
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _made(tmp_path_factory.mktemp("names"), CASES)
+
+
+@pytest.fixture(scope="module")
+def outcomes(course: Path) -> dict[str, Outcome]:
+    return grade(course, lab="hw")
+
+
+def _earned(outcomes: Mapping[str, Outcome], name: str, student: str) -> dict[str, float | None]:
+    found = points(outcomes[f"{name}-{student}".replace(" ", "-")])
+    return {test: found[test] for test in CASES[name].tests}
+
+
+@pytest.mark.parametrize(("name", "student"), [(n, s) for n, c in CASES.items() for s in ("solution", *c.honest)])
+def test_an_honest_student_has_full_marks(name: str, student: str, outcomes: dict[str, Outcome]) -> None:
+    assert _earned(outcomes, name, student) == dict.fromkeys(CASES[name].tests, 1.0)
+
+
+@pytest.mark.parametrize(("name", "student"), [(n, s) for n, c in CASES.items() for s in ("blank", *c.forgers)])
+def test_who_redefines_a_name_of_a_locked_cell_earns_nothing(
+    name: str, student: str, outcomes: dict[str, Outcome]
+) -> None:
+    assert _earned(outcomes, name, student) == dict.fromkeys(CASES[name].tests, 0.0)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_runs_in_the_kernel_for_a_name_is_said_with_the_name(
+    name: str, course: Path, outcomes: dict[str, Outcome]
+) -> None:
+    assert outcomes
+    found = json.loads((open_course(course).state / "hw.modes.json").read_text())[name]
+    assert set(CASES[name].tests) - set(found["isolated"]) == set(CASES[name].kernel), found["notes"]
+    for test, word in CASES[name].kernel.items():
+        assert any(f"'{test}'" in note and word in note for note in found["notes"])
