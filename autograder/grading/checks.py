@@ -23,11 +23,12 @@ def checks_of(
     files: Mapping[str, Path] | None = None,
     others: Sequence[str] = (),
     standings: Mapping[str, Standing] | None = None,
+    kept: Mapping[str, frozenset[str]] | None = None,
 ) -> Checks:
     """Return where the tests among these cells run; all of them apart unless isolated says which.
 
-    standings: whose the names of locked cells are, for each test. others: the instructor's cells that students may
-    change, beside the solution cells as they were handed out.
+    standings: whose the names of locked cells are, for each test. kept: those for which a test runs in the kernel.
+    others: the instructor's cells that students may change, beside the solution cells as they were handed out.
     """
     open_cells = [row.source for row in rows if row.solution and row.cell_type == "code"] + list(others)
     tests = frozenset(row.grade_id for row in rows if row.automatic)
@@ -40,6 +41,7 @@ def checks_of(
         theirs=names_given(open_cells, imported=False),
         levels={name: standing.level for name, standing in (standings or {}).items()},
         again={name: standing.again for name, standing in (standings or {}).items()},
+        kept=kept or {},
         live={name: standing.live for name, standing in (standings or {}).items()},
     )
 

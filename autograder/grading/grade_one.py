@@ -80,7 +80,10 @@ class Setup:
 
 def _names_of(checks: Checks) -> list[object]:
     """Return whose the names of locked cells are, in one order."""
-    sets = [sorted((name, sorted(names)) for name, names in each.items()) for each in (checks.again, checks.live)]
+    sets = [
+        sorted((name, sorted(names)) for name, names in each.items())
+        for each in (checks.again, checks.live, checks.kept)
+    ]
     return [sorted(checks.levels.items()), sorted(checks.theirs), *sets]
 
 

@@ -79,7 +79,7 @@ def find_modes(
     for name, cells in rows.items():
         trial = Trial(executor, limits, given, name, cells, folder / f"{name}.ipynb", say)
         found = kept.of(trial)
-        own = checks_of(cells, found.isolated, given, trial.others, found.standings)
+        own = checks_of(cells, found.isolated, given, trial.others, found.standings, found.kept)
         checks[name] = replace(own, guarded=own.guarded - found.unwatched)
         notes += [*found.notes, *trial.warnings()]
     return Modes(checks, tuple(notes))
@@ -104,11 +104,13 @@ class _Kept:
         known = self._known.get(trial.name)
         if isinstance(known, dict) and known.get("key") == key:
             sets = (frozenset(known["isolated"]), frozenset(known["unwatched"]), tuple(known["notes"]))
-            return Found(*sets, {name: _standing(*parts) for name, parts in known["standings"].items()})
+            kept_names = {name: frozenset(names) for name, names in known["kept"].items()}
+            return Found(*sets, {name: _standing(*parts) for name, parts in known["standings"].items()}, kept_names)
         found = trial.run()
         parts: dict[str, Any] = {"isolated": sorted(found.isolated), "unwatched": sorted(found.unwatched)}
         standings = {name: [s.level, sorted(s.again), sorted(s.live)] for name, s in found.standings.items()}
-        parts |= {"notes": list(found.notes), "standings": standings}
+        kept = {name: sorted(names) for name, names in found.kept.items()}
+        parts |= {"notes": list(found.notes), "standings": standings, "kept": kept}
         self._known[trial.name] = {"key": key, **parts}
         self._path.parent.mkdir(exist_ok=True)
         write_whole(self._path, json.dumps(self._known, indent=1).encode())

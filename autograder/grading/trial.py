@@ -48,12 +48,14 @@ class Found:
         isolated: the tests that can run apart.
         unwatched: of the others, those in which a false check passes in the instructor's own kernel.
         standings: whose names of the locked cells are when one of these runs.
+        kept: of others, the names for which they cannot run apart.
     """
 
     isolated: frozenset[str] = frozenset()
     unwatched: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
     standings: Mapping[str, Standing] = field(default_factory=dict)
+    kept: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 class Trial:
@@ -81,6 +83,7 @@ class Trial:
         self.others = self._open_cells()
         sources = {row.grade_id: row.source for row in rows if row.automatic}
         self._standings = Standings(checks_of(rows, others=self.others), sources, self.others)
+        self._kept: dict[str, frozenset[str]] = {}
         self._asked: dict[str, frozenset[str]] = {}
         self._met: frozenset[str] = frozenset()
 
@@ -107,7 +110,7 @@ class Trial:
         never = frozenset(kernels)
         why_not = {**self._settle(notebook, never), **kernels}
         why_not |= self._vacuous(notebook, frozenset(why_not))
-        why_not |= {name: why for name, why in self._denied().items() if name not in why_not}
+        self._kept = {name: names for name, names in self._kept.items() if name in why_not}
         standings = {name: standing for name, standing in self._standings.of.items() if name not in why_not}
         notes = [_LIVE.format(f"'{name}'", ", ".join(sorted(s.live))) for name, s in standings.items() if s.live]
         if not why_not:
@@ -128,7 +131,13 @@ class Trial:
             *(f"{ids} in the student's kernel, not watched: {why}" for ids, why in by_reason(blind)),
             *(f"{ids} the instructor's own notebook does not get full marks: {why}" for ids, why in by_reason(lost)),
         ]
-        return Found(self._tests - within, unwatched, self._named(notes), standings)
+        return Found(
+            self._tests - within,
+            unwatched,
+            self._named(notes),
+            standings,
+            {name: names for name, names in self._kept.items() if name in within},
+        )
 
     def _named(self, notes: Sequence[str]) -> tuple[str, ...]:
         return tuple(f"{self.name}: {note}" for note in notes)
@@ -144,13 +153,14 @@ class Trial:
             denied = {name: why for name, why in self._denied().items() if name not in lost}
             strange = {name for name in self._met if self._standings.of[name].level == CLASSES} - lost.keys()
             left = (lost.keys() | denied.keys() | strange) - never
-            reasons = {**lost, **dict.fromkeys(strange, ""), **reasons, **denied}
+            reasons = {**lost, **reasons, **denied}
             if not left or not self._standings.next(frozenset(left)):
                 return {name: reasons[name] for name in left}
 
     def _denied(self) -> dict[str, str]:
         """Return the tests that asked for names that are not the student's to give, and that as the reason."""
         found = {name: self._standings.denied(name, asked) for name, asked in self._asked.items()}
+        self._kept |= {name: names for name, names in found.items() if names}
         return {name: _DENIED.format(", ".join(sorted(names))) for name, names in found.items() if names}
 
     def _heard(self, reports: Mapping[str, Report]) -> None:
@@ -168,15 +178,18 @@ class Trial:
     def _vacuous(self, notebook: nbformat.NotebookNode, within: frozenset[str]) -> dict[str, str]:
         """Return the tests that give more apart than in the kernel where nothing is answered, and that as the reason.
 
-        Apart from the student's code a test that goes over `globals()` finds nothing in it, and passes.
+        Apart from the student's code a test that goes over `globals()` finds nothing in it, and passes. Where something
+        is not there, a test may ask for what is not the student's to give: these are returned, too.
         """
         found: set[str] = set()
+        denied: dict[str, str] = {}
         if within != self._tests:
             for unanswered in self._unanswered(notebook):
                 apart = self._points(unanswered, within)
+                denied |= self._denied()
                 together = self._points(unanswered, self._tests) if any(apart.values()) else apart
                 found |= {grade_id for grade_id, points in apart.items() if points > together[grade_id]}
-        return dict.fromkeys(found - within, _VACUOUS)
+        return dict.fromkeys(found - within, _VACUOUS) | denied
 
     def _unanswered(self, notebook: nbformat.NotebookNode) -> Iterator[nbformat.NotebookNode]:
         """Yield the notebook as students receive it, with nothing where they may write, and half of it done."""
@@ -258,7 +271,7 @@ class Trial:
         self._runs += 1
         what = "trying which tests run apart from the instructor's own notebook, once a lab"
         self._say(f"{self.name}: {what}: run {self._runs}")
-        checks = checks_of(self._rows, self._tests - within, self._given, self.others, self._standings.of)
+        checks = checks_of(self._rows, self._tests - within, self._given, self.others, self._standings.of, self._kept)
         about = (self._rows, checks, self._limits, self._given)
         return scores_of(self._executor, self.name, notebook, *about, self._heard)
 

@@ -98,6 +98,85 @@ CASES: dict[str, Case] = {
         },
     ),
 }
+CASES["shapes"] = Case(
+    """
+    import helper as beside
+    LOW, HIGH = 2, 9
+    for STEP in (1, 2, 3): pass
+    with open("helper.py") as handle: LINES = len(handle.readlines())
+    try:
+        CAUGHT = 7
+    except ValueError:
+        CAUGHT = 0
+    if HIGH > 5: KIND = 4
+    else: KIND = 0
+    TOTAL = 1
+    TOTAL += 4
+    temporary = 3
+    KEPT = temporary
+    del temporary
+    (WALRUS := 6)
+    class Config:
+        LIMIT = 11
+        @property
+        def top(self): return 12
+    def within(a, b): return abs(a - b) < EPS
+    EPS = 1e-9
+    def agree(x): return within(add(x, ONE), x + 1)
+    ONE = 1
+    from math import *
+    """,
+    "def add(a, b): return a + b",
+    {
+        "unpacked": "assert add(1, 1) == LOW and add(4, 5) == HIGH",
+        "loop": "assert add(1, 2) == STEP",
+        "with": "assert add(1, 1) == LINES",
+        "caught": "assert add(3, 4) == CAUGHT",
+        "condition": "assert add(2, 2) == KIND",
+        "added": "assert add(2, 3) == TOTAL",
+        "deleted": "assert add(1, 2) == KEPT",
+        "walrus": "assert add(3, 3) == WALRUS",
+        "class": "assert add(5, 6) == Config.LIMIT",
+        "property": "assert add(6, 6) == Config().top",
+        "later": "assert agree(5)",
+        "module": "assert beside.near(add(1, 1), beside.TWO)",
+        "star": "assert isclose(add(1, 1), sqrt(4))",
+    },
+    {"uses the names": "LOW = STEP = TOTAL = Config = agree = EPS = ONE = beside = None\ndef add(a, b): return a + b"},
+    {
+        "rebinds": """
+            LOW = HIGH = STEP = LINES = CAUGHT = KIND = TOTAL = KEPT = WALRUS = ONE = 0
+            class Config:
+                LIMIT = top = 0
+            Config.__call__ = lambda self: self
+            EPS = 1e9
+            def add(a, b): return 0
+            def within(a, b): return True
+            isclose = agree = sqrt = within
+            class beside: near, TWO = within, 2
+            """,
+        "changes": """
+            import helper
+            helper.TWO, helper.near = 0, lambda a, b: True
+            Config.LIMIT, Config.top, EPS, ONE = 0, 0, 1e9, 0
+            within.__code__ = (lambda a, b: True).__code__
+            agree.__code__ = (lambda x: True).__code__
+            def add(a, b): return 0
+            """,
+    },
+)
+CASES["kernel"] = Case(
+    "%alias_magic t timeit\nfound = !echo 7\ngoal = !echo 9",
+    "def add(a, b): return a + b",
+    {
+        "shell": "assert add(3, 4) == int(found[0])",
+        "perhaps": "try:\n    MORE\nexcept NameError:\n    MORE = 7\nassert add(3, 4) == MORE",
+        "apart": "assert add(3, 4) == 7",
+    },
+    {"uses the name": "found = MORE = 'my own'\ndef add(a, b): return a + b"},
+    {"rebinds": "found = ['0']\nMORE = 0\ndef add(a, b): return 0"},
+    {"shell": "found", "perhaps": "MORE"},
+)
 HELPER = "TWO = 2\ndef near(a, b): return abs(a - b) < 1e-9\n"
 
 
@@ -115,7 +194,8 @@ def _made(root: Path, cases: Mapping[str, Case]) -> Path:
     (root / "nbgrader_config.py").write_text("c = get_config()\n")
     for name, case in cases.items():
         answer = f"### BEGIN SOLUTION\n{case.answer}\n### END SOLUTION"
-        cells = [_cell("given", case.locked, "locked"), _cell("answer", answer, "solution")]
+        locked = textwrap.dedent(case.locked).strip()
+        cells = [_cell("given", locked, "locked"), _cell("answer", answer, "solution")]
         cells += [_cell(test, source, "grade") for test, source in case.tests.items()]
         notebook = nbformat.v4.new_notebook(cells=cells)
         notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
