@@ -72,7 +72,9 @@ class Standings:
     def _all(self, name: str) -> Iterator[Standing]:
         cells, theirs = self._checks.given.get(name, ()), self._checks.theirs
         used = _used_of(cells, theirs, self._sources[name])
-        if used.hard - used.functions:  # classes, and what is made of them: the grader's if they go nowhere
+        if used.hard & names_made(
+            cells, theirs, CLASSES
+        ):  # classes, and what is made of them: the grader's if they go nowhere
             yield Standing(CLASSES)
         yield Standing(FUNCTIONS, used.hard)
         if used.easy & used.functions or brought_along(cells, theirs, self._sources[name]):
@@ -84,9 +86,8 @@ def _lower(used: _Used) -> Iterator[Standing]:
     data = sorted(used.easy - used.functions)
     for name in data[:_ONE_BY_ONE] if len(data) > 1 else ():
         yield Standing(FUNCTIONS, used.hard | {name})
-    if data:
+    if used.easy or used.imports:
         yield Standing(IMPORTS, used.hard | used.easy)
-    if used.imports:
         yield Standing(NOTHING, used.hard | used.easy)
     for name in sorted((used.easy | used.hard & used.data) - used.functions)[:_ONE_BY_ONE]:
         yield Standing(FUNCTIONS, used.hard - {name}, frozenset({name}))

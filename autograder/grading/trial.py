@@ -107,8 +107,7 @@ class Trial:
         except SubmissionError as error:
             return Found(notes=(f"{in_one_line(error)}: {_NO_SOURCE}",))
         kernels = self._kernels()
-        never = frozenset(kernels)
-        why_not = {**self._settle(notebook, never), **kernels}
+        why_not = {**self._settle(notebook, frozenset(kernels)), **kernels}
         why_not |= self._vacuous(notebook, frozenset(why_not))
         self._kept = {name: names for name, names in self._kept.items() if name in why_not}
         standings = {name: standing for name, standing in self._standings.of.items() if name not in why_not}
