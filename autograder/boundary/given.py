@@ -32,6 +32,7 @@ __all__ = [
     "names_given",
     "names_made",
     "names_needed",
+    "reached",
     "trusted_names",
 ]
 
@@ -118,7 +119,7 @@ def definitions(
 
     Of each cell, its imports, the functions and classes that a test uses, and what gives the names of again a meaning.
     """
-    used = _reached(cells, global_names(test) | set(again))
+    used = reached(cells, global_names(test) | set(again))
     free = [[s for s in all_statements((cell,)) if not s.binds & set(theirs)] for cell in cells]
     data = _needed([s for some in free for s in some], frozenset(again)) if again else []
     kept = [
@@ -133,8 +134,10 @@ def again_there(
 ) -> frozenset[str]:
     """Return the names that mean in the student's process what the locked text says, while this test runs."""
     made = [text for some in definitions(cells, theirs, test, again) for text in some]
-    kept = [s for s in all_statements(tuple(made)) if isinstance(s.node, _DEFINING) or only_imports(s.node)]
-    return frozenset(again) & names_given(made) | {name for s in kept for name in s.binds}
+    found = all_statements(tuple(made))
+    defined = {s.node.name for s in found if isinstance(s.node, _DEFINING)}  # what a function writes to is not made
+    data = {name for s in found if not isinstance(s.node, _DEFINING) and not only_imports(s.node) for name in s.binds}
+    return frozenset(defined | (data & set(again)) | {name for s in found if only_imports(s.node) for name in s.binds})
 
 
 def asked_of_kernel(cells: Sequence[str], theirs: Collection[str], level: int, test: str) -> frozenset[str]:
@@ -144,10 +147,10 @@ def asked_of_kernel(cells: Sequence[str], theirs: Collection[str], level: int, t
     """
     ours = {name for s in _ours(tuple(cells), frozenset(theirs), level) for name in s.binds}
     defined = {name for s in all_statements(tuple(cells)) if _defines(s) for name in s.binds}
-    return (_reached(cells, _surely_needed(test) - ours) - defined) & names_given(cells)
+    return (reached(cells, _surely_needed(test) - ours) - defined) & names_given(cells)
 
 
-def _reached(cells: Sequence[str], names: frozenset[str]) -> frozenset[str]:
+def reached(cells: Sequence[str], names: frozenset[str]) -> frozenset[str]:
     """Return these names and those that their statements look up, and so on."""
     found, more = frozenset[str](), names
     while more - found:

@@ -99,7 +99,7 @@ class _Made:
             same = any(_alike(function.__code__, code) for function in there)
             if not same and (there or code.co_name not in decorated):  # else a decorator has made what hides it
                 return False
-        return True
+        return bool(methods) or all(_is_still(vars(found), part) for part in node.body)
 
     def _is_of(self, found: Any, node: ast.FunctionDef, namespace: Mapping[str, Any]) -> bool:
         """Whether this is the function of a definition, as it is or in wrappers that say what they wrap."""
@@ -121,6 +121,15 @@ class _Made:
 
 def _compiled(nodes: Sequence[ast.stmt]) -> types.CodeType:
     return compile(ast.Module([*nodes], []), "<given>", "exec", dont_inherit=True)
+
+
+def _is_still(members: Mapping[str, Any], part: ast.stmt) -> bool:
+    """Whether what this part of a class's body sets to a constant is that, or a member of an Enum with this value."""
+    if not isinstance(part, ast.Assign) or not isinstance(part.value, ast.Constant):
+        return True
+    names = [target.id for target in part.targets if isinstance(target, ast.Name)]
+    found = [getattr(members.get(name), "value", members.get(name)) for name in names]
+    return all(type(value) is type(part.value.value) and value == part.value.value for value in found)
 
 
 def _codes(code: types.CodeType) -> list[types.CodeType]:

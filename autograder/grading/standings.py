@@ -17,8 +17,9 @@ from autograder.boundary.given import (
     names_given,
     names_made,
     names_needed,
+    reached,
 )
-from autograder.boundary.locked import STAR, Statement, all_statements, only_imports
+from autograder.boundary.locked import STAR, Statement, all_statements, global_names, only_imports
 from autograder.boundary.parsing import syntax_tree
 from autograder.execution import Checks
 
@@ -53,6 +54,7 @@ class Standings:
         self._checks = checks
         self._sources = sources
         self._open = opened(open_cells) | _SHOWN
+        self._mentioned = frozenset[str]().union(*map(global_names, open_cells))
         self._left = {name: list(self._all(name)) for name in sources}
         self.of = {name: left.pop(0) for name, left in self._left.items()}
 
@@ -78,8 +80,11 @@ class Standings:
             yield Standing(CLASSES)
         yield Standing(FUNCTIONS, used.hard)
         if used.easy & used.functions or brought_along(cells, theirs, self._sources[name]):
-            yield Standing(DATA, used.hard)
+            yield Standing(DATA, used.hard | used.looked_up)
         yield from _lower(used)
+        changed = (used.easy | used.hard & used.data) - used.functions
+        for one in sorted(changed & self._mentioned)[:_ONE_BY_ONE]:  # else students' code would not change it
+            yield Standing(FUNCTIONS, used.hard - {one}, frozenset({one}))
 
 
 def _lower(used: _Used) -> Iterator[Standing]:
@@ -89,8 +94,6 @@ def _lower(used: _Used) -> Iterator[Standing]:
     if used.easy or used.imports:
         yield Standing(IMPORTS, used.hard | used.easy)
         yield Standing(NOTHING, used.hard | used.easy)
-    for name in sorted((used.easy | used.hard & used.data) - used.functions)[:_ONE_BY_ONE]:
-        yield Standing(FUNCTIONS, used.hard - {name}, frozenset({name}))
 
 
 def opened(cells: Sequence[str]) -> frozenset[str]:
@@ -115,6 +118,7 @@ class _Used:
         functions: functions among all of them.
         data: what is neither a function nor a class.
         imports: what is imported.
+        looked_up: data that functions among the easy ones look up, where they run.
     """
 
     easy: frozenset[str]
@@ -122,20 +126,25 @@ class _Used:
     functions: frozenset[str]
     data: frozenset[str]
     imports: frozenset[str]
+    looked_up: frozenset[str]
 
 
 def _used_of(cells: Sequence[str], theirs: Collection[str], test: str) -> _Used:
     """Return which names of the locked cells above it a test uses, by what can be made of them."""
     found = all_statements(tuple(cells))
-    needed = names_needed(test) - set(theirs)
+    ours = names_made(cells, theirs, FUNCTIONS)
 
     def bound(by: Sequence[Statement]) -> frozenset[str]:
         return frozenset(name for statement in by for name in statement.binds)
 
-    imported = bound([s for s in found if only_imports(s.node)]) & (needed | {STAR})
-    ours = names_made(cells, theirs, FUNCTIONS)
-    easy, hard = needed & ours - imported, needed & bound(found) - ours
-    functions = bound([s for s in found if isinstance(s.node, ast.FunctionDef)]) & needed
     code = ast.FunctionDef | ast.ClassDef
-    data = bound([s for s in found if not isinstance(s.node, code) and not only_imports(s.node)]) & needed
-    return _Used(easy, hard, functions, data, imported)
+    all_data = bound([s for s in found if not isinstance(s.node, code) and not only_imports(s.node)]) - set(theirs)
+    all_functions = bound([s for s in found if isinstance(s.node, ast.FunctionDef)])
+    needed = names_needed(test) - set(theirs)
+    imported = bound([s for s in found if only_imports(s.node)]) & (needed | {STAR})
+    # A function finds data where it runs.
+    there = reached(cells, (needed & all_functions) - ours) & all_data
+    needed |= there
+    easy, hard = (needed & ours) - imported - there, (needed & bound(found)) - ours | there
+    looked_up = reached(cells, easy & all_functions) & all_data
+    return _Used(easy, hard, needed & all_functions, needed & all_data, imported, looked_up)
