@@ -8,7 +8,7 @@ from typing import Any
 
 import nbformat
 
-__all__ = ["grade_id_of", "metadata_of", "read_notebook", "read_notebook_text", "was_put_back"]
+__all__ = ["grade_id_of", "metadata_of", "read_notebook", "read_notebook_text", "to_explore", "was_put_back"]
 
 
 def read_notebook(path: Path) -> nbformat.NotebookNode:
@@ -25,6 +25,11 @@ def metadata_of(cell: nbformat.NotebookNode) -> Mapping[str, Any]:
     """Return nbgrader's metadata of a cell; empty if there is none."""
     found: Mapping[str, Any] = cell.metadata.get("nbgrader", {})
     return found
+
+
+def to_explore(cell: nbformat.NotebookNode) -> bool:
+    """Whether the release made this one of the cells to explore, which are not run when work is graded."""
+    return bool(cell.metadata.get("labkit", {}).get("explore"))
 
 
 def was_put_back(cell: nbformat.NotebookNode) -> bool:

@@ -19,6 +19,7 @@ from autograder.course.preprocess import (
 )
 from autograder.course.stored import Lateness, StoredCell
 from autograder.course.takeover import hand_over, left_to_nbgrader
+from autograder.course.transaction import one_transaction
 
 __all__ = [
     "AFTER_SAVING",
@@ -33,6 +34,7 @@ __all__ = [
     "left_to_nbgrader",
     "moment",
     "nbgrader_points",
+    "one_transaction",
     "open_course",
     "release_version",
 ]

@@ -11,6 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -217,10 +218,15 @@ class TrustedCells(AbstractContextManager["TrustedCells"]):
 
 def serving(source: str, cell: int, definitions: Sequence[Sequence[str]] = ()) -> str:
     """Return what the student's kernel runs during a test cell: its visible imports, then answers."""
+    arguments = f"globals(), {cell}, {_visible_imports(source)!r}, {list(definitions)!r}"
+    return f"__import__('autograder.boundary.student').boundary.student.serve({arguments})"
+
+
+@lru_cache(maxsize=512)
+def _visible_imports(source: str) -> list[str]:
+    """Return the import statements at the top of what students see of a test, which is the same for all of them."""
     try:
         statements = syntax_tree(strip_hidden(source)).body
     except SyntaxError:
-        statements = []
-    imports = [ast.unparse(node) for node in statements if isinstance(node, ast.Import | ast.ImportFrom)]
-    arguments = f"globals(), {cell}, {imports!r}, {list(definitions)!r}"
-    return f"__import__('autograder.boundary.student').boundary.student.serve({arguments})"
+        return []
+    return [ast.unparse(node) for node in statements if isinstance(node, ast.Import | ast.ImportFrom)]

@@ -23,7 +23,7 @@ from autograder.grading.scoring import score_notebook
 from autograder.grading.second_look import second_look
 from autograder.markers import BEGIN_HIDDEN, EXPLORE
 from autograder.model import CellScore, CellSpec, Lab, Limits, Status
-from autograder.notebook import metadata_of, read_notebook
+from autograder.notebook import metadata_of, read_notebook, to_explore
 from autograder.records.fingerprint import fingerprint
 from autograder.records.versions import Texts, handed_out
 from autograder.submission.handin import Handin
@@ -141,9 +141,7 @@ def prepare(course: Course, lab: str, executor: Executor, say: Callable[[str], N
         executor=executor,
         rows=rows,
         limits=limits,
-        explore=frozenset(
-            cell.id for own in cells.values() for cell in own if cell.metadata.get("labkit", {}).get("explore")
-        ),
+        explore=frozenset(cell.id for own in cells.values() for cell in own if to_explore(cell)),
         given=given,
         modes=find_modes(course, lab, executor, limits, given, say),
         others=cells_of_others(course, lab),

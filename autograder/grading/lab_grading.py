@@ -12,7 +12,7 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.course import Course
+from autograder.course import Course, one_transaction
 from autograder.errors import CourseError
 from autograder.execution import Executor
 from autograder.grading.by_hand import GivenBefore
@@ -236,11 +236,13 @@ class Grading:
         student, rows = handin.student, self.setup.rows
         try:
             self._stage(handin, done)
-            by_hand = GivenBefore.of(self.course, self.lab, student, rows) if student in self._stored else None
-            self.course.record(student, self.lab, self._staged(student))
-            if by_hand is not None:
-                done.notes += by_hand.settle(self.course, self.lab, student, rows, done.notebooks)
-            stored = self.course.score(student, self.lab)
+            with one_transaction(self.course):
+                by_hand = GivenBefore.of(self.course, self.lab, student, rows) if student in self._stored else None
+                self.course.record(student, self.lab, self._staged(student))
+                if by_hand is not None:
+                    done.notes += by_hand.settle(self.course, self.lab, student, rows, done.notebooks)
+                stored = self.course.score(student, self.lab)
+                known = basis(self.course, self.lab, student, rows)
         except Exception as error:  # whatever one submission makes nbgrader or nbformat stumble over
             self._unstage(student)
             return self._failed(student, explain(error))
@@ -255,7 +257,7 @@ class Grading:
             notebooks=hashes(self.course.autograded(student, self.lab), done.notebooks),
         )
         outcome = outcome_of(result, stored, before=self._stored.get(student))
-        self.log.append(outcome.result, basis(self.course, self.lab, student, rows))
+        self.log.append(outcome.result, known)
         self._unstage(student)
         return outcome
 

@@ -16,6 +16,7 @@ from autograder.files import write_whole
 from autograder.grading.checks import checks_of
 from autograder.grading.standings import Standing
 from autograder.model import Lab, Limits
+from autograder.notebook import to_explore
 from autograder.submission.repair import parse
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Modes:
 
 
 def modules(course: Course, lab: str) -> tuple[str, ...]:
-    """Return what a pre-warmed process imports for this lab: lab.toml names it, or its cells import it."""
+    """Return what a pre-warmed process imports for this lab: lab.toml names it, or cells that are run import it."""
     folder = course.source(lab)
     frameworks = Lab.read(folder).frameworks if (folder / "lab.toml").exists() else ()
     sources = [row.source for rows in course.notebooks(lab).values() for row in rows if row.cell_type == "code"]
@@ -48,7 +49,7 @@ def modules(course: Course, lab: str) -> tuple[str, ...]:
             notebook, _ = parse(path.read_bytes(), path.name)
         except (OSError, SubmissionError):
             continue
-        sources += [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+        sources += [cell.source for cell in notebook.cells if cell.cell_type == "code" and not to_explore(cell)]
     return preloads(sources, frameworks)
 
 

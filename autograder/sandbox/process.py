@@ -10,6 +10,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import IO, Protocol
 
 import psutil
@@ -76,8 +77,7 @@ class Process:
     def processor_s(self) -> float:
         """Return the processor time that the program and its descendants have used, in seconds; it never falls."""
         with contextlib.suppress(psutil.Error):
-            first = psutil.Process(self.pid)
-            self._processor_s = max(self._processor_s, sum(map(_used_s, (first, *first.children(recursive=True)))))
+            self._processor_s = max(self._processor_s, sum(map(_used_s, _family(psutil.Process(self.pid)))))
         return self._processor_s
 
     def kill(self) -> None:
@@ -124,6 +124,22 @@ class Process:
                 f"sandbox process {self.pid}: still there {timeout_s:g} s after it was killed",
                 hint="look for a process in uninterruptible sleep (state D) below it: ps -ef --forest",
             )
+
+
+def _family(first: psutil.Process) -> list[psutil.Process]:
+    """Return a process and all below it: by the lists of children that most kernels keep, else by a look at /proc."""
+    found = [first]
+    for process in found:  # it grows
+        try:
+            lists = [path.read_text() for path in Path(f"/proc/{process.pid}/task").glob("*/children")]
+        except OSError:  # it has ended
+            continue
+        if not lists and process.is_running():
+            return [first, *first.children(recursive=True)]
+        for pid in (int(word) for text in lists for word in text.split()):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                found.append(psutil.Process(pid))
+    return found
 
 
 def _used_s(process: psutil.Process) -> float:

@@ -32,7 +32,8 @@ MAX_BYTES = 20 * 2**20
 
 MAX_CELLS = 5000
 
-_TYPES = {"code": nbformat.v4.new_code_cell, "markdown": nbformat.v4.new_markdown_cell, "raw": nbformat.v4.new_raw_cell}
+_TYPES: dict[str, dict[str, Any]] = {"code": {"execution_count": None, "outputs": []}, "markdown": {}, "raw": {}}
+"""What a cell of each type has besides. nbformat's own functions compare each cell with a scheme: a millisecond."""
 _CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _ASIDE = "The file has no nbgrader metadata. What was handed in stands at the end, under a heading of its own."
 _HINT = "ask for the .ipynb file that JupyterLab saves"
@@ -227,9 +228,9 @@ def _images(attachments: object) -> dict[str, dict[str, str]]:
 def _new(
     cell_type: str, source: str, cell_id: object, metadata: dict[str, Any], attachments: object = None
 ) -> nbformat.NotebookNode:
-    node = _TYPES[cell_type](source)
-    node.id = cell_id if isinstance(cell_id, str) and _CELL_ID.fullmatch(cell_id) else ""
-    node.metadata = nbformat.from_dict(metadata)
+    name = cell_id if isinstance(cell_id, str) and _CELL_ID.fullmatch(cell_id) else ""
+    cell = {"id": name, "cell_type": cell_type, "metadata": metadata, "source": source, **_TYPES[cell_type]}
+    node: nbformat.NotebookNode = nbformat.from_dict(cell)
     if cell_type == "markdown" and (images := _images(attachments)):
         node.attachments = nbformat.from_dict(images)
     return node

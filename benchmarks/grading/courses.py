@@ -15,12 +15,12 @@ from autograder.course import open_course
 from autograder.release.publish import release_labs
 from benchmarks.grading.notebooks import NOTEBOOKS, Notebook
 
-__all__ = ["LAB_01", "NAMES", "Class", "make_class", "student"]
+__all__ = ["LAB_01", "NAMES", "STOCK_CONFIG", "Class", "make_class", "student"]
 
 LAB_01 = "lab01"
 NAMES = ("numpy", "torch", "keras", LAB_01)
 _SOLUTIONS = Path(__file__).parents[2] / "solutions"
-_CONFIG = 'c = get_config()\nc.CourseDirectory.course_id = "benchmark"\n'
+STOCK_CONFIG = 'c = get_config()\nc.CourseDirectory.course_id = "benchmark"\n'
 _KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
 _RENAMED = re.compile(r"(?<![.\w])(?:result|gradient)\b(?!s|=)")
 """A local variable of the solutions: no two submissions are the same."""
@@ -77,7 +77,7 @@ def _plain(notebook: Notebook, root: Path) -> _Made:
     """Make an ordinary nbgrader course; return its lab, the solved notebook, and how to spoil it."""
     lab = f"ps_{notebook.name}"
     (root / "source" / lab).mkdir(parents=True)
-    (root / "nbgrader_config.py").write_text(_CONFIG)
+    (root / "nbgrader_config.py").write_text(STOCK_CONFIG)
     source = nbformat.v4.new_notebook(cells=list(_cells(notebook)), metadata=_KERNEL)
     nbformat.write(source, root / "source" / lab / f"{lab}.ipynb")
     list(release_labs(root, (lab,)))

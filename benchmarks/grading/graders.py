@@ -22,7 +22,7 @@ from pathlib import Path
 import nbformat
 
 from autograder.course import open_course
-from benchmarks.grading.courses import Class
+from benchmarks.grading.courses import STOCK_CONFIG, Class
 
 __all__ = ["GRADERS", "Failed", "Timing", "command", "run"]
 
@@ -100,8 +100,11 @@ def command(*arguments: str | Path, cwd: Path, python: Path = Path(sys.executabl
 
 
 def _nbgrader(made: Class) -> Timing:
+    (made.root / "nbgrader_config.py").write_text(STOCK_CONFIG, encoding="utf-8")  # without our commands
     started = time.time()
     _, seconds = command("nbgrader", "autograde", made.lab, cwd=made.root)
+    if any((made.root / ".autograder").glob("*.jsonl")):
+        raise Failed("nbgrader autograde has run our grader: there is nothing to compare")
     stored = [path.stat().st_mtime for path in (made.root / "autograded").glob("*/*/*.ipynb")]
     each_s = [later - earlier for earlier, later in pairwise([started, *sorted(stored)])]
     return Timing(seconds, each_s, _gradebook(made))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import nbformat
 import pytest
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
 
 from autograder.course import Course, open_course
 from autograder.errors import CourseError, SandboxError
@@ -18,6 +21,7 @@ from autograder.grading import lab_grading
 from autograder.grading.lab_grading import Grading
 from autograder.markers import EXPLORE
 from autograder.model import Status
+from autograder.records.log import Basis
 from autograder.records.verify import verify_lab
 from autograder.submission.handin import Handin, read_handin
 from tests.system.courses import FULL, TINY, answered, hand_in
@@ -246,3 +250,46 @@ def test_what_the_sandbox_could_not_do_on_a_busy_machine_is_tried_once_more(
     outcome = graded(tiny, executor)["ada"].result
     assert len(executor.ran) == runs
     assert outcome.status == (Status.GRADED if runs == 2 else Status.FAILED)
+
+
+def test_a_submission_is_stored_whole_or_not_at_all(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    submit(tiny, "ada")
+    graded(tiny, FakeExecutor())
+    before = open_course(tiny).cells(TINY, "ada")
+
+    def fails(*_arguments: object) -> Basis:
+        raise OSError(errno.EIO, "the disk has had enough")
+
+    def nothing_earned(execution: Execution) -> Execution:
+        failed = {name: Report.failed(name, "AssertionError", "no") for name in execution.reports}
+        return replace(execution, reports=failed)
+
+    submit(tiny, "ada", "worse")
+    with monkeypatch.context() as patched:
+        patched.setattr(lab_grading, "basis", fails)
+        outcome = graded(tiny, FakeExecutor(ends={"worse": nothing_earned}))["ada"]
+    assert outcome.result.status == Status.FAILED
+    assert open_course(tiny).cells(TINY, "ada") == before
+
+
+def test_what_is_stored_of_a_submission_goes_to_the_disk_at_once(tiny: Path) -> None:
+    for student in ("ada", "bob"):
+        submit(tiny, student)
+    written: list[str] = []
+
+    def executes(_connection: object, _cursor: object, statement: str, *_more: object) -> None:
+        if statement.startswith(("INSERT", "UPDATE", "DELETE")):
+            written.append("row")
+
+    def commits(_connection: object) -> None:
+        if written[-1:] == ["row"]:
+            written.append("disk")
+
+    event.listen(Engine, "before_cursor_execute", executes)
+    event.listen(Engine, "commit", commits)
+    try:
+        graded(tiny, FakeExecutor())
+    finally:
+        event.remove(Engine, "before_cursor_execute", executes)
+        event.remove(Engine, "commit", commits)
+    assert written.count("disk") == 2
