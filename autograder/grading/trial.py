@@ -115,6 +115,8 @@ class Trial:
         if not why_not:
             return Found(self._tests, notes=self._named(notes), standings=standings)
         own = self._try(notebook, self._tests)
+        # Of a test that the instructor's own notebook fails, nobody knows whose names they are: the student's, as ever.
+        self._kept = {name: names for name, names in self._kept.items() if name not in own}
         within = frozenset(why_not)
         while (wrong := self._try(notebook, within)) and (needed := self._needed(wrong.keys() - own.keys(), within)):
             why_not |= dict.fromkeys(needed, _NEEDED)
