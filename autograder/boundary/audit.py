@@ -86,6 +86,8 @@ class Sentry:
         caller = frame.f_code.co_filename if frame else ""
         if caller.startswith((_HERE, *_MAKERS)) and event == "exec":
             return True
+        if caller == "<given>" and frame and frame.f_code.co_name == "<module>" and event == "exec":
+            return True  # a statement of a locked cell, which has met nothing of a student's; its functions will
         files = set(_files(frame))
         if event == "exec" and caller.startswith(_IMPORTS) and self._written(_file_of(arguments)):
             return _TRANSLATES in files

@@ -13,13 +13,14 @@ import types
 from collections.abc import Sequence
 from pathlib import Path
 
-__all__ = ["Beside"]
+__all__ = ["Beside", "code_of"]
 
 
 class Beside(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
     """Finds and loads the Python modules and packages that a folder held when this was made."""
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder.resolve()
         self._files = {path.resolve(): path.read_text("utf-8", "replace") for path in sorted(folder.rglob("*.py"))}
         self._names = self._named(folder.resolve())
 
@@ -36,6 +37,11 @@ class Beside(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
         """Be asked before what is installed, and after Python's own modules."""
         place = next((n for n, finder in enumerate(sys.meta_path) if finder is importlib.machinery.PathFinder), 0)
         sys.meta_path.insert(place, self)
+
+    def code_of(self, name: str) -> types.CodeType:
+        """Return what `%run` runs of a file with this name; KeyError if there was none."""
+        path = (self.folder / name).resolve()
+        return compile(self._files[path], str(path), "exec", dont_inherit=True)
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None
@@ -63,3 +69,14 @@ class Beside(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
         """Run the module as it was read."""
         code = compile(self.get_source(module.__name__), str(self._names[module.__name__]), "exec", dont_inherit=True)
         exec(code, vars(module))
+
+
+def code_of(name: str) -> types.CodeType:
+    """Return the code of a file beside the notebook, as it was at the start; NameError where nobody has read it."""
+    for finder in sys.meta_path:
+        if isinstance(finder, Beside):
+            try:
+                return finder.code_of(name)
+            except (KeyError, SyntaxError):
+                break
+    raise NameError(f"no file {name} beside the notebook")

@@ -73,12 +73,13 @@ def _run(peer: Peer, tests: Trusted, source: str, end: End, given: Mapping[str, 
     check.begin()
     printed = _Printed()
     result: dict[str, Any] = {"value": None, "error": None, "bundle": {}}
+    names = _Names(peer, given["theirs"] if given else None)
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         try:
             with end.awaited(peer), everywhere(peer, tests, source):
                 with contextlib.redirect_stdout(io.StringIO()):
-                    names = trusted_names(**given, test=source) if given else {}
-                value = _executed(source, peer, names, given["theirs"] if given else None)
+                    names.update(trusted_names(**given, test=source, beneath=names.below()) if given else {})
+                value = _executed(source, names)
             result |= {"bundle": _bundle(value)}
         except BaseException as error:
             result["error"] = _reported(error)
@@ -89,7 +90,7 @@ def _run(peer: Peer, tests: Trusted, source: str, end: End, given: Mapping[str, 
         peer.send("end")
     peer.deadline = None
     seen = {"met": tests.met, "altered": tests.changes_heard.altered, "refused": peer.refused, "written": written}
-    return result | {"printed": printed.getvalue(), **seen}
+    return result | {"printed": printed.getvalue(), "asked": sorted(names.asked), **seen}
 
 
 class _Printed(io.StringIO):
@@ -104,15 +105,24 @@ class _Printed(io.StringIO):
 class _Names(dict[str, Any]):
     """The built-in names and those of locked cells that are the grader's, below which lie the student's."""
 
-    def __init__(self, peer: Peer, given: Mapping[str, Any], theirs: Collection[str] | None) -> None:
-        own = {name: value for name, value in vars(builtins).items() if name not in (theirs or ())}
-        super().__init__({**own, **given})
+    def __init__(self, peer: Peer, theirs: Collection[str] | None) -> None:
+        super().__init__({name: value for name, value in vars(builtins).items() if name not in (theirs or ())})
         self._peer = peer
         self._theirs = theirs
+        self.asked: set[str] = set()
+        """What the student's process was asked for, there or not."""
+
+    def below(self) -> _Names:
+        """Return what functions of locked cells find where they find no name: all built-in names, and the student's."""
+        names = _Names(self._peer, self._theirs)
+        names.update(vars(builtins))
+        names.asked = self.asked
+        return names
 
     def __missing__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
             raise KeyError(name)
+        self.asked.add(name)
         found = self._peer.ask("name", None, [name])
         if type(found) is Proxy and self._theirs is not None and name not in self._theirs and compares(name):
             return Judge(found, name)  # imported in a way that the grader does not know: the student's may be another
@@ -124,12 +134,12 @@ def _own_module(name: str, module: str) -> Any:
     return sys.modules.get(module) if module and (name == module or _ALIASES.get(name) == module) else None
 
 
-def _executed(source: str, peer: Peer, given: Mapping[str, Any], theirs: Collection[str] | None) -> Any:
+def _executed(source: str, names: _Names) -> Any:
     """Run the cell in a namespace of its own and return its last expression's value, None if it ends in a statement."""
     tree = ast.parse(source, "<test>")
     module = types.ModuleType("__main__")  # unittest.main looks for its tests there
     space = vars(module)
-    space["__builtins__"] = _Names(peer, given, theirs)
+    space["__builtins__"] = names
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     before, sys.modules["__main__"] = sys.modules["__main__"], module
     try:

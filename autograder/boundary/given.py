@@ -10,92 +10,134 @@ from __future__ import annotations
 
 import ast
 import builtins
-import importlib
-import json
-import re
-import symtable
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from autograder.boundary.parsing import MAGIC, syntax_tree
-from autograder.boundary.scopes import looked_up, written_to
+from autograder.boundary.locked import STAR, Statement, all_statements, global_names, only_imports
 
 __all__ = [
+    "CLASSES",
     "DATA",
     "FUNCTIONS",
     "IMPORTS",
     "NOTHING",
+    "again_there",
     "asked_of_kernel",
     "brought_along",
     "definitions",
-    "global_names",
     "imports",
     "left_by_test",
     "names_given",
-    "names_in",
+    "names_made",
     "names_needed",
-    "say_names",
-    "statements",
+    "reached",
     "trusted_names",
 ]
 
-NOTHING, IMPORTS, DATA, FUNCTIONS = range(4)
-"""How much of the locked cells is the grader's: nothing; imports; data as well; functions as well."""
+NOTHING, IMPORTS, DATA, FUNCTIONS, CLASSES = range(5)
+"""How much of the locked cells is the grader's: nothing; imports; data as well; functions as well; all as well."""
 
 _IMPORTS = ast.Import | ast.ImportFrom
 _BINDING = _IMPORTS | ast.Assign | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 """What binds its names whenever it is run to its end, which a loop or a condition does not."""
+_DEFINING = ast.FunctionDef | ast.ClassDef
 _BLOCKS = ast.With | ast.For | ast.While | ast.If | ast.Try
-_STAR = "*"
-_MAX_SOURCE = 200_000
 _BUILT_IN = frozenset(dir(builtins))
 
 
-@dataclass(frozen=True)
-class _Statement:
-    """One statement at the top of a locked cell: what it gives a meaning to, and which names it needs for that."""
-
-    node: ast.stmt
-    binds: frozenset[str]
-    uses: frozenset[str]
-
-
-def trusted_names(cells: Sequence[str], theirs: Collection[str], level: int, test: str) -> Mapping[str, Any]:
+def trusted_names(
+    cells: Sequence[str],
+    theirs: Collection[str],
+    level: int,
+    test: str,
+    withheld: Collection[str] = (),
+    beneath: Mapping[str, Any] | None = None,
+) -> Mapping[str, Any]:
     """Return the names of locked cells that a test uses and that are the grader's, with their values, made now.
 
     cells: the locked cells above the test, and what others import. theirs: names that the student's cells bind in the
-    instructor's notebook.
-    A statement is the grader's if all that it needs is; classes never are, because their instances go to the student's
-    code, which knows its own. Raises what the statements raise.
+    instructor's notebook. withheld: names that are to be the student's process's for this test. beneath: the built-in
+    names, below which functions find the student's.
+    A statement is the grader's if all that it needs is; classes only where asked for, because their instances go to the
+    student's code, which knows its own. Raises what the statements raise.
     """
-    ours = _ours(tuple(cells), frozenset(theirs), level, expand=True)
-    wanted = names_needed(test) & {name for statement in ours for name in statement.binds}
-    if not wanted:
+    foreign, asked = frozenset({*theirs, *withheld}), frozenset(theirs) - set(withheld)
+    ours = _ours(tuple(cells), foreign, level, expand=True, asked=asked)
+    needed = names_needed(test) - foreign
+    wanted = needed & {name for statement in ours for name in statement.binds}
+    space: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins if beneath is None else beneath}
+    for statement in _needed(ours, wanted) if wanted else ():
+        exec(_compiled(statement), space)
+    missing = needed - wanted - _BUILT_IN if level >= DATA else frozenset()
+    return {**{name: space[name] for name in wanted if name in space}, **_unseen(tuple(cells), foreign, level, missing)}
+
+
+def _compiled(statement: Statement) -> Any:
+    return compile(ast.Module([statement.node], []), "<given>", "exec")
+
+
+def _unseen(cells: tuple[str, ...], foreign: frozenset[str], level: int, missing: frozenset[str]) -> dict[str, Any]:
+    """Return those of these names that the cells bind in ways that their text does not show: by exec, by %run.
+
+    All statements are run that can be without a name that is another's: any of them may bind one.
+    """
+    everything = all_statements(cells, True)
+    if not missing or not any(statement.unseen for statement in everything):
         return {}
+    ours = _ours(cells, foreign, level, expand=True, unseen=True)
+    lost = {name for s in everything for name in s.binds} - {name for s in ours for name in s.binds}
     space: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins}
-    for statement in _needed(ours, wanted):
-        exec(compile(ast.Module([statement.node], []), "<given>", "exec"), space)
-    return {name: space[name] for name in wanted if name in space}
+    for statement in ours:
+        try:
+            exec(_compiled(statement), space)
+        except NameError:  # it needs what only the student's process has
+            lost |= statement.binds
+    return {name: space[name] for name in missing - lost if name in space}
+
+
+def names_made(cells: Sequence[str], theirs: Collection[str], level: int) -> frozenset[str]:
+    """Return the names of locked cells that are the grader's, imported or not; of a star import the star."""
+    ours = _ours(tuple(cells), frozenset(theirs), level, asked=frozenset(theirs))
+    return frozenset(name for statement in ours for name in statement.binds)
 
 
 def brought_along(cells: Sequence[str], theirs: Collection[str], test: str) -> str:
     """Return the text of what a test brings along of the locked cells above it, if it can; nothing is imported."""
-    ours = _ours(tuple(cells), frozenset(theirs), FUNCTIONS, expand=False)
+    ours = _ours(tuple(cells), frozenset(theirs), FUNCTIONS, asked=frozenset(theirs))
     wanted = names_needed(test) & {name for statement in ours for name in statement.binds}
-    stars = [statement for statement in ours if _STAR in statement.binds]
-    return "\n".join(ast.unparse(statement.node) for statement in [*stars, *_needed(ours, wanted)])
+    stars = [statement for statement in ours if STAR in statement.binds]
+    needed = [s for s in _needed(ours, wanted) if not s.unseen]  # it has run before the test, on nothing of a student's
+    return "\n".join(ast.unparse(statement.node) for statement in [*stars, *needed])
 
 
-def definitions(cells: Sequence[str], theirs: Collection[str], test: str) -> list[list[str]]:
-    """Return what can be defined twice, as text, in order: each cell's imports, and the functions that a test uses."""
-    used = _reached(cells, global_names(test))
+def definitions(
+    cells: Sequence[str], theirs: Collection[str], test: str, again: Collection[str] = ()
+) -> list[list[str]]:
+    """Return what is made again in the student's process, as text, in order.
+
+    Of each cell, its imports, the functions and classes that a test uses, and what gives the names of again a meaning.
+    """
+    used = reached(cells, global_names(test) | set(again))
+    free = [[s for s in all_statements((cell,)) if not s.binds & set(theirs)] for cell in cells]
+    data = _needed([s for some in free for s in some], frozenset(again)) if again else []
     kept = [
-        [s for s in _all((cell,)) if not s.binds & set(theirs) and _defines(s) and (_imports(s.node) or s.binds & used)]
-        for cell in cells
+        [s for s in some if only_imports(s.node) or s in data or (s.binds & used and isinstance(s.node, _DEFINING))]
+        for some in free
     ]
     return [[ast.unparse(statement.node) for statement in some] for some in kept if some]
+
+
+def again_there(
+    cells: Sequence[str], theirs: Collection[str], test: str, again: Collection[str] = ()
+) -> frozenset[str]:
+    """Return the names that mean in the student's process what the locked text says, while this test runs."""
+    made = [text for some in definitions(cells, theirs, test, again) for text in some]
+    found = all_statements(tuple(made))
+    defined = {s.node.name for s in found if isinstance(s.node, _DEFINING)}  # what a function writes to is not made
+    data = {name for s in found if not isinstance(s.node, _DEFINING) and not only_imports(s.node) for name in s.binds}
+    return frozenset(defined | (data & set(again)) | {name for s in found if only_imports(s.node) for name in s.binds})
 
 
 def asked_of_kernel(cells: Sequence[str], theirs: Collection[str], level: int, test: str) -> frozenset[str]:
@@ -103,21 +145,21 @@ def asked_of_kernel(cells: Sequence[str], theirs: Collection[str], level: int, t
 
     What is the grader's is not asked for there, and functions are defined again: but these look up names there, too.
     """
-    ours = {name for s in _ours(tuple(cells), frozenset(theirs), level, expand=False) for name in s.binds}
-    defined = {name for s in _all(tuple(cells)) if _defines(s) for name in s.binds}
-    return (_reached(cells, _surely_needed(test) - ours) - defined) & names_given(cells)
+    ours = {name for s in _ours(tuple(cells), frozenset(theirs), level) for name in s.binds}
+    defined = {name for s in all_statements(tuple(cells)) if _defines(s) for name in s.binds}
+    return (reached(cells, _surely_needed(test) - ours) - defined) & names_given(cells)
 
 
-def _reached(cells: Sequence[str], names: frozenset[str]) -> frozenset[str]:
+def reached(cells: Sequence[str], names: frozenset[str]) -> frozenset[str]:
     """Return these names and those that their statements look up, and so on."""
     found, more = frozenset[str](), names
     while more - found:
         found |= more
-        more = frozenset(name for s in _all(tuple(cells)) if s.binds & found for name in s.uses)
+        more = frozenset(name for s in all_statements(tuple(cells)) if s.binds & found for name in s.uses)
     return found
 
 
-def _defines(statement: _Statement) -> bool:
+def _defines(statement: Statement) -> bool:
     return isinstance(statement.node, _IMPORTS | ast.FunctionDef)
 
 
@@ -126,8 +168,8 @@ def left_by_test(shown: str) -> str:
 
     Its checks have been made: asserts, and what reports by labkit's check.
     """
-    parts = _all((shown,))
-    reporting = {name for s in parts if _imports(s.node) and "labkit" in ast.unparse(s.node) for name in s.binds}
+    parts = all_statements((shown,))
+    reporting = {name for s in parts if only_imports(s.node) and "labkit" in ast.unparse(s.node) for name in s.binds}
     checks = [s for s in parts if isinstance(s.node, ast.Assert) or (not _defines(s) and s.uses & reporting)]
     return "\n".join(ast.unparse(s.node) for s in parts if s not in checks)
 
@@ -137,54 +179,18 @@ def names_given(cells: Sequence[str], *, imported: bool = True) -> frozenset[str
 
     imported: count what they import as well.
     """
-    kept = [s for s in _all(tuple(cells)) if imported or not _imports(s.node)]
+    kept = [s for s in all_statements(tuple(cells)) if imported or not only_imports(s.node)]
     return frozenset(name for statement in kept for name in statement.binds)
 
 
 def imports(cells: Sequence[str]) -> str:
     """Return the import statements at the top of these cells, as the text of one cell."""
-    return "\n".join(ast.unparse(s.node) for s in _all(tuple(cells)) if _imports(s.node))
-
-
-def _imports(node: ast.stmt) -> bool:
-    """Whether a statement imports and does nothing else, if need be after having tried another import."""
-    if not isinstance(node, ast.Try):
-        return isinstance(node, _IMPORTS)
-    within = [*node.body, *node.orelse, *node.finalbody, *(part for handler in node.handlers for part in handler.body)]
-    return all(isinstance(part, _IMPORTS | ast.Pass | ast.Raise) for part in within)
-
-
-def statements(source: str) -> list[ast.stmt]:
-    """Return the statements at the top of a cell; none if it is no Python. Lines of IPython count as `pass`."""
-    lines = source.split("\n")
-    if lines[0].startswith("%%"):
-        lines = ["pass"] if not lines[0].startswith(("%%time", "%%capture")) else ["pass", *lines[1:]]
-    try:
-        return syntax_tree("\n".join(_masked(lines))).body
-    except (SyntaxError, ValueError, RecursionError):
-        return []
-
-
-def _masked(lines: Sequence[str]) -> Iterator[str]:
-    """Yield the lines with those of IPython as `pass`, and what a backslash at their end adds to them as nothing."""
-    going_on = False
-    for line in lines:
-        magic = None if going_on else MAGIC.match(line)
-        yield "" if going_on else f"{magic[1]}pass" if magic else line
-        going_on = bool(magic or going_on) and line.endswith("\\")
-
-
-def global_names(source: str) -> frozenset[str]:
-    """Return the names that a cell looks up among its globals, in functions too; also what it binds itself."""
-    try:
-        return frozenset(looked_up(symtable.symtable(source, "<cell>", "exec")))
-    except (SyntaxError, ValueError, RecursionError):
-        return frozenset(re.findall(r"[^\W\d]\w*", source))
+    return "\n".join(ast.unparse(s.node) for s in all_statements(tuple(cells)) if only_imports(s.node))
 
 
 def names_needed(test: str) -> frozenset[str]:
     """Return the names that a test looks up and that it has not bound itself before, as far as its text tells."""
-    if not (parts := _all((test,))):
+    if not (parts := all_statements((test,))):
         return global_names(test)
     needed, bound = set[str](), set[str]()
     for statement in parts:
@@ -201,7 +207,7 @@ def _surely_needed(test: str) -> frozenset[str]:
     otherwise by failing: what is missing then is missing in the trial, too.
     """
     needed, later, bound = set[str](), set[str](), set[str]()
-    for statement in _all((test,)):
+    for statement in all_statements((test,)):
         if isinstance(statement.node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             later |= statement.uses
         else:
@@ -210,77 +216,64 @@ def _surely_needed(test: str) -> frozenset[str]:
     return frozenset(needed | later - bound)
 
 
-def names_in(source: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the names that a student's cell looks up among its globals, in functions too, and those that it binds.
-
-    Nothing where it cannot be said: no text makes this fail.
-    """
-    if len(source) > _MAX_SOURCE:
-        return frozenset(), frozenset()
-    try:
-        table = symtable.symtable("\n".join(_masked(source.split("\n"))), "<cell>", "exec")
-        bound = frozenset(s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported())
-        return frozenset(looked_up(table)), bound
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return frozenset(), frozenset()
-
-
-def say_names(source: str, names: Sequence[str]) -> None:
-    """Print, as JSON, which of these names a cell looks up and which it binds; in the student's process."""
-    print(json.dumps([sorted(found & set(names)) for found in names_in(source)]))
-
-
-# ------------------------------------------------------------------------------------------------------------ analysis
-def _star_names(node: ast.ImportFrom) -> frozenset[str]:
-    """Return what `from x import *` binds; where x cannot be imported, nothing."""
-    try:
-        module = importlib.import_module(node.module or "")
-    except Exception:  # a module of the student's, or one that is not installed
-        return frozenset()
-    public = getattr(module, "__all__", None)
-    return frozenset(public if public is not None else (name for name in vars(module) if not name.startswith("_")))
-
-
-def _statement(node: ast.stmt, *, expand: bool) -> _Statement:
-    if isinstance(node, ast.ImportFrom) and node.names[0].name == _STAR:
-        return _Statement(node, _star_names(node) if expand else frozenset([_STAR]), frozenset())
-    source = ast.unparse(node)
-    table = symtable.symtable(source, "<cell>", "exec")
-    bound = {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()}
-    changed = frozenset(written_to(syntax_tree(source), table))
-    added = {n.target.id for n in ast.walk(node) if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)}
-    return _Statement(node, frozenset(bound | changed), frozenset({*looked_up(table), *changed, *(added & bound)}))
-
-
-@lru_cache(maxsize=64)
-def _all(cells: tuple[str, ...], expand: bool = False) -> tuple[_Statement, ...]:
-    """expand: import the modules of star imports, to know what they bind; only the trusted process does."""
-    return tuple(_statement(node, expand=expand) for source in cells for node in statements(source))
-
-
 def _may_be_ours(node: ast.stmt, level: int) -> bool:
-    if level == NOTHING or isinstance(node, ast.ClassDef):
+    if level == NOTHING or (isinstance(node, ast.ClassDef) and level < CLASSES):
         return False
     if level == IMPORTS:
-        return _imports(node)
-    return level == FUNCTIONS or not isinstance(node, ast.FunctionDef)
+        return only_imports(node)
+    return level >= FUNCTIONS or not isinstance(node, ast.FunctionDef)
 
 
 @lru_cache(maxsize=64)
-def _ours(cells: tuple[str, ...], theirs: frozenset[str], level: int, expand: bool) -> tuple[_Statement, ...]:
-    """Return the statements that need nothing but each other and built-in names."""
-    left = [s for s in _all(cells, expand) if _may_be_ours(s.node, level)]
-    foreign = set(theirs) | {name for s in _all(cells, expand) if s not in left for name in s.binds}
+def _ours(
+    cells: tuple[str, ...],
+    foreign: frozenset[str],
+    level: int,
+    *,
+    expand: bool = False,
+    asked: frozenset[str] = frozenset(),
+    unseen: bool = False,
+) -> tuple[Statement, ...]:
+    """Return the statements that need nothing but each other and built-in names, without the names that are foreign.
+
+    asked: names of the student's that functions may look up. unseen: what no statement binds is there, too.
+    """
+    everything = all_statements(cells, expand)
+    left = [s for s in everything if _may_be_ours(s.node, level)]
+    lost = {*foreign, *(name for s in everything if s not in left for name in s.binds)}
     while True:
-        bound = {name for s in left for name in s.binds} - foreign
-        kept = [s for s in left if not s.binds & foreign and s.uses <= bound | _BUILT_IN]
+        bound = {name for s in left for name in s.binds} - lost
+        kept = [s for s in left if _has(s.uses - _BUILT_IN, bound, lost if unseen else None)]
         if len(kept) == len(left):
-            return tuple(kept)
-        foreign |= {name for s in left if s not in kept for name in s.binds}
+            break
+        lost |= {name for s in left if s not in kept for name in s.binds}
         left = kept
+    left = [replace(s, binds=s.binds - lost) for s in left if s.binds - lost or not s.binds]
+    if level < FUNCTIONS or not asked:
+        return tuple(left)
+    return (*left, *_asking(everything, left, foreign, asked))
 
 
-def _needed(ours: Sequence[_Statement], wanted: frozenset[str]) -> list[_Statement]:
+def _has(uses: frozenset[str], bound: Collection[str], lost: Collection[str] | None) -> bool:
+    return not uses & set(lost) if lost is not None else uses <= set(bound)
+
+
+def _asking(
+    everything: Sequence[Statement], ours: Sequence[Statement], foreign: frozenset[str], asked: frozenset[str]
+) -> list[Statement]:
+    """Return the functions that need, beside what is the grader's, names of the student's: they ask for these."""
+    own = {s.node for s in ours}
+    found = [s for s in everything if isinstance(s.node, ast.FunctionDef) and s.node not in own]
+    while True:
+        left = {name for s in everything if s.node not in own and s not in found for name in s.binds} | foreign
+        there = {name for s in [*ours, *found] for name in s.binds} | asked | _BUILT_IN
+        kept = [s for s in found if not s.binds & left and s.uses <= there]
+        if len(kept) == len(found):
+            return found
+        found = kept
+
+
+def _needed(ours: Sequence[Statement], wanted: frozenset[str]) -> list[Statement]:
     """Return, in order, what gives these names their meaning, and what acts on it: a seed, a shuffle."""
     known: set[str] = set()
     more: set[str] = set(wanted)

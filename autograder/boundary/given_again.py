@@ -2,7 +2,8 @@
 
 A student's cell may bind the same name for a use of its own, and goes on with that. A test means what stands in the
 locked cell. So that is made again where the name has come to mean something else, beside the student's names and not
-in their place. What is unchanged stays the object that it was, with all that has been done with it.
+in their place. What is unchanged stays the object that it was, with all that has been done with it. Only of functions,
+classes and imports can it be seen whether they are unchanged: data that is asked for here is always made anew.
 """
 
 from __future__ import annotations
@@ -10,29 +11,39 @@ from __future__ import annotations
 import ast
 import contextlib
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["made_again"]
+from autograder.boundary.locked import all_statements, only_imports
+
+__all__ = ["Unmade", "made_again"]
 
 _PARTS = ("co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount", "co_kwonlyargcount",
           "co_posonlyargcount", "co_name")  # fmt: skip
 _MOST_WRAPPED = 10
+_DEFINING = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef
+
+
+class Unmade:
+    """Stands for a name of a locked cell that means something else now, and that cannot be made again."""
 
 
 def made_again(namespace: Mapping[str, Any], cells: Sequence[Sequence[str]]) -> dict[str, Any]:
-    """Return by name what locked cells mean, of each its imports and functions, where the namespace has another."""
+    """Return by name what locked cells mean, where the namespace has another, and data in any case.
+
+    cells: of each its imports, functions, classes and data, as texts.
+    """
     found = [made for cell in cells for made in _parsed(cell)]
     bound = [made.bound(namespace) for made in found]
     changed = {name for names in bound for name, same in names.items() if not same}
     while more := {n for names, made in zip(bound, found, strict=True) if made.uses & changed for n in names} - changed:
         changed |= more
-    space = dict(namespace)
+    space = {name: value for name, value in namespace.items() if name not in changed}
     for made, names in zip(found, bound, strict=True):
-        if names.keys() & changed:
+        if names.keys() & changed or (made.acts and made.uses <= {*changed, *space}):
             made.make(space)
-    return {name: space[name] for name in changed if name in space}
+    return {name: space.get(name, Unmade()) for name in changed if name in space or name in namespace}
 
 
 def _parsed(cell: Sequence[str]) -> list[_Made]:
@@ -49,6 +60,11 @@ class _Made:
     beside: tuple[ast.stmt, ...]
 
     @property
+    def acts(self) -> bool:
+        """Whether it binds nothing: it is there because it acts on data, or seeds what that is drawn from."""
+        return not isinstance(self.node, _DEFINING) and not _binds(self.node)
+
+    @property
     def uses(self) -> frozenset[str]:
         """The names that it looks up, wherever they are bound."""
         return frozenset(found.id for found in ast.walk(self.node) if isinstance(found, ast.Name))
@@ -62,10 +78,28 @@ class _Made:
         """Return the names that it binds, and whether the namespace has for each what it would give."""
         if isinstance(self.node, ast.FunctionDef):
             return {self.node.name: self._is_of(namespace.get(self.node.name), self.node, namespace)}
+        if isinstance(self.node, ast.ClassDef):
+            return {self.node.name: self._is_class(namespace.get(self.node.name), self.node)}
+        if not only_imports(self.node):
+            return dict.fromkeys(_binds(self.node), False)
         scratch: dict[str, Any] = {}
         self.make(scratch)
         scratch.pop("__builtins__", None)
         return {name: name in namespace and namespace[name] is value for name, value in scratch.items()}
+
+    def _is_class(self, found: Any, node: ast.ClassDef) -> bool:
+        """Whether this is the class of a definition: the methods are those of its text, whatever was added."""
+        bodies = [code for code in _codes(_compiled([*self.beside, node])) if code.co_name == node.name]
+        if not isinstance(found, type) or found.__name__ != node.name or not bodies:
+            return False
+        decorated = {part.name for part in node.body if isinstance(part, ast.FunctionDef) and part.decorator_list}
+        methods = {part.name for part in node.body if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)}
+        for code in (code for code in _codes(bodies[0]) if code.co_name in methods):
+            there = list(_functions(vars(found).get(code.co_name)))
+            same = any(_alike(function.__code__, code) for function in there)
+            if not same and (there or code.co_name not in decorated):  # else a decorator has made what hides it
+                return False
+        return bool(methods) or all(_is_still(vars(found), part) for part in node.body)
 
     def _is_of(self, found: Any, node: ast.FunctionDef, namespace: Mapping[str, Any]) -> bool:
         """Whether this is the function of a definition, as it is or in wrappers that say what they wrap."""
@@ -75,7 +109,7 @@ class _Made:
             found = getattr(found, "__wrapped__", None)
         if not isinstance(found, types.FunctionType):
             return False
-        codes = [const for const in _compiled([*self.beside, node]).co_consts if isinstance(const, types.CodeType)]
+        codes = _codes(_compiled([*self.beside, node]))
         if not any(_alike(found.__code__, code) for code in codes if code.co_name == node.name):  # else of a default
             return False
         if node.decorator_list or not (node.args.defaults or any(node.args.kw_defaults)):
@@ -87,6 +121,31 @@ class _Made:
 
 def _compiled(nodes: Sequence[ast.stmt]) -> types.CodeType:
     return compile(ast.Module([*nodes], []), "<given>", "exec", dont_inherit=True)
+
+
+def _is_still(members: Mapping[str, Any], part: ast.stmt) -> bool:
+    """Whether what this part of a class's body sets to a constant is that, or a member of an Enum with this value."""
+    if not isinstance(part, ast.Assign) or not isinstance(part.value, ast.Constant):
+        return True
+    names = [target.id for target in part.targets if isinstance(target, ast.Name)]
+    found = [getattr(members.get(name), "value", members.get(name)) for name in names]
+    return all(type(value) is type(part.value.value) and value == part.value.value for value in found)
+
+
+def _codes(code: types.CodeType) -> list[types.CodeType]:
+    return [const for const in code.co_consts if isinstance(const, types.CodeType)]
+
+
+def _functions(member: Any) -> Iterator[types.FunctionType]:
+    """Yield the functions of a class's member: itself, what it wraps, or the parts of a property."""
+    parts = [member.fget, member.fset, member.fdel] if isinstance(member, property) else [member]
+    for _ in range(_MOST_WRAPPED):
+        yield from (part for part in parts if isinstance(part, types.FunctionType))
+        parts = [getattr(part, "__wrapped__", getattr(part, "__func__", None)) for part in parts]
+
+
+def _binds(node: ast.stmt) -> frozenset[str]:
+    return frozenset(name for statement in all_statements((ast.unparse(node),)) for name in statement.binds)
 
 
 def _defaults(function: Any) -> tuple[str, str]:

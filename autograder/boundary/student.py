@@ -18,7 +18,7 @@ from typing import Any
 from autograder.boundary import DESCRIPTOR
 from autograder.boundary.exact import TYPES
 from autograder.boundary.frames import Connection, ProcessDied, WireError
-from autograder.boundary.given_again import made_again
+from autograder.boundary.given_again import Unmade, made_again
 from autograder.boundary.handles import handle_of
 from autograder.boundary.operations import OPERATIONS, UNARY
 from autograder.boundary.peer import Peer
@@ -133,11 +133,10 @@ class _Agent:
         return OPERATIONS[operation](target, *arguments)
 
     def _named(self, name: str) -> Any:
-        if name in self._given:
-            return self._given[name]
-        if name not in self.namespace:
+        found = self._given.get(name, self.namespace.get(name))
+        if isinstance(found, Unmade) or (name not in self._given and name not in self.namespace):
             raise NameError(f"name {name!r} is not defined", name=name)
-        return self.namespace[name]
+        return found
 
 
 def _overrides(kind: type) -> list[str]:

@@ -39,7 +39,7 @@ class LeftByTests:
         names = sorted(frozenset().union(*self._shown.values()) & frozenset(_IDENTIFIER.findall(source)))
         if not names:
             return ""
-        return f"__import__('autograder.boundary.given').boundary.given.say_names({source!r}, {names!r})"
+        return f"__import__('autograder.boundary.locked').boundary.locked.say_names({source!r}, {names!r})"
 
     def wanted(self, outputs: Sequence[Any]) -> list[str]:
         """Return what has to run before the cell, by what the kernel has said; that is not returned again."""

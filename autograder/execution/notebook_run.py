@@ -123,10 +123,12 @@ class Run:
         about = metadata_of(cell)
         if (grade_id := about.get("grade_id")) in self.tests.isolated:
             return await self._run_test(grade_id, number, cell, allowed)
-        reason = await self._left_by_tests(name, cell, allowed)
+        before, after = self.tests.checks.around(str(grade_id), locked=bool(about.get("locked")))
+        reason = await self._run_shown(before, name, allowed) or await self._left_by_tests(name, cell, allowed)
         self.client.begin(self.ran, reports=bool(about.get("grade")))
         over = asyncio.create_task(self.budget.over(allowed))
-        return reason or await self._run_source(name, cell, over)
+        reason = reason or await self._run_source(name, cell, over)
+        return reason or await self._run_shown(after, name, allowed)
 
     async def _left_by_tests(self, name: str, cell: nbformat.NotebookNode, allowed: Allowance) -> str:
         """Run what students see of tests above, if this cell looks for what that binds; return as `_run_cell` does."""

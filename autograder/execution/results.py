@@ -19,6 +19,7 @@ _MAX_TEXT = 2000
 _MAX_CASES = 1000
 _MAX_SHOWN = 20_000
 _MAX_TRACE = 20
+_MAX_NAME = 200
 _LINE = re.compile(r"line (\d{1,6}) of the test")
 
 
@@ -52,6 +53,7 @@ class Report:
         altered: whether the student's code changed what the test had handed it, which was a copy.
         refused: whether the boundary raised an error that a test might expect of the student's code.
         written: whether the test wrote to what it had handed to the student's code, or was given by it.
+        asked: the names that it asked the student's process for.
     """
 
     grade_id: str
@@ -64,6 +66,7 @@ class Report:
     altered: bool = False
     refused: bool = False
     written: bool = False
+    asked: frozenset[str] = frozenset()
 
     @classmethod
     def failed(cls, grade_id: str, name: str, value: str) -> Report:
@@ -75,7 +78,8 @@ class Report:
         """Return what the process answered; AttributeError, KeyError, TypeError or ValueError if it is not one."""
         printed = _text(answer["printed"], 4 * _MAX_SHOWN)
         seen: dict[str, Any] = {name: answer[name] is True for name in ("met", "altered", "refused", "written")}
-        report = cls(grade_id, printed=printed, **seen)
+        asked = frozenset(_text(name, _MAX_NAME) for name in answer["asked"])
+        report = cls(grade_id, printed=printed, asked=asked, **seen)
         if (error := answer["error"]) is not None:
             return replace(report, failure=_read_failure(error))
         bundle = answer["bundle"]

@@ -17,6 +17,7 @@ from typing import Any
 
 from autograder import sandbox as walls
 from autograder.boundary import frames, given
+from autograder.boundary.kept import around
 from autograder.boundary.parsing import syntax_tree
 from autograder.execution.results import Report
 from autograder.execution.time_limit import Allowance
@@ -55,20 +56,45 @@ class Checks:
     """Names that cells of the student's bind in the instructor's notebook."""
     levels: Mapping[str, int] = field(default_factory=dict)
     """For each test, how much of these locked cells is the grader's: see boundary.given."""
+    again: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """For each test, names of locked cells that are made again in the student's process instead."""
+    live: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """For each test, data of locked cells that is what the student's code makes of it."""
+    kept: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """For each test that runs in the kernel for them, names that mean there what locked cells have bound."""
 
     def given_to(self, grade_id: str) -> dict[str, Any]:
         """Return what the trusted process is told of the locked cells above a test."""
         cells = self.given.get(grade_id, ())
-        return {"cells": list(cells), "theirs": sorted(self.theirs), "level": self.levels.get(grade_id, given.DATA)}
+        withheld = sorted(self._again(grade_id) | self._live(grade_id))
+        level = self.levels.get(grade_id, given.DATA)
+        return {"cells": list(cells), "theirs": sorted(self.theirs), "level": level, "withheld": withheld}
+
+    def around(self, grade_id: str, *, locked: bool) -> tuple[list[str], list[str]]:
+        """Return what the student's kernel runs before and after a cell that runs there."""
+        if not self.kept or not (locked or grade_id in self.guarded):
+            return [], []
+        names = frozenset().union(*self.kept.values())
+        above = self.given[grade_id] if grade_id in self.given else [c for some in self.given.values() for c in some]
+        before, after = around(names, names - given.names_given(above))
+        return [before], [after]
+
+    def _again(self, grade_id: str) -> frozenset[str]:
+        return self.again.get(grade_id, frozenset())
+
+    def _live(self, grade_id: str) -> frozenset[str]:
+        return self.live.get(grade_id, frozenset())
 
     def defined_again(self, grade_id: str, source: str) -> list[list[str]]:
         """Return the definitions that hold in the student's process while this test runs."""
-        return given.definitions(self.given.get(grade_id, ()), self.theirs, source)
+        cells, theirs = self.given.get(grade_id, ()), self.theirs | self._live(grade_id)
+        return given.definitions(cells, theirs, source, self._again(grade_id))
 
     def asked_of_kernel(self, grade_id: str, source: str) -> frozenset[str]:
         """Return the names given to this test that it can only find in the student's process."""
         about = self.given_to(grade_id)
-        return given.asked_of_kernel(about["cells"], about["theirs"], about["level"], source)
+        theirs = {*about["theirs"], *about["withheld"]}
+        return given.asked_of_kernel(about["cells"], theirs, about["level"], source)
 
 
 class TrustedCells(AbstractContextManager["TrustedCells"]):

@@ -9,6 +9,7 @@ import nbformat
 
 from autograder.boundary.given import imports, left_by_test, names_given, names_needed
 from autograder.execution import Checks
+from autograder.grading.standings import Standing
 from autograder.markers import EXPLORE, strip_hidden
 from autograder.model import CellSpec
 from autograder.notebook import grade_id_of, metadata_of
@@ -21,10 +22,12 @@ def checks_of(
     isolated: frozenset[str] | None = None,
     files: Mapping[str, Path] | None = None,
     others: Sequence[str] = (),
-    levels: Mapping[str, int] | None = None,
+    standings: Mapping[str, Standing] | None = None,
+    kept: Mapping[str, frozenset[str]] | None = None,
 ) -> Checks:
     """Return where the tests among these cells run; all of them apart unless isolated says which.
 
+    standings: whose the names of locked cells are, for each test. kept: those for which a test runs in the kernel.
     others: the instructor's cells that students may change, beside the solution cells as they were handed out.
     """
     open_cells = [row.source for row in rows if row.solution and row.cell_type == "code"] + list(others)
@@ -36,7 +39,10 @@ def checks_of(
         files=files or {},
         given=_given(rows, imports(open_cells)),
         theirs=names_given(open_cells, imported=False),
-        levels=levels or {},
+        levels={name: standing.level for name, standing in (standings or {}).items()},
+        again={name: standing.again for name, standing in (standings or {}).items()},
+        kept=kept or {},
+        live={name: standing.live for name, standing in (standings or {}).items()},
     )
 
 

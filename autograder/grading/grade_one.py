@@ -72,13 +72,19 @@ class Setup:
     def fingerprint(self, handin: Handin) -> str:
         """Return a hash of everything that the grade of this submission depends on."""
         skipped = ("explore", " ".join(sorted(self.explore)).encode())
-        checks = {
-            name: (sorted(c.isolated), sorted(c.guarded), sorted(c.levels.items()), sorted(c.theirs))
-            for name, c in self.modes.checks.items()
-        }
+        checks = {name: (sorted(c.isolated), sorted(c.guarded), *_names_of(c)) for name, c in self.modes.checks.items()}
         modes = ("modes", repr(checks).encode())
         content = [*handin.content(), *self._given_content, skipped, modes]
         return fingerprint(content, dict(self.rows), self.limits, self.executor.sandbox.name)
+
+
+def _names_of(checks: Checks) -> list[object]:
+    """Return whose the names of locked cells are, in one order."""
+    sets = [
+        sorted((name, sorted(names)) for name, names in each.items())
+        for each in (checks.again, checks.live, checks.kept)
+    ]
+    return [sorted(checks.levels.items()), sorted(checks.theirs), *sets]
 
 
 @dataclass

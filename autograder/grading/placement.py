@@ -14,6 +14,7 @@ from autograder.errors import SubmissionError
 from autograder.execution import Checks, Executor, preloads
 from autograder.files import write_whole
 from autograder.grading.checks import checks_of
+from autograder.grading.standings import Standing
 from autograder.model import Lab, Limits
 from autograder.notebook import to_explore
 from autograder.submission.repair import parse
@@ -79,7 +80,7 @@ def find_modes(
     for name, cells in rows.items():
         trial = Trial(executor, limits, given, name, cells, folder / f"{name}.ipynb", say)
         found = kept.of(trial)
-        own = checks_of(cells, found.isolated, given, trial.others, found.levels)
+        own = checks_of(cells, found.isolated, given, trial.others, found.standings, found.kept)
         checks[name] = replace(own, guarded=own.guarded - found.unwatched)
         notes += [*found.notes, *trial.warnings()]
     return Modes(checks, tuple(notes))
@@ -104,11 +105,18 @@ class _Kept:
         known = self._known.get(trial.name)
         if isinstance(known, dict) and known.get("key") == key:
             sets = (frozenset(known["isolated"]), frozenset(known["unwatched"]), tuple(known["notes"]))
-            return Found(*sets, known.get("levels", {}))
+            kept_names = {name: frozenset(names) for name, names in known["kept"].items()}
+            return Found(*sets, {name: _standing(*parts) for name, parts in known["standings"].items()}, kept_names)
         found = trial.run()
         parts: dict[str, Any] = {"isolated": sorted(found.isolated), "unwatched": sorted(found.unwatched)}
-        parts |= {"notes": list(found.notes), "levels": dict(found.levels)}
+        standings = {name: [s.level, sorted(s.again), sorted(s.live)] for name, s in found.standings.items()}
+        kept = {name: sorted(names) for name, names in found.kept.items()}
+        parts |= {"notes": list(found.notes), "standings": standings, "kept": kept}
         self._known[trial.name] = {"key": key, **parts}
         self._path.parent.mkdir(exist_ok=True)
         write_whole(self._path, json.dumps(self._known, indent=1).encode())
         return found
+
+
+def _standing(level: int, again: list[str], live: list[str]) -> Standing:
+    return Standing(level, frozenset(again), frozenset(live))

@@ -11,7 +11,7 @@ from typing import Any
 
 import nbformat
 
-from autograder.boundary.given import statements
+from autograder.boundary.locked import statements
 from autograder.course import nbgrader_points
 from autograder.errors import counted
 from autograder.execution.results import Case, Execution, Failure, Report, read_cases

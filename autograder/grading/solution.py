@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from autograder.course import Course
 from autograder.errors import SubmissionError, counted, in_one_line
 from autograder.execution import Checks, Executor, preloads
 from autograder.execution.canary import FORGED
+from autograder.execution.results import Report
 from autograder.files import write_whole
 from autograder.grading.checks import checks_of
 from autograder.grading.scoring import score_notebook
@@ -103,11 +104,16 @@ def scores_of(
     checks: Checks,
     limits: Limits,
     files: Mapping[str, Path],
+    hear: Callable[[Mapping[str, Report]], object] = lambda _reports: None,
 ) -> list[CellScore]:
-    """Return what the tests give the instructor, who may read all that they say."""
+    """Return what the tests give the instructor, who may read all that they say.
+
+    hear: is told what those that ran apart have reported.
+    """
     skipped = {cell.id for cell in notebook.cells if cell.cell_type == "code" and cell.source.startswith(EXPLORE)}
     content = copy.deepcopy(notebook)
     execution = executor.run(content, limits=limits, files=files, explore=skipped, checks=checks)
+    hear(execution.reports)
     readable = [replace(row, source=row.source.replace(BEGIN_HIDDEN, "")) for row in rows]
     tests = {row.grade_id for row in rows if row.automatic}
     return [score for score in score_notebook(name, execution, readable) if score.grade_id in tests]

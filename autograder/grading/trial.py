@@ -12,21 +12,17 @@ from pathlib import Path
 import nbformat
 
 from autograder.boundary.evaluation import evaluates, imported_names, parsed
-from autograder.boundary.given import (
-    DATA,
-    FUNCTIONS,
-    IMPORTS,
-    NOTHING,
-    brought_along,
-    global_names,
-)
+from autograder.boundary.given import CLASSES, brought_along
+from autograder.boundary.locked import global_names
 from autograder.boundary.observation import observes
 from autograder.boundary.parsing import syntax_tree
 from autograder.errors import SubmissionError, in_one_line
 from autograder.execution import Executor
 from autograder.execution.canary import FORGED, watchable
+from autograder.execution.results import Report
 from autograder.grading.checks import checks_of, in_open_cells
 from autograder.grading.solution import by_reason, scores_of, why_not
+from autograder.grading.standings import Standing, Standings
 from autograder.model import CellScore, CellSpec, Limits
 from autograder.notebook import grade_id_of, metadata_of
 from autograder.records.fingerprint import fingerprint
@@ -38,7 +34,9 @@ _NO_SOURCE = "there is no instructor's notebook to try its tests on: they run in
 _NEEDED = "another test there uses its names"
 _MAGIC = "a cell magic decides what becomes of an error"
 _VACUOUS = "where nothing is answered it gives points there"
-_VERSION = b"7"
+_DENIED = "{} cannot be made again from the text of a locked cell, and no cell that students may change binds it"
+_LIVE = "{}: {} is data of a locked cell that students' code changes: it means what that makes of it"
+_VERSION = b"8"
 """Of what a trial looks at: what an older one has found is looked for again."""
 
 
@@ -49,13 +47,15 @@ class Found:
     Attributes:
         isolated: the tests that can run apart.
         unwatched: of the others, those in which a false check passes in the instructor's own kernel.
-        levels: how much of the locked cells is the grader's when one of these runs: see boundary.given.
+        standings: whose names of the locked cells are when one of these runs.
+        kept: of others, the names for which they cannot run apart.
     """
 
     isolated: frozenset[str] = frozenset()
     unwatched: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
-    levels: Mapping[str, int] = field(default_factory=dict)
+    standings: Mapping[str, Standing] = field(default_factory=dict)
+    kept: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 class Trial:
@@ -80,8 +80,12 @@ class Trial:
         self._rows = rows
         self._tests = frozenset(row.grade_id for row in rows if row.automatic)
         self._content = path.read_bytes() if path.is_file() else b""
-        self._levels = dict.fromkeys(self._tests, FUNCTIONS)
         self.others = self._open_cells()
+        sources = {row.grade_id: row.source for row in rows if row.automatic}
+        self._standings = Standings(checks_of(rows, others=self.others), sources, self.others)
+        self._kept: dict[str, frozenset[str]] = {}
+        self._asked: dict[str, frozenset[str]] = {}
+        self._met: frozenset[str] = frozenset()
 
     def key(self) -> str:
         """Return a hash of all that the outcome depends on."""
@@ -103,18 +107,16 @@ class Trial:
         except SubmissionError as error:
             return Found(notes=(f"{in_one_line(error)}: {_NO_SOURCE}",))
         kernels = self._kernels()
-        never = frozenset(kernels)
-        why_not = self._try(notebook, never)
-        for level in (DATA, IMPORTS, NOTHING):  # a function whose result the student's code needs must run there
-            if using := (why_not.keys() - never) & self._using_locked_cells():
-                self._levels |= dict.fromkeys(using, level)
-                why_not = self._try(notebook, never)
-        why_not = {**why_not, **kernels}
+        why_not = {**self._settle(notebook, frozenset(kernels)), **kernels}
         why_not |= self._vacuous(notebook, frozenset(why_not))
-        levels = {grade_id: level for grade_id, level in self._levels.items() if grade_id not in why_not}
+        self._kept = {name: names for name, names in self._kept.items() if name in why_not}
+        standings = {name: standing for name, standing in self._standings.of.items() if name not in why_not}
+        notes = [_LIVE.format(f"'{name}'", ", ".join(sorted(s.live))) for name, s in standings.items() if s.live]
         if not why_not:
-            return Found(self._tests, levels=levels)
+            return Found(self._tests, notes=self._named(notes), standings=standings)
         own = self._try(notebook, self._tests)
+        # Of a test that the instructor's own notebook fails, nobody knows whose names they are: the student's, as ever.
+        self._kept = {name: names for name, names in self._kept.items() if name not in own}
         within = frozenset(why_not)
         while (wrong := self._try(notebook, within)) and (needed := self._needed(wrong.keys() - own.keys(), within)):
             why_not |= dict.fromkeys(needed, _NEEDED)
@@ -125,12 +127,46 @@ class Trial:
         unwatched = frozenset(blind)
         kernel = {grade_id: why for grade_id, why in why_not.items() if grade_id not in {*wrong, *blind}}
         lost = {grade_id: why for grade_id, why in wrong.items() if grade_id not in unwatched}
-        notes = [
+        notes += [
             *(f"{ids} in the student's kernel, watched; apart from it: {why}" for ids, why in by_reason(kernel)),
             *(f"{ids} in the student's kernel, not watched: {why}" for ids, why in by_reason(blind)),
             *(f"{ids} the instructor's own notebook does not get full marks: {why}" for ids, why in by_reason(lost)),
         ]
-        return Found(self._tests - within, unwatched, tuple(f"{self.name}: {note}" for note in notes), levels)
+        return Found(
+            self._tests - within,
+            unwatched,
+            self._named(notes),
+            standings,
+            {name: names for name, names in self._kept.items() if name in within},
+        )
+
+    def _named(self, notes: Sequence[str]) -> tuple[str, ...]:
+        return tuple(f"{self.name}: {note}" for note in notes)
+
+    def _settle(self, notebook: nbformat.NotebookNode, never: frozenset[str]) -> dict[str, str]:
+        """Find for each test a standing with which it gives full marks apart; return why not, where there is none.
+
+        An instance of a class of the grader's is met by the student's code as a stranger: so far from the instructor's.
+        """
+        reasons: dict[str, str] = {}
+        while True:
+            lost = self._try(notebook, never)
+            denied = {name: why for name, why in self._denied().items() if name not in lost}
+            strange = {name for name in self._met if self._standings.of[name].level == CLASSES} - lost.keys()
+            left = (lost.keys() | denied.keys() | strange) - never
+            reasons = {**lost, **reasons, **denied}
+            if not left or not self._standings.next(frozenset(left)):
+                return {name: reasons[name] for name in left}
+
+    def _denied(self) -> dict[str, str]:
+        """Return the tests that asked for names that are not the student's to give, and that as the reason."""
+        found = {name: self._standings.denied(name, asked) for name, asked in self._asked.items()}
+        self._kept |= {name: names for name, names in found.items() if names}
+        return {name: _DENIED.format(", ".join(sorted(names))) for name, names in found.items() if names}
+
+    def _heard(self, reports: Mapping[str, Report]) -> None:
+        self._asked = {name: report.asked for name, report in reports.items()}
+        self._met = frozenset(name for name, report in reports.items() if report.met)
 
     def warnings(self) -> list[str]:
         """Return what the instructor should know of this notebook's tests, wherever they run."""
@@ -143,15 +179,18 @@ class Trial:
     def _vacuous(self, notebook: nbformat.NotebookNode, within: frozenset[str]) -> dict[str, str]:
         """Return the tests that give more apart than in the kernel where nothing is answered, and that as the reason.
 
-        Apart from the student's code a test that goes over `globals()` finds nothing in it, and passes.
+        Apart from the student's code a test that goes over `globals()` finds nothing in it, and passes. Where something
+        is not there, a test may ask for what is not the student's to give: these are returned, too.
         """
         found: set[str] = set()
+        denied: dict[str, str] = {}
         if within != self._tests:
             for unanswered in self._unanswered(notebook):
                 apart = self._points(unanswered, within)
+                denied |= self._denied()
                 together = self._points(unanswered, self._tests) if any(apart.values()) else apart
                 found |= {grade_id for grade_id, points in apart.items() if points > together[grade_id]}
-        return dict.fromkeys(found - within, _VACUOUS)
+        return dict.fromkeys(found - within, _VACUOUS) | denied
 
     def _unanswered(self, notebook: nbformat.NotebookNode) -> Iterator[nbformat.NotebookNode]:
         """Yield the notebook as students receive it, with nothing where they may write, and half of it done."""
@@ -212,12 +251,6 @@ class Trial:
         chosen = [c for c in cells if metadata_of(c).get("grade_id") not in locked]
         return [cell.source for cell in chosen if cell.cell_type == "code"]
 
-    def _using_locked_cells(self) -> set[str]:
-        """Return the tests that bring along something of the cells above them, or may by a star."""
-        checks = checks_of(self._rows, others=self.others)
-        tests = {row.grade_id: row.source for row in self._rows if row.automatic}
-        return {name for name, text in tests.items() if brought_along(checks.given[name], checks.theirs, text)}
-
     def _needed(self, lost: Set[str], within: frozenset[str]) -> frozenset[str]:
         """Return the tests that must move to the kernel because one of these, which are there, needs their names."""
         found: set[str] = set()
@@ -239,8 +272,9 @@ class Trial:
         self._runs += 1
         what = "trying which tests run apart from the instructor's own notebook, once a lab"
         self._say(f"{self.name}: {what}: run {self._runs}")
-        checks = checks_of(self._rows, self._tests - within, self._given, self.others, self._levels)
-        return scores_of(self._executor, self.name, notebook, self._rows, checks, self._limits, self._given)
+        checks = checks_of(self._rows, self._tests - within, self._given, self.others, self._standings.of, self._kept)
+        about = (self._rows, checks, self._limits, self._given)
+        return scores_of(self._executor, self.name, notebook, *about, self._heard)
 
 
 def _words(source: str) -> set[str]:

@@ -6,7 +6,7 @@ import symtable
 from collections.abc import Collection, Mapping
 from functools import cache
 
-from autograder.boundary.given import global_names
+from autograder.boundary.locked import global_names
 
 __all__ = ["reached"]
 

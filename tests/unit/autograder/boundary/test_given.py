@@ -13,15 +13,13 @@ from autograder.boundary.given import (
     NOTHING,
     asked_of_kernel,
     definitions,
-    global_names,
     imports,
     left_by_test,
     names_given,
-    names_in,
     names_needed,
-    statements,
     trusted_names,
 )
+from autograder.boundary.locked import global_names, names_in, statements
 from tests.unit.autograder.boundary.talk import Talk
 
 SETUP = """
@@ -67,7 +65,9 @@ def test_imports_data_and_helpers_are_made_again_where_a_test_uses_them() -> Non
 
 
 def test_what_needs_the_student_s_code_or_is_a_class_stays_the_student_s() -> None:
-    assert names("checked(1), Point(), origin(), answer, later, solve") == {}
+    assert names("Point(), origin(), answer, later, solve") == {}
+    assert names("checked(1)").keys() == {"checked"}, "a function asks for the student's name when it needs it"
+    assert names("checked(1)", DATA) == {}
     assert names("distance(1, 2)", DATA) == {}
     assert names("np.ones(2)", NOTHING) == {}
     assert names("np.ones(2)", theirs={"np", "solve"}) == {}, "a name that the student's cells bind, too"
@@ -91,6 +91,7 @@ def test_definitions_are_the_imports_and_functions_that_can_be_made_twice() -> N
     found = definitions([SETUP, HELPERS], {"solve", "origin"}, "checked(origin)")
     assert [text.split("(")[0].split("\n")[0] for cell in found for text in cell] == [
         "import math", "import numpy as np", "from fractions import Fraction as F", "def distance", "def checked",
+        "class Point:",
     ]  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from autograder.boundary import given
+from autograder.boundary import locked
 from autograder.boundary.parsing import MAGIC
 from autograder.execution.left_by_tests import LeftByTests
 
@@ -59,7 +59,7 @@ def test_the_grader_s_process_does_not_parse_what_a_student_wrote(monkeypatch: p
     tests = left()
     monkeypatch.setattr("symtable.symtable", parsed)
     monkeypatch.setattr("ast.parse", parsed)
-    monkeypatch.setattr(given, "syntax_tree", parsed)
+    monkeypatch.setattr(locked, "syntax_tree", parsed)
     assert "near" in tests.question("import " + "a." * 30_000 + "b\nnear(1)")
 
 

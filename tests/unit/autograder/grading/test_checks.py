@@ -6,7 +6,8 @@ from typing import Any
 
 import nbformat
 
-from autograder.boundary.given import DATA, imports, names_given, statements, trusted_names
+from autograder.boundary.given import DATA, imports, names_given, trusted_names
+from autograder.boundary.locked import statements
 from autograder.grading.checks import checks_of, in_open_cells
 from autograder.model import CellSpec
 

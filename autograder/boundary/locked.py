@@ -1,0 +1,152 @@
+"""The text of locked cells, statement by statement: what each gives a meaning to, and which names it needs for that."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+import re
+import symtable
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from autograder.boundary.parsing import MAGIC, syntax_tree
+from autograder.boundary.scopes import looked_up, written_to
+
+__all__ = [
+    "STAR",
+    "Statement",
+    "all_statements",
+    "global_names",
+    "names_in",
+    "only_imports",
+    "say_names",
+    "statements",
+]
+
+_MAX_SOURCE = 200_000
+STAR = "*"
+"""Stands for what `from x import *` binds."""
+_IMPORTS = ast.Import | ast.ImportFrom
+_BINDING_UNSEEN = {"exec", "globals", "vars", "locals"}
+"""Built-in names with which a statement binds names that its text does not show."""
+_RUN = re.compile(r"\s*%run\s+(?:-i\s+)?(['\"]?)([\w./-]+\.py)\1\s*$")
+_READ = "exec(__import__('autograder.boundary.beside', fromlist=['code_of']).code_of({!r}))"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement at the top of a locked cell: what it gives a meaning to, and which names it needs for that.
+
+    Attributes:
+        unseen: it may bind names that its text does not show.
+    """
+
+    node: ast.stmt
+    binds: frozenset[str]
+    uses: frozenset[str]
+    unseen: bool = False
+
+
+def statements(source: str) -> list[ast.stmt]:
+    """Return the statements at the top of a cell; none if it is no Python. Lines of IPython count as `pass`.
+
+    But `%run helper.py` counts as what it does.
+    """
+    lines = source.split("\n")
+    if lines[0].startswith("%%"):
+        lines = ["pass"] if not lines[0].startswith(("%%time", "%%capture")) else ["pass", *lines[1:]]
+    try:
+        return syntax_tree("\n".join(_masked(lines))).body
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+
+
+def _masked(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the lines with those of IPython as Python, and what a backslash at their end adds to them as nothing."""
+    going_on = False
+    for line in lines:
+        magic = None if going_on else MAGIC.match(line)
+        run = _RUN.match(line) if magic else None
+        instead = _READ.format(run[2]) if run else "pass"
+        yield "" if going_on else f"{magic[1]}{instead}" if magic else line
+        going_on = bool(magic or going_on) and line.endswith("\\")
+
+
+def global_names(source: str) -> frozenset[str]:
+    """Return the names that a cell looks up among its globals, in functions too; also what it binds itself."""
+    try:
+        return frozenset(looked_up(symtable.symtable(source, "<cell>", "exec")))
+    except (SyntaxError, ValueError, RecursionError):
+        return frozenset(re.findall(r"[^\W\d]\w*", source))
+
+
+def only_imports(node: ast.stmt) -> bool:
+    """Whether a statement imports and does nothing else, if need be after having tried another import."""
+    if not isinstance(node, ast.Try):
+        return isinstance(node, _IMPORTS)
+    within = [*node.body, *node.orelse, *node.finalbody, *(part for handler in node.handlers for part in handler.body)]
+    return all(isinstance(part, _IMPORTS | ast.Pass | ast.Raise) for part in within)
+
+
+@lru_cache(maxsize=64)
+def all_statements(cells: tuple[str, ...], expand: bool = False) -> tuple[Statement, ...]:
+    """Return the statements of these cells, of an import one a name.
+
+    expand: import the modules of star imports, to know what they bind; only the trusted process does.
+    """
+    nodes = (part for source in cells for node in statements(source) for part in _parts(node))
+    return tuple(_statement(node, expand=expand) for node in nodes)
+
+
+def _parts(node: ast.stmt) -> list[ast.stmt]:
+    """Return an import of several names as one each: another meaning of one says nothing of the others."""
+    if isinstance(node, ast.Import):
+        return [ast.copy_location(ast.Import([alias]), node) for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        return [ast.copy_location(ast.ImportFrom(node.module, [alias], node.level), node) for alias in node.names]
+    return [node]
+
+
+def _statement(node: ast.stmt, *, expand: bool) -> Statement:
+    if isinstance(node, ast.ImportFrom) and node.names[0].name == STAR:
+        return Statement(node, _star_names(node) if expand else frozenset([STAR]), frozenset())
+    source = ast.unparse(node)
+    table = symtable.symtable(source, "<cell>", "exec")
+    bound = {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()}
+    changed = frozenset(written_to(syntax_tree(source), table))
+    added = {n.target.id for n in ast.walk(node) if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)}
+    uses = frozenset({*looked_up(table), *changed, *(added & bound)})
+    defines = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    return Statement(node, frozenset(bound | changed), uses, not defines and bool(uses & _BINDING_UNSEEN))
+
+
+def _star_names(node: ast.ImportFrom) -> frozenset[str]:
+    """Return what `from x import *` binds; where x cannot be imported, nothing."""
+    try:
+        module = importlib.import_module(node.module or "")
+    except Exception:  # a module of the student's, or one that is not installed
+        return frozenset()
+    public = getattr(module, "__all__", None)
+    return frozenset(public if public is not None else (name for name in vars(module) if not name.startswith("_")))
+
+
+def names_in(source: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the names that a student's cell looks up among its globals, in functions too, and those that it binds.
+
+    Nothing where it cannot be said: no text makes this fail.
+    """
+    if len(source) > _MAX_SOURCE:
+        return frozenset(), frozenset()
+    try:
+        table = symtable.symtable("\n".join(_masked(source.split("\n"))), "<cell>", "exec")
+        bound = frozenset(s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported())
+        return frozenset(looked_up(table)), bound
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return frozenset(), frozenset()
+
+
+def say_names(source: str, names: Sequence[str]) -> None:
+    """Print, as JSON, which of these names a cell looks up and which it binds; in the student's process."""
+    print(json.dumps([sorted(found & set(names)) for found in names_in(source)]))

@@ -1,0 +1,150 @@
+"""What a test has of locked cells, as much as it bears: made by the grader, or again in the student's process."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from autograder.boundary.given import (
+    CLASSES,
+    DATA,
+    FUNCTIONS,
+    IMPORTS,
+    NOTHING,
+    again_there,
+    brought_along,
+    names_given,
+    names_made,
+    names_needed,
+    reached,
+)
+from autograder.boundary.locked import STAR, Statement, all_statements, global_names, only_imports
+from autograder.boundary.parsing import syntax_tree
+from autograder.execution import Checks
+
+__all__ = ["Standing", "Standings", "opened"]
+
+_ONE_BY_ONE = 4
+"""So many names are tried one by one, each a run of the notebook."""
+_SHOWN = {"display"}
+"""Names that IPython binds, and that nothing of a test depends on."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Whose names of locked cells are while a test runs.
+
+    Attributes:
+        level: how much is the grader's: see boundary.given.
+        again: names that are made again in the student's process, from the locked text.
+        live: data that is what the student's code makes of it.
+    """
+
+    level: int = FUNCTIONS
+    again: frozenset[str] = frozenset()
+    live: frozenset[str] = frozenset()
+
+
+class Standings:
+    """The standings of the tests of one notebook; each has one, and others that are left to try."""
+
+    def __init__(self, checks: Checks, sources: Mapping[str, str], open_cells: Sequence[str]) -> None:
+        """sources: of the tests. open_cells: those of the instructor's notebook that students may change."""
+        self._checks = checks
+        self._sources = sources
+        self._open = opened(open_cells) | _SHOWN
+        self._mentioned = frozenset[str]().union(*map(global_names, open_cells))
+        self._left = {name: list(self._all(name)) for name in sources}
+        self.of = {name: left.pop(0) for name, left in self._left.items()}
+
+    def next(self, names: frozenset[str]) -> bool:
+        """Give each of these tests its next standing; return whether one of them had any left."""
+        found = {name: self._left[name].pop(0) for name in names if self._left[name]}
+        self.of |= found
+        return bool(found)
+
+    def denied(self, name: str, asked: frozenset[str]) -> frozenset[str]:
+        """Return those names that a test asked the student's process for, and that are not the student's to give."""
+        standing = self.of[name]
+        theirs = self._checks.theirs | standing.live
+        there = again_there(self._checks.given.get(name, ()), theirs, self._sources[name], standing.again)
+        return asked - self._open - standing.live - there
+
+    def _all(self, name: str) -> Iterator[Standing]:
+        cells, theirs = self._checks.given.get(name, ()), self._checks.theirs
+        used = _used_of(cells, theirs, self._sources[name])
+        if used.hard & names_made(
+            cells, theirs, CLASSES
+        ):  # classes, and what is made of them: the grader's if they go nowhere
+            yield Standing(CLASSES)
+        yield Standing(FUNCTIONS, used.hard)
+        if used.easy & used.functions or brought_along(cells, theirs, self._sources[name]):
+            yield Standing(DATA, used.hard | used.looked_up)
+        yield from _lower(used)
+        changed = (used.easy | used.hard & used.data) - used.functions
+        for one in sorted(changed & self._mentioned)[:_ONE_BY_ONE]:  # else students' code would not change it
+            yield Standing(FUNCTIONS, used.hard - {one}, frozenset({one}))
+
+
+def _lower(used: _Used) -> Iterator[Standing]:
+    data = sorted(used.easy - used.functions)
+    for name in data[:_ONE_BY_ONE] if len(data) > 1 else ():
+        yield Standing(FUNCTIONS, used.hard | {name})
+    if used.easy or used.imports:
+        yield Standing(IMPORTS, used.hard | used.easy)
+        yield Standing(NOTHING, used.hard | used.easy)
+
+
+def opened(cells: Sequence[str]) -> frozenset[str]:
+    """Return the names that these cells bind at their top, or say in a function to be global."""
+    found = set(names_given(cells))
+    for cell in cells:
+        try:
+            nodes = list(ast.walk(syntax_tree(cell)))
+        except (SyntaxError, ValueError, RecursionError):
+            continue
+        found |= {name for node in nodes if isinstance(node, ast.Global) for name in node.names}
+    return frozenset(found)
+
+
+@dataclass(frozen=True)
+class _Used:
+    """Names of locked cells that a test uses.
+
+    Attributes:
+        easy: those that can be the grader's, but for imports.
+        hard: those that cannot, unless classes are.
+        functions: functions among all of them.
+        data: what is neither a function nor a class.
+        imports: what is imported.
+        looked_up: data that functions among the easy ones look up, where they run.
+    """
+
+    easy: frozenset[str]
+    hard: frozenset[str]
+    functions: frozenset[str]
+    data: frozenset[str]
+    imports: frozenset[str]
+    looked_up: frozenset[str]
+
+
+def _used_of(cells: Sequence[str], theirs: Collection[str], test: str) -> _Used:
+    """Return which names of the locked cells above it a test uses, by what can be made of them."""
+    found = all_statements(tuple(cells))
+    ours = names_made(cells, theirs, FUNCTIONS)
+
+    def bound(by: Sequence[Statement]) -> frozenset[str]:
+        return frozenset(name for statement in by for name in statement.binds)
+
+    code = ast.FunctionDef | ast.ClassDef
+    all_data = bound([s for s in found if not isinstance(s.node, code) and not only_imports(s.node)]) - set(theirs)
+    all_functions = bound([s for s in found if isinstance(s.node, ast.FunctionDef)])
+    needed = names_needed(test) - set(theirs)
+    imported = bound([s for s in found if only_imports(s.node)]) & (needed | {STAR})
+    # A function finds data where it runs.
+    there = reached(cells, (needed & all_functions) - ours) & all_data
+    needed |= there
+    easy, hard = (needed & ours) - imported - there, (needed & bound(found)) - ours | there
+    looked_up = reached(cells, easy & all_functions) & all_data
+    return _Used(easy, hard, needed & all_functions, needed & all_data, imported, looked_up)

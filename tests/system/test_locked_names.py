@@ -1,0 +1,250 @@
+"""Names of locked cells that are hard to make again are not the student's for that: to redefine one earns nothing."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.course import open_course
+from autograder.grading.outcome import Outcome
+from tests.system.courses import autograder, grade, points
+
+pytestmark = pytest.mark.slow
+
+
+@dataclass(frozen=True)
+class Case:
+    """One notebook: a locked cell, an answer, tests by their names, and what honest students and forgers hand in.
+
+    Attributes:
+        kernel: the tests that nobody can run apart, and the name of which that is said.
+        blank: what somebody hands in who has done nothing.
+    """
+
+    locked: str
+    answer: str
+    tests: Mapping[str, str]
+    honest: Mapping[str, str] = field(default_factory=dict)
+    forgers: Mapping[str, str] = field(default_factory=dict)
+    kernel: Mapping[str, str] = field(default_factory=dict)
+    blank: str = ""
+
+
+POINT = """
+class Point:
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+GOAL = Point(3, 4)
+CORNERS = [Point(0, 0), Point(1, 2)]
+"""
+NORM = "def norm(x, y): return x * x + y * y\ndef flip(p): return Point(p.y, p.x)"
+CASES: dict[str, Case] = {
+    "instances": Case(
+        POINT,
+        NORM,
+        {
+            "read": "assert norm(3, 4) == GOAL.x ** 2 + GOAL.y ** 2",
+            "handed": "corner = flip(CORNERS[1])\nassert (corner.x, corner.y) == (CORNERS[1].y, CORNERS[1].x)",
+            "known": "assert isinstance(flip(GOAL), Point)",
+        },
+        {
+            "checks the class": NORM.replace("return Point(p", "return isinstance(p, Point) and Point(p"),
+            "uses the name": NORM + "\nGOAL = CORNERS = 'my own'\ndef own(): return GOAL",
+        },
+        {
+            "rebinds": "def norm(x, y): return 0\ndef flip(p): return 0\nGOAL = Point(0, 0)\n"
+            "CORNERS = [0, Point(5, 5)]\nclass Other: pass\nPoint = Other",
+            "changes": "def norm(x, y): return 0\ndef flip(p): return p if p.x == p.y else 1\nGOAL.x = GOAL.y = 0\n"
+            "CORNERS[1].x = CORNERS[1].y",
+            "another class": "def norm(x, y): return 0\ndef flip(p): return 0\nimport numbers\nPoint = numbers.Number",
+        },
+    ),
+    "bound": Case(
+        "%run helper.py\n%matplotlib inline\nexec('LIMIT = 7')\nglobals()['GOAL'] = 42\nvars()['BASE'] = GOAL - 40",
+        "def add(a, b): return a + b",
+        {
+            "run": "assert near(add(1, 1), TWO)",
+            "exec": "assert add(3, 4) == LIMIT",
+            "globals": "assert add(40, 2) == GOAL and add(1, 1) == BASE",
+        },
+        {"uses the name": "LIMIT = GOAL = near = 'my own'\ndef add(a, b): return a + b"},
+        {
+            "rebinds": "def add(a, b): return None\nLIMIT = GOAL = BASE = TWO = None\ndef near(a, b): return True",
+            "patches": "def add(a, b): return 5\nLIMIT = GOAL = BASE = 5\nnear.__code__ = (lambda a, b: True).__code__",
+        },
+    ),
+    "aliases": Case(
+        "from math import sqrt, hypot, isclose",
+        "def hypot(a, b): return (a * a + b * b) ** 0.5",
+        {"alias": "assert isclose(hypot(3, 4), sqrt(25))"},
+        {"other": "import math\ndef hypot(a, b): return math.hypot(a, b)"},
+        {"rebinds": "def hypot(a, b): return 0\ndef sqrt(x): return 0\ndef isclose(a, b): return True"},
+        blank="def hypot(a, b): raise NotImplementedError",
+    ),
+    "changed": Case(
+        "bank = []\nTOP = [30, 40]\ndef tenfold(x): return 10 * x",
+        "def deposit(x): bank.append(x)",
+        {"state": "before = sum(bank)\ndeposit(3)\nassert tenfold(sum(bank) - before) == TOP[0]"},
+        {"other": "def deposit(x): bank.extend([x])"},
+        {
+            "rebinds": "def deposit(x): return None\nTOP = [0]\ndef tenfold(x): return 0",
+            "changes": "def deposit(x): return None\nTOP[0] = 0",
+        },
+    ),
+}
+CASES["shapes"] = Case(
+    """
+    import helper as beside
+    LOW, HIGH = 2, 9
+    for STEP in (1, 2, 3): pass
+    with open("helper.py") as handle: LINES = len(handle.readlines())
+    try:
+        CAUGHT = 7
+    except ValueError:
+        CAUGHT = 0
+    if HIGH > 5: KIND = 4
+    else: KIND = 0
+    TOTAL = 1
+    TOTAL += 4
+    temporary = 3
+    KEPT = temporary
+    del temporary
+    (WALRUS := 6)
+    class Config:
+        LIMIT = 11
+        @property
+        def top(self): return 12
+    def within(a, b): return abs(a - b) < EPS
+    EPS = 1e-9
+    def agree(x): return within(add(x, ONE), x + 1)
+    ONE = 1
+    from math import *
+    """,
+    "def add(a, b): return a + b",
+    {
+        "unpacked": "assert add(1, 1) == LOW and add(4, 5) == HIGH",
+        "loop": "assert add(1, 2) == STEP",
+        "with": "assert add(1, 1) == LINES",
+        "caught": "assert add(3, 4) == CAUGHT",
+        "condition": "assert add(2, 2) == KIND",
+        "added": "assert add(2, 3) == TOTAL",
+        "deleted": "assert add(1, 2) == KEPT",
+        "walrus": "assert add(3, 3) == WALRUS",
+        "class": "assert add(5, 6) == Config.LIMIT",
+        "property": "assert add(6, 6) == Config().top",
+        "later": "assert agree(5)",
+        "module": "assert beside.near(add(1, 1), beside.TWO)",
+        "star": "assert isclose(add(1, 1), sqrt(4))",
+    },
+    {"uses the names": "LOW = STEP = TOTAL = Config = agree = EPS = ONE = beside = None\ndef add(a, b): return a + b"},
+    {
+        "rebinds": """
+            LOW = HIGH = STEP = LINES = CAUGHT = KIND = TOTAL = KEPT = WALRUS = ONE = 0
+            class Config:
+                LIMIT = top = 0
+            Config.__call__ = lambda self: self
+            EPS = 1e9
+            def add(a, b): return 0
+            def within(a, b): return True
+            isclose = agree = sqrt = within
+            class beside: near, TWO = within, 2
+            """,
+        "changes": """
+            import helper
+            helper.TWO, helper.near = 0, lambda a, b: True
+            Config.LIMIT, Config.top, EPS, ONE = 0, 0, 1e9, 0
+            within.__code__ = (lambda a, b: True).__code__
+            agree.__code__ = (lambda x: True).__code__
+            def add(a, b): return 0
+            """,
+    },
+)
+CASES["kernel"] = Case(
+    "%alias_magic t timeit\nfound = !echo 7\ngoal = !echo 9",
+    "def add(a, b): return a + b",
+    {
+        "shell": "assert add(3, 4) == int(found[0])",
+        "perhaps": "try:\n    MORE\nexcept NameError:\n    MORE = 7\nassert add(3, 4) == MORE",
+        "apart": "assert add(3, 4) == 7",
+    },
+    {"uses the name": "found = MORE = 'my own'\ndef add(a, b): return a + b"},
+    {"rebinds": "found = ['0']\nMORE = 0\ndef add(a, b): return 0"},
+    {"shell": "found", "perhaps": "MORE"},
+)
+HELPER = "TWO = 2\ndef near(a, b): return abs(a - b) < 1e-9\n"
+
+
+def _cell(name: str, source: str, kind: str) -> nbformat.NotebookNode:
+    cell = nbformat.v4.new_code_cell(textwrap.dedent(source).strip(), id=name)
+    about = {"grade": kind == "grade", "solution": kind == "solution", "locked": kind != "solution"}
+    more = {"points": 1} if kind == "grade" else {}
+    cell.metadata["nbgrader"] = {**about, **more, "grade_id": name, "schema_version": 3, "task": False}
+    return cell
+
+
+def _made(root: Path, cases: Mapping[str, Case]) -> Path:
+    (root / "source/hw").mkdir(parents=True)
+    (root / "source/hw/helper.py").write_text(HELPER)
+    (root / "nbgrader_config.py").write_text("c = get_config()\n")
+    for name, case in cases.items():
+        answer = f"### BEGIN SOLUTION\n{case.answer}\n### END SOLUTION"
+        locked = textwrap.dedent(case.locked).strip()
+        cells = [_cell("given", locked, "locked"), _cell("answer", answer, "solution")]
+        cells += [_cell(test, source, "grade") for test, source in case.tests.items()]
+        notebook = nbformat.v4.new_notebook(cells=cells)
+        notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        nbformat.write(notebook, root / f"source/hw/{name}.ipynb")
+    made = autograder("release", "--course", root)
+    assert made.exit_code == 0, made.output
+    for name, case in cases.items():
+        for student, answer in {"solution": case.answer, **case.honest, **case.forgers, "blank": case.blank}.items():
+            notebook = nbformat.read(root / f"release/hw/{name}.ipynb", as_version=4)
+            notebook.cells[1].source = textwrap.dedent(answer)
+            folder = root / "submitted" / f"{name}-{student}".replace(" ", "-") / "hw"
+            folder.mkdir(parents=True)
+            nbformat.write(notebook, folder / f"{name}.ipynb")
+    return root
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _made(tmp_path_factory.mktemp("names"), CASES)
+
+
+@pytest.fixture(scope="module")
+def outcomes(course: Path) -> dict[str, Outcome]:
+    return grade(course, lab="hw")
+
+
+def _earned(outcomes: Mapping[str, Outcome], name: str, student: str) -> dict[str, float | None]:
+    found = points(outcomes[f"{name}-{student}".replace(" ", "-")])
+    return {test: found[test] for test in CASES[name].tests}
+
+
+@pytest.mark.parametrize(("name", "student"), [(n, s) for n, c in CASES.items() for s in ("solution", *c.honest)])
+def test_an_honest_student_has_full_marks(name: str, student: str, outcomes: dict[str, Outcome]) -> None:
+    assert _earned(outcomes, name, student) == dict.fromkeys(CASES[name].tests, 1.0)
+
+
+@pytest.mark.parametrize(("name", "student"), [(n, s) for n, c in CASES.items() for s in ("blank", *c.forgers)])
+def test_who_redefines_a_name_of_a_locked_cell_earns_nothing(
+    name: str, student: str, outcomes: dict[str, Outcome]
+) -> None:
+    assert _earned(outcomes, name, student) == dict.fromkeys(CASES[name].tests, 0.0)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_runs_in_the_kernel_for_a_name_is_said_with_the_name(
+    name: str, course: Path, outcomes: dict[str, Outcome]
+) -> None:
+    assert outcomes
+    found = json.loads((open_course(course).state / "hw.modes.json").read_text())[name]
+    assert set(CASES[name].tests) - set(found["isolated"]) == set(CASES[name].kernel), found["notes"]
+    for test, word in CASES[name].kernel.items():
+        assert any(f"'{test}'" in note and word in note for note in found["notes"])
