@@ -1,0 +1,188 @@
+"""The prove command: which mistakes a lab's checks would not find."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+import nbformat
+from rich.progress import track
+
+from autograder.commands.common import COURSE, LAB, command, stderr
+from autograder.course import open_course
+from autograder.errors import AutograderError, CourseError, counted, listed
+from autograder.execution import preloads
+from autograder.model import Lab
+from autograder.notebook import metadata_of, read_notebook
+from autograder.proof import (
+    Mutant,
+    Notes,
+    Prepared,
+    Record,
+    Task,
+    Trial,
+    as_toml,
+    check_living,
+    code_of,
+    mutants_of,
+    read_equivalent,
+    record_of,
+    show,
+    source_hash,
+    tasks_of,
+    try_all,
+)
+from autograder.proof.equivalent import NAME
+from autograder.release.build import to_notebook
+from autograder.release.source import read_source
+
+__all__ = ["prove"]
+
+_SEED = 0
+
+
+@click.command(short_help="Say which mistakes the checks of a lab would not find.")
+@LAB
+@click.option("--task", "names", multiple=True, metavar="T", help="Only this task, by its grade_id; may be repeated.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes side by side.")
+@click.option("--sample", type=click.IntRange(1), metavar="N", help="Try N mutants, chosen by chance, always the same.")
+@click.option("--json", "as_json", is_flag=True, help="Print one object a mutant and line.")
+@click.option("--toml", is_flag=True, help=f"Print survivors as entries for {NAME}, each without its reason.")
+@click.option("--write", is_flag=True, help="Keep the numbers in docs/proof, for docs/proof.md.")
+@click.option("--check", is_flag=True, help="Exit 1 if a survivor is not answered.")
+@COURSE
+@command
+def prove(
+    lab: str,
+    names: tuple[str, ...],
+    jobs: int,
+    sample: int | None,
+    as_json: bool,
+    toml: bool,
+    write: bool,
+    check: bool,
+    root: Path,
+) -> None:
+    """Say which mistakes the checks of a lab would not find.
+
+    Each task's solution is changed in one place (a comparison, a bound, an axis, a dtype, a copy left out, state that
+    outlives a call, ...), and the checks that can see the change are run. A mutant that loses no point is a survivor.
+    It asks for one of three answers: a case that it fails, a clearer text, or an entry in the lab's equivalent.toml
+    with the reason why no promise of the text is broken.
+
+    The lab runs here, without a sandbox: it is your own. What a stopped run has found is used by the next one.
+
+    \b
+    Examples:
+      autograder prove 01_numpy_mlp --jobs 2
+      autograder prove 01_numpy_mlp --task adam-step --toml
+    """
+    if write and (names or sample):
+        raise click.UsageError("--write keeps the numbers of a whole lab: leave out --task and --sample")
+    started = time.monotonic()
+    course = open_course(root)
+    folder = course.source(lab)
+    notebook, modules, memory_mib = _read(folder)
+    tasks = {task.name: task for task in tasks_of(notebook)}
+    chosen = _chosen(lab, tasks, names)
+    every = [mutant for task in chosen for mutant in mutants_of(task)]
+    mutants = _sample(every, sample)
+    listed_ = {key: why for key, why in read_equivalent(folder / NAME).items() if key[0] in names or not names}
+    cells = {metadata_of(cell)["grade_id"]: cell.id for cell in notebook.cells if metadata_of(cell)}
+    code = code_of(notebook)
+    notes = Notes(course.state / "proof" / f"{lab}.jsonl", notebook)
+
+    def prepare() -> Prepared:
+        return Prepared(notebook, modules, memory_mib=memory_mib, threads=1, folder=folder)
+
+    tried = try_all(prepare, {name: cells[name] for name in tasks}, mutants, notes, jobs=jobs)
+    trials = list(track(tried, "mutants", len(mutants), console=stderr(), disable=not stderr().is_terminal))
+    dead = {trial.mutant.key for trial in trials if trial.fate == "killed"}
+    check_living(folder / NAME, listed_, every, dead)
+    record = record_of(lab, source_hash(code, folder / NAME), trials, listed_, time.monotonic() - started, jobs)
+    survivors = [t.mutant for t in trials if t.fate == "lived" and t.mutant.key not in listed_]
+    _print(trials, survivors, tasks, set(listed_), as_json=as_json, toml=toml)
+    click.echo(_summary(record), err=as_json or toml)
+    if write:
+        click.echo(f"{record.write(course.root)}: written", err=True)
+    if check and survivors:
+        raise AutograderError(
+            f"{lab}: {counted(len(survivors), 'survivor')} not answered",
+            hint=f"a case that it fails, a clearer text, or an entry in {NAME}",
+        )
+
+
+def _read(folder: Path) -> tuple[nbformat.NotebookNode, tuple[str, ...], int]:
+    """Return the instructor's notebook, what to import before it, and how much memory it may use."""
+    if (folder / "lab.toml").is_file():
+        source = read_source(folder)
+        notebook, lab = to_notebook(source), source.lab
+    else:
+        notebook, lab = _foreign(folder), None
+    for number, cell in enumerate(notebook.cells):
+        cell.id = metadata_of(cell).get("grade_id") or cell.get("id") or f"cell-{number}"
+    modules = preloads((cell.source for cell in notebook.cells if cell.cell_type == "code"), _frameworks(lab))
+    return notebook, modules, lab.limits.memory_mib if lab else 0
+
+
+def _frameworks(lab: Lab | None) -> Sequence[str]:
+    return lab.frameworks if lab else ()
+
+
+def _foreign(folder: Path) -> nbformat.NotebookNode:
+    paths = sorted(folder.glob("*.ipynb"))
+    if len(paths) != 1:
+        raise CourseError(
+            f"{folder}: {'no notebook' if not paths else counted(len(paths), 'notebook')} here",
+            hint="a lab is a folder of the source directory with a lab.toml, or with one notebook",
+        )
+    return read_notebook(paths[0])
+
+
+def _chosen(lab: str, tasks: dict[str, Task], names: Sequence[str]) -> list[Task]:
+    if unknown := [name for name in names if name not in tasks]:
+        raise CourseError(f"{lab}: no task {unknown[0]!r}", hint=f"known: {listed(list(tasks))}")
+    if not tasks:
+        raise CourseError(f"{lab}: no task in code", hint="a task is a cell with nbgrader's solution: true")
+    return [task for name, task in tasks.items() if name in names or not names]
+
+
+def _sample(mutants: list[Mutant], number: int | None) -> list[Mutant]:
+    if number is None or number >= len(mutants):
+        return mutants
+    chosen = sorted(random.Random(_SEED).sample(range(len(mutants)), number))
+    return [mutants[index] for index in chosen]
+
+
+def _print(
+    trials: list[Trial],
+    survivors: list[Mutant],
+    tasks: dict[str, Task],
+    excused: set[object],
+    *,
+    as_json: bool,
+    toml: bool,
+) -> None:
+    if as_json:
+        for trial in trials:
+            mutant = trial.mutant
+            fate = "equivalent" if trial.fate == "lived" and mutant.key in excused else trial.fate
+            about = {name: getattr(mutant, name) for name in ("task", "function", "rule", "before", "after")}
+            click.echo(json.dumps(about | {"fate": fate, "by": trial.by}))
+    elif toml:
+        click.echo(as_toml(survivors))
+    else:
+        for line in show(survivors, tasks):
+            click.echo(line)
+
+
+def _summary(record: Record) -> str:
+    whole = record.whole
+    return (
+        f"\n{record.lab}: {counted(whole.mutants, 'mutant')}, {whole.killed} killed, {whole.equivalent} equivalent, "
+        f"{counted(whole.survivors, 'survivor')}; {whole.rate:.1f} % of those that are wrong are found"
+    )
