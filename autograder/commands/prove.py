@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -83,7 +82,6 @@ def prove(
     """
     if write and (names or sample):
         raise click.UsageError("--write keeps the numbers of a whole lab: leave out --task and --sample")
-    started = time.monotonic()
     course = open_course(root)
     folder = course.source(lab)
     notebook, modules, memory_mib = _read(folder)
@@ -103,7 +101,7 @@ def prove(
     trials = list(track(tried, "mutants", len(mutants), console=stderr(), disable=not stderr().is_terminal))
     dead = {trial.mutant.key for trial in trials if trial.fate == "killed"}
     check_living(folder / NAME, listed_, every, dead)
-    record = record_of(lab, source_hash(code, folder / NAME), trials, listed_, time.monotonic() - started, jobs)
+    record = record_of(lab, source_hash(code, folder / NAME), trials, listed_)
     survivors = [t.mutant for t in trials if t.fate == "lived" and t.mutant.key not in listed_]
     _print(trials, survivors, tasks, set(listed_), as_json=as_json, toml=toml)
     click.echo(_summary(record), err=as_json or toml)

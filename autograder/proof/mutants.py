@@ -57,7 +57,12 @@ class Mutant:
     @property
     def source(self) -> str:
         """The cell as it is run."""
-        return _PRELUDE + self.changed if "wrongly." in self.after else self.changed
+        return _PRELUDE + self.changed if self.faulty else self.changed
+
+    @property
+    def faulty(self) -> bool:
+        """Whether it calls `autograder.proof.wrongly`."""
+        return "wrongly." in self.after
 
     @property
     def key(self) -> tuple[str, str, str, str]:

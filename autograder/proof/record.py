@@ -6,7 +6,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 
 from autograder.errors import CourseError
@@ -28,6 +28,10 @@ class Count:
     killed: int = 0
     equivalent: int = 0
 
+    def __add__(self, other: Count) -> Count:
+        mine, theirs = astuple(self), astuple(other)
+        return Count(*(a + b for a, b in zip(mine, theirs, strict=True)))
+
     @property
     def survivors(self) -> int:
         return self.mutants - self.killed - self.equivalent
@@ -46,7 +50,7 @@ class Record:
     Attributes:
         source: `source_hash` of what was tried.
         idle: faults that met nothing they could spoil; not counted among the mutants.
-        seconds: by the clock, with so many jobs.
+        python: the version that compiled the mutants; another may find two of them to be the same.
     """
 
     lab: str
@@ -54,15 +58,12 @@ class Record:
     tasks: dict[str, Count]
     rules: dict[str, Count]
     idle: int
-    seconds: int
-    jobs: int
     python: str
 
     @property
     def whole(self) -> Count:
         """All mutants."""
-        counts = self.tasks.values()
-        return Count(*(sum(getattr(count, name) for count in counts) for name in ("mutants", "killed", "equivalent")))
+        return sum(self.tasks.values(), Count())
 
     def write(self, folder: Path) -> Path:
         """Write it below docs/proof of a course; return the file."""
@@ -82,21 +83,19 @@ class Record:
             raise CourseError(f"{path}: not a record: {error}", hint="autograder prove LAB --write") from error
 
 
-def record_of(
-    lab: str, source: str, trials: Sequence[Trial], excused: Iterable[Key], seconds: float, jobs: int
-) -> Record:
+def record_of(lab: str, source: str, trials: Sequence[Trial], excused: Iterable[Key]) -> Record:
     """Return the record of these trials."""
     allowed = set(excused)
     tasks, rules = dict[str, Count](), dict[str, Count]()
     for trial in trials:
         if trial.fate != "idle":
-            for table_, key in ((tasks, trial.mutant.task), (rules, trial.mutant.rule)):
-                old = table_.get(key, Count())
-                excusable = trial.fate == "lived" and trial.mutant.key in allowed
-                table_[key] = Count(old.mutants + 1, old.killed + (trial.fate == "killed"), old.equivalent + excusable)
+            excused_ = trial.fate == "lived" and trial.mutant.key in allowed
+            one = Count(1, int(trial.fate == "killed"), int(excused_))
+            tasks[trial.mutant.task] = tasks.get(trial.mutant.task, Count()) + one
+            rules[trial.mutant.rule] = rules.get(trial.mutant.rule, Count()) + one
     idle = sum(trial.fate == "idle" for trial in trials)
     version = ".".join(platform.python_version_tuple()[:2])
-    return Record(lab, source, tasks, dict(sorted(rules.items())), idle, round(seconds), jobs, version)
+    return Record(lab, source, tasks, dict(sorted(rules.items())), idle, version)
 
 
 def source_hash(code: str, equivalent: Path) -> str:

@@ -51,8 +51,8 @@ class Notes:
         self._path = path
         cells = _graded(notebook)
         self._tests = {cell.id: _hash(cell.source) for cell in cells if is_test(cell)}
-        faults = Path(wrongly.__file__).read_text(encoding="utf-8")
-        self._others = _hash(faults, *(cell.source for cell in cells if not is_test(cell)))
+        self._others = _hash(*(cell.source for cell in cells if not is_test(cell)))
+        self._faults = Path(wrongly.__file__).read_text(encoding="utf-8")
         self._known: dict[str, list[str]] = {}
         if path and path.is_file():
             for line in path.read_text(encoding="utf-8").splitlines():
@@ -74,7 +74,7 @@ class Notes:
                 file.write(json.dumps(about) + "\n")
 
     def _key(self, mutant: Mutant) -> str:
-        return _hash(self._others, mutant.task, mutant.source)
+        return _hash(self._others, mutant.task, mutant.source, self._faults if mutant.faulty else "")
 
     def _witness(self, by: str) -> str:
         return self._tests.get(by.partition(": ")[0]) or _hash(*self._tests.values())

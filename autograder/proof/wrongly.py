@@ -130,8 +130,8 @@ tuple_for_list = _of_result(_whole(list, tuple))
 
 # --------------------------------------------------------------------------------------------------- of several calls
 def cached_by_shape(function: Function) -> Function:
-    """A result is given again to arguments of the same shapes, numbers and texts."""
-    return _cached(function, _form)
+    """A result is given again to arguments of the same shapes and lengths, and the same single numbers and texts."""
+    return _cached(function, lambda given: (tuple(map(_form, given[0])), tuple((n, _form(v)) for n, v in given[1])))
 
 
 def cached_by_first_call(function: Function) -> Function:
@@ -160,7 +160,8 @@ def _form(value: Any) -> Any:
     if hasattr(value, "shape") and hasattr(value, "dtype"):
         return "array", tuple(value.shape), str(value.dtype)
     if isinstance(value, list | tuple):
-        return type(value), len(value), *map(_form, value)
+        numbers = all(type(item) in (int, float) for item in value)
+        return type(value), len(value), *(() if numbers else map(_form, value))
     return (type(value), value) if isinstance(value, str | int | float | bool | bytes | None) else id(value)
 
 
