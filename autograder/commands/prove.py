@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -12,7 +13,7 @@ import nbformat
 from rich.progress import track
 
 from autograder.commands.common import COURSE, LAB, command, stderr
-from autograder.course import open_course
+from autograder.course import Course, open_course
 from autograder.errors import AutograderError, CourseError, counted, listed
 from autograder.execution import preloads
 from autograder.model import Lab
@@ -35,7 +36,7 @@ from autograder.proof import (
     tasks_of,
     try_all,
 )
-from autograder.proof.equivalent import NAME
+from autograder.proof.equivalent import NAME, Key
 from autograder.release.build import to_notebook
 from autograder.release.source import read_source
 
@@ -83,35 +84,66 @@ def prove(
     if write and (names or sample):
         raise click.UsageError("--write keeps the numbers of a whole lab: leave out --task and --sample")
     course = open_course(root)
+    found = _try(course, lab, names, sample, jobs)
+    if as_json:
+        for line in found.as_json():
+            click.echo(line)
+    elif toml:
+        click.echo(as_toml(found.survivors))
+    else:
+        for line in show(found.survivors, found.tasks):
+            click.echo(line)
+    click.echo(_summary(found.record), err=as_json or toml)
+    if write:
+        click.echo(f"{found.record.write(course.root)}: written", err=True)
+    if check and found.survivors:
+        raise AutograderError(
+            f"{lab}: {counted(len(found.survivors), 'survivor')} not answered",
+            hint=f"a case that it fails, a clearer text, or an entry in {NAME}",
+        )
+
+
+@dataclass(frozen=True)
+class _Found:
+    tasks: dict[str, Task]
+    trials: list[Trial]
+    excused: dict[Key, str]
+    record: Record
+
+    @property
+    def survivors(self) -> list[Mutant]:
+        return [t.mutant for t in self.trials if t.fate == "lived" and t.mutant.key not in self.excused]
+
+    def as_json(self) -> Iterator[str]:
+        """Yield one object a mutant."""
+        for trial in self.trials:
+            mutant = trial.mutant
+            fate = "equivalent" if trial.fate == "lived" and mutant.key in self.excused else trial.fate
+            about = {name: getattr(mutant, name) for name in ("task", "function", "rule", "before", "after")}
+            yield json.dumps(about | {"fate": fate, "by": trial.by})
+
+
+def _try(course: Course, lab: str, names: Sequence[str], sample: int | None, jobs: int) -> _Found:
+    """Try the mutants of these tasks, or of all."""
     folder = course.source(lab)
     notebook, modules, memory_mib = _read(folder)
     tasks = {task.name: task for task in tasks_of(notebook)}
-    chosen = _chosen(lab, tasks, names)
-    every = [mutant for task in chosen for mutant in mutants_of(task)]
-    mutants = _sample(every, sample)
+    mutants = [mutant for task in _chosen(lab, tasks, names) for mutant in mutants_of(task)]
     listed_ = {key: why for key, why in read_equivalent(folder / NAME).items() if key[0] in names or not names}
-    cells = {metadata_of(cell)["grade_id"]: cell.id for cell in notebook.cells if metadata_of(cell)}
-    code = code_of(notebook)
+    ids = {metadata_of(cell).get("grade_id"): cell.id for cell in notebook.cells}
     notes = Notes(course.state / "proof" / f"{lab}.jsonl", notebook)
 
     def prepare() -> Prepared:
         return Prepared(notebook, modules, memory_mib=memory_mib, threads=1, folder=folder)
 
-    tried = try_all(prepare, {name: cells[name] for name in tasks}, mutants, notes, jobs=jobs)
-    trials = list(track(tried, "mutants", len(mutants), console=stderr(), disable=not stderr().is_terminal))
-    dead = {trial.mutant.key for trial in trials if trial.fate == "killed"}
-    check_living(folder / NAME, listed_, every, dead)
-    record = record_of(lab, source_hash(code, folder / NAME), trials, listed_)
-    survivors = [t.mutant for t in trials if t.fate == "lived" and t.mutant.key not in listed_]
-    _print(trials, survivors, tasks, set(listed_), as_json=as_json, toml=toml)
-    click.echo(_summary(record), err=as_json or toml)
-    if write:
-        click.echo(f"{record.write(course.root)}: written", err=True)
-    if check and survivors:
-        raise AutograderError(
-            f"{lab}: {counted(len(survivors), 'survivor')} not answered",
-            hint=f"a case that it fails, a clearer text, or an entry in {NAME}",
-        )
+    some = _sample(mutants, sample)
+    tried = try_all(prepare, {name: ids[name] for name in tasks}, some, notes, jobs=jobs)
+    trials = list(track(tried, "mutants", len(some), console=stderr(), disable=not stderr().is_terminal))
+    fates = {trial.mutant.key: trial.fate for trial in trials}
+    check_living(folder / NAME, listed_, mutants, fates)
+    return _Found(
+        tasks, trials, listed_, record_of(lab, source_hash(code_of(notebook), folder / NAME), trials, listed_)
+    )
 
 
 def _read(folder: Path) -> tuple[nbformat.NotebookNode, tuple[str, ...], int]:
@@ -154,28 +186,6 @@ def _sample(mutants: list[Mutant], number: int | None) -> list[Mutant]:
         return mutants
     chosen = sorted(random.Random(_SEED).sample(range(len(mutants)), number))
     return [mutants[index] for index in chosen]
-
-
-def _print(
-    trials: list[Trial],
-    survivors: list[Mutant],
-    tasks: dict[str, Task],
-    excused: set[object],
-    *,
-    as_json: bool,
-    toml: bool,
-) -> None:
-    if as_json:
-        for trial in trials:
-            mutant = trial.mutant
-            fate = "equivalent" if trial.fate == "lived" and mutant.key in excused else trial.fate
-            about = {name: getattr(mutant, name) for name in ("task", "function", "rule", "before", "after")}
-            click.echo(json.dumps(about | {"fate": fate, "by": trial.by}))
-    elif toml:
-        click.echo(as_toml(survivors))
-    else:
-        for line in show(survivors, tasks):
-            click.echo(line)
 
 
 def _summary(record: Record) -> str:

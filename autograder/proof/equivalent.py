@@ -7,7 +7,7 @@ prints them. So it outlives an edit anywhere else. One that no living mutant mat
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,15 +56,19 @@ def read_equivalent(path: Path) -> dict[Key, str]:
     return found
 
 
-def check_living(path: Path, listed: Collection[Key], every: Iterable[Mutant], dead: Collection[Key]) -> None:
-    """Raise SourceError for the first entry that matches no mutant, or one that is killed."""
+def check_living(path: Path, listed: Iterable[Key], every: Iterable[Mutant], fates: Mapping[Key, str]) -> None:
+    """Raise SourceError for the first entry that matches no mutant, or one that does not live.
+
+    fates: of those that were tried.
+    """
     keys = {mutant.key for mutant in every}
     for key in listed:
         where = f"{path}: {key[0]}, {key[1]}: {key[2]} -> {key[3]}"
-        if key in dead:
-            raise SourceError(f"{where}: a check kills it", hint="delete it: nothing is to be excused any more")
         if key not in keys:
             raise SourceError(f"{where}: there is no such mutant", hint="the line has changed: delete it, or mend it")
+        if fates.get(key, "lived") != "lived":
+            why = "a check kills it" if fates[key] == "killed" else "it changes nothing that its function returns"
+            raise SourceError(f"{where}: {why}", hint="delete it: nothing is to be excused")
 
 
 def as_toml(mutants: Iterable[Mutant]) -> str:

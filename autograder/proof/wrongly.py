@@ -14,25 +14,10 @@ from itertools import islice
 from typing import Any
 
 __all__ = [
-    "cached_by_first_call",
-    "cached_by_shape",
-    "changing",
-    "coarse",
-    "first_only",
-    "idle",
-    "kept",
-    "list_for_tuple",
-    "narrowed",
-    "one_buffer",
-    "rounded",
-    "tensor_for_number",
-    "tuple_for_list",
-    "unsigned",
-    "widened",
-    "without_first",
-    "without_last",
-    "zero_dimensional",
-]
+    "cached_by_first_call", "cached_by_shape", "changing", "coarse", "first_only", "idle", "kept", "list_for_tuple",
+    "narrowed", "one_buffer", "rounded", "tensor_for_number", "tuple_for_list", "unsigned", "widened", "without_first",
+    "without_last", "zero_dimensional",
+]  # fmt: skip
 
 Function = Callable[..., Any]
 _found = {"seen": 0, "touched": 0}

@@ -1342,7 +1342,10 @@ with check.hidden_case(
         pieces = [np.asarray(piece) for piece in minibatches(n, 4, np.random.default_rng(1))]
         check.equal(sorted(int(i) for piece in pieces for i in piece), list(range(n)))
 with check.hidden_case(
-    "what is not given is as the signature says", hint="keep the defaults of the stub", weight=0.5
+    "what is not given is as the signature says",
+    hint="keep the defaults of the stub",
+    weight=0.5,
+    guard=True,
 ):
     ends = []
     for options in ({}, {"batch_size": 32, "optimizer": "adam", "seed": 0}):

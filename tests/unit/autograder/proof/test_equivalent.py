@@ -33,7 +33,7 @@ def test_an_entry_gives_the_reason_for_each_change(path: Path) -> None:
     path.write_text(ENTRY)
     key = ("task", "task", "return a < 2", "return a <= 2")
     assert read_equivalent(path) == {key: "2 is never given"}
-    check_living(path, {key}, [_mutant("return a <= 2")], set())
+    check_living(path, {key}, [_mutant("return a <= 2")], {})
 
 
 @pytest.mark.parametrize(
@@ -67,9 +67,9 @@ def test_a_stale_entry_is_an_error(path: Path) -> None:
     path.write_text(ENTRY)
     listed = read_equivalent(path)
     with pytest.raises(SourceError, match="there is no such mutant"):
-        check_living(path, listed, [_mutant("return a > 2")], set())
+        check_living(path, listed, [_mutant("return a > 2")], {})
     with pytest.raises(SourceError, match="a check kills it"):
-        check_living(path, listed, [_mutant("return a <= 2")], set(listed))
+        check_living(path, listed, [_mutant("return a <= 2")], dict.fromkeys(listed, "killed"))
 
 
 def test_what_is_printed_for_survivors_is_read_once_a_reason_is_given(path: Path) -> None:
