@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from autograder.boundary.parsing import syntax_tree
 from autograder.markers import BEGIN_SOLUTION, END_SOLUTION
 
-__all__ = ["Function", "Site", "Solution", "expressions", "header", "named_so"]
+__all__ = ["Function", "Site", "Solution", "expressions", "header"]
 
 _NOT_ENTERED = {"body", "orelse", "finalbody", "handlers", "cases", "annotation", "returns", "decorator_list"}
 _Named = ast.FunctionDef | ast.AsyncFunctionDef
-named_so = _Named
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 
 from autograder.proof.mutants import Mutant, Task
 
@@ -28,4 +29,4 @@ def show(survivors: Iterable[Mutant], tasks: Mapping[str, Task]) -> Iterator[str
 def difference(task: Task, mutant: Mutant) -> list[str]:
     """Return a unified diff of the task's cell and the mutant, without the lines that name files."""
     lines = difflib.unified_diff(task.source.splitlines(), mutant.changed.splitlines(), lineterm="", n=_CONTEXT)
-    return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
+    return [line for line in islice(lines, 2, None) if not line.startswith("@@")]

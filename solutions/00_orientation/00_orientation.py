@@ -132,9 +132,10 @@ with check.hidden_case(
     "fractions, negative ones too, are not rounded, and both results are floats",
     hint="nothing in the text asks for whole numbers, or for positive ones",
 ):
-    found = median_and_iqr([-0.3, -1.2347, 0.1001, 0.7])
-    check.close(found, [-0.09995, 0.783750], rtol=1e-9)
-    check.true(all(isinstance(number, float) for number in found), "two floats")
+    median, spread = median_and_iqr([-0.3, -1.2347, 0.1001, 0.7])
+    check.close([median, spread], [-0.09995, 0.783750], rtol=1e-9)
+    check.true(isinstance(median, float), "a float for the median")
+    check.true(isinstance(spread, float), "a float for the interquartile range")
 with check.hidden_case(
     "the samples stay as they were", hint="sort a copy: sorted(samples)", guard=True
 ):
