@@ -16,6 +16,7 @@ _COMMANDS = {
     "feedback": "Write a page for each student.",
     "export": "Write the grades as CSV, also for Canvas, Moodle and Gradescope.",
     "report": "Write a report on a class: scores, tasks, what to look at.",
+    "prove": "Say which mistakes the checks of a lab would not find.",
     "verify": "Check that log and gradebook agree, and that neither was edited.",
     "demo": "Grade eight sample submissions of lab 01.",
 }

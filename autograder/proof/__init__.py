@@ -5,7 +5,32 @@ Neither sandbox nor boundary: what runs here is the instructor's own.
 
 from __future__ import annotations
 
+from autograder.proof.equivalent import as_toml, check_living, read_equivalent
+from autograder.proof.mutants import Mutant, Task, mutants_of, tasks_of
 from autograder.proof.prepared import Outcome, Prepared
 from autograder.proof.reach import reached
+from autograder.proof.record import Record, read_records, record_of, source_hash
+from autograder.proof.survivors import show
+from autograder.proof.trials import Notes, Trial, code_of, try_all
 
-__all__ = ["Outcome", "Prepared", "reached"]
+__all__ = [
+    "Mutant",
+    "Notes",
+    "Outcome",
+    "Prepared",
+    "Record",
+    "Task",
+    "Trial",
+    "as_toml",
+    "check_living",
+    "code_of",
+    "mutants_of",
+    "reached",
+    "read_equivalent",
+    "read_records",
+    "record_of",
+    "show",
+    "source_hash",
+    "tasks_of",
+    "try_all",
+]

@@ -64,7 +64,7 @@ plot.images(
 # and the *interquartile range*, the distance from the first to the third quartile, as the spread.
 #
 # `median_and_iqr(samples)` takes a sequence of numbers and returns the pair `(median, iqr)` as floats.
-# Quartiles are interpolated linearly, as `np.percentile` does.
+# Quartiles are interpolated linearly, as `np.percentile` does; the samples stay as they were.
 # For `[1, 2, 3, 4, 100]` that is `(3.0, 2.0)`: the 100 changes neither.
 # An empty sequence raises `ValueError`. About 4 lines.
 
@@ -128,6 +128,20 @@ with check.hidden_case(
     check.close(median_and_iqr([7.5]), [7.5, 0.0])
 with check.hidden_case("one slow run moves neither number", hint="is it the median, or the mean?"):
     check.close(median_and_iqr([5.0] * 9 + [500.0]), [5.0, 0.0])
+with check.hidden_case(
+    "fractions, negative ones too, are not rounded, and both results are floats",
+    hint="nothing in the text asks for whole numbers, or for positive ones",
+):
+    median, spread = median_and_iqr([-0.3, -1.2347, 0.1001, 0.7])
+    check.close([median, spread], [-0.09995, 0.783750], rtol=1e-9)
+    check.true(isinstance(median, float), "a float for the median")
+    check.true(isinstance(spread, float), "a float for the interquartile range")
+with check.hidden_case(
+    "the samples stay as they were", hint="sort a copy: sorted(samples)", guard=True
+):
+    given = [10.0, 1.0, 4.0, 2.0]
+    with check.unchanged(samples=given):
+        median_and_iqr(given)
 ### END HIDDEN TESTS
 check.score(2)
 

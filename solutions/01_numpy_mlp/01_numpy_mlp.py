@@ -195,7 +195,7 @@ check.score(1)
 # The gradient is short; derive it once on paper: $\partial L/\partial z_{ij} = (p_{ij} - [j = y_i])/n$.
 #
 # `softmax_cross_entropy(logits, labels)` takes shapes `(n, k)` and `(n,)`
-# and returns the loss, a number, and its gradient, shape `(n, k)`.
+# leaves both as they were, and returns the loss, a number, and its gradient, shape `(n, k)`.
 # For one row `[0, 0]` with label 0 they are `0.693` and `[[-0.5, 0.5]]`. About 7 lines; NumPy needs no loop.
 
 
@@ -300,6 +300,15 @@ with check.hidden_case(
         loss, gradient = softmax_cross_entropy(other, chosen)
         check.close(loss, expected_loss(other, chosen))
         check.gradient(lambda z, at=chosen: expected_loss(z, at), other, gradient)
+with check.hidden_case(
+    "the logits stay as they were",
+    hint="the gradient is an array of its own: subtract 1 in it, not in the logits",
+    weight=0.5,
+    guard=True,
+):
+    given = scores.copy()
+    with check.unchanged(logits=given):
+        softmax_cross_entropy(given, right)
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -412,6 +421,20 @@ with check.hidden_case(
 ):
     found = numeric_gradient(lambda v: float((v**3).sum()), np.array([1, 2]))
     check.close(found, [3.0, 12.0], atol=1e-6)
+# The central difference of v**4 is 4 v**3 + 4 v step**2: no digit of it is rounding.
+with check.hidden_case(
+    "negative numbers and fractions, in float64",
+    hint="return a float64 array; neither x nor the result is rounded",
+):
+    odd = np.array([-0.31, 1.137, -2.7])
+    found = numeric_gradient(lambda v: float((v**4).sum()), odd, 0.1)
+    check.close(found, 4 * odd**3 + 0.04 * odd, rtol=1e-9, dtype="float64")
+with check.hidden_case(
+    "the default step is 1e-5", hint="the signature's default is as it was given", weight=0.5
+):
+    visited = []
+    numeric_gradient(lambda v: visited.append(float(v[0])) or 0.0, np.array([0.0]))
+    check.close(sorted(visited), [-1e-5, 1e-5], rtol=1e-9, atol=0.0, name="points visited")
 ### END HIDDEN TESTS
 check.score(1)
 
@@ -553,7 +576,7 @@ check.score(2)
 # The first is an *L2 penalty*: add $\frac{\lambda}{2}\sum_w \lVert w \rVert^2$ to the loss,
 # and each weight's gradient grows by $\lambda w$.
 #
-# `l2_penalty(weights, strength)` takes a list of arrays and $\lambda$,
+# `l2_penalty(weights, strength)` takes a list of arrays, which stays as it is, and $\lambda$,
 # and returns the penalty, a number, and the list of its gradients.
 # For the arrays `[3]` and `[4]` and strength 0.1 they are `1.25` and the arrays `[0.3]` and `[0.4]`. About 2 lines.
 
@@ -667,6 +690,23 @@ with check.hidden_case(
     hint="the 2 of the square cancels the 1/2",
 ):
     check.gradient(lambda v: 0.15 * float((v**2).sum()), first, l2_penalty([first], 0.3)[1][0])
+with check.hidden_case(
+    "other weights of the same shapes have another penalty, and all stay as they were",
+    hint="compute it from the weights of this call, and change nothing in the list",
+):
+    other = [3.0 * first, -second]
+    with check.unchanged(weights=other):
+        l2_penalty([first, second], 0.7)
+        penalty, gradients = l2_penalty(other, 0.7)
+    check.close(penalty, 0.35 * (9 * 14 + 4), name="penalty")
+    check.close(gradients[0], 2.1 * first)
+with check.hidden_case(
+    "a number equal to p is kept", hint="drop where the number is below p", weight=0.5
+):
+    numbers = np.random.default_rng(5).random((6, 5))
+    p = float(numbers[2, 3])
+    dropped, mask = dropout(np.ones((6, 5)), p, np.random.default_rng(5))
+    check.close(mask, (numbers >= p) / (1 - p), name="mask")
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -892,7 +932,7 @@ with check.hidden_case(
     "all regularisers at once, three hidden layers",
     hint="does each layer use its own mask and slope?",
 ):
-    expect_gradients((5, 6, 5, 4, 3), activation="tanh", p=0.2, l2=0.05, seed=9)
+    expect_gradients((5, 6, 6, 4, 3), activation="tanh", p=0.2, l2=0.05, seed=9)
 ### END HIDDEN TESTS
 check.score(3)
 
@@ -1046,6 +1086,16 @@ with check.hidden_case(
         ref_v = 0.7 * ref_v + np.cos(number)
         ref_w -= rate * ref_v
     check.close(place, [ref_w], rtol=1e-9)
+with check.hidden_case(
+    "Adam: two parameters at the same step",
+    hint="a step is computed from the arguments of its own call; nothing is kept in between",
+):
+    zero = np.zeros(2)
+    for sign in (1.0, -1.0):
+        gradient = sign * np.array([3.0, -0.5])
+        moved, mean, square = adam_step(zero, gradient, zero, zero, 1, 0.1)
+        check.close(moved, [-0.1 * sign, 0.1 * sign], atol=1e-6, name="w")
+        check.close(mean, 0.1 * gradient, name="m")
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -1232,15 +1282,16 @@ def by_hand(parameters, x, y):
 
 def two_epochs():
     """Train a small network with fit, and its numbers by hand; return both ends and losses."""
-    model, expected = started(64, 8, 10)
+    model, expected = started(64, 10, 10)  # two arrays of one shape: an optimiser keeps them apart
+    inputs = 1.3 * images[:70] - 0.4  # numbers of either sign, which no short format holds
     some = {"epochs": 2, "lr": 0.05, "batch_size": 32, "optimizer": "momentum", "seed": 6}
-    history = fit(model, images[:70], digit[:70], **some)
+    history = fit(model, inputs, digit[:70], **some)
     found = numbers_of(model)
     order, speed, means = np.random.default_rng(6), [0.0] * 4, []
     for _ in range(2):
         shuffled, losses = order.permutation(70), []
         for batch in (shuffled[:32], shuffled[32:64], shuffled[64:]):
-            loss, gradients = by_hand(expected, images[batch], digit[batch])
+            loss, gradients = by_hand(expected, inputs[batch], digit[batch])
             losses.append(loss)
             speed = [0.9 * v + g for v, g in zip(speed, gradients, strict=True)]
             expected = [value - 0.05 * v for value, v in zip(expected, speed, strict=True)]
@@ -1265,10 +1316,10 @@ with check.hidden_case(
     "Adam's step is counted over all epochs",
     hint="t grows with every batch and is not reset by an epoch",
 ):
-    model, expected = started(64, 10)
+    model, expected = started(64, 10, 10)
     fit(model, images[:40], digit[:40], epochs=3, lr=0.01, batch_size=40, seed=1)
     found = numbers_of(model)
-    kept = [[0.0, 0.0], [0.0, 0.0]]
+    kept = [[0.0, 0.0]] * 4
     for step in (1, 2, 3):
         _, slopes = by_hand(expected, images[:40], digit[:40])
         for number, slope in enumerate(slopes):
@@ -1277,13 +1328,40 @@ with check.hidden_case(
             root = np.sqrt(square / (1 - 0.999**step)) + 1e-8
             kept[number] = [mean, square]
             expected[number] = expected[number] - 0.01 / (1 - 0.9**step) * mean / root
-    check.close(found[0], expected[0], rtol=1e-6, name="w")
-    check.close(found[1], expected[1], rtol=1e-6, name="b")
+    for number, name in enumerate(("w 0", "b 0", "w 1", "b 1")):
+        check.close(found[number], expected[number], rtol=1e-6, name=name)
 with check.hidden_case(
     "no validation, no accuracies", hint="append to validation only if a pair was given", guard=True
 ):
     history = fit(MLP((64, 10)), images[:64], digit[:64], epochs=2, lr=1e-3)
     check.equal(len(history["validation"]), 0)
+with check.hidden_case(
+    "a last mini-batch of a single index", hint="the last piece may be as short as one index"
+):
+    for n in (9, 1):
+        pieces = [np.asarray(piece) for piece in minibatches(n, 4, np.random.default_rng(1))]
+        check.equal(sorted(int(i) for piece in pieces for i in piece), list(range(n)))
+with check.hidden_case(
+    "what is not given is as the signature says",
+    hint="keep the defaults of the stub",
+    weight=0.5,
+    guard=True,
+):
+    ends = []
+    for options in ({}, {"batch_size": 32, "optimizer": "adam", "seed": 0}):
+        model, _ = started(64, 10)
+        fit(model, images[:70], digit[:70], epochs=2, lr=0.01, **options)
+        ends.append(numbers_of(model))
+    check.close(ends[0][0], ends[1][0], rtol=1e-9, name="w after two epochs")
+with check.hidden_case(
+    "the accuracy is that of the validation pair, as it was given",
+    hint="hand the pair to accuracy as it is",
+):
+    model, _ = started(64, 10)
+    pair = (1.3 * images_held_out - 0.4, digit_held_out)
+    history = fit(model, images[:70], digit[:70], epochs=1, lr=0.01, validation=pair)
+    now = (np.array(model.forward(pair[0])).argmax(axis=1) == pair[1]).mean()
+    check.close(history["validation"], [now], name="validation accuracy")
 ### END HIDDEN TESTS
 check.score(2)
 

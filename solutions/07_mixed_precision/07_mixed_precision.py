@@ -157,7 +157,7 @@ plot.curves(
 # Float16 rounds to the nearest number that it has: let `.half()` decide, not a threshold.
 #
 # For `[1e-8, 1e-7]` and `[[0.0, 0.5]]` with scale 1 the share is 1/3; with scale 1024 it is 0.
-# Return a float. About 5 lines.
+# Return a float, and leave the list as it is. About 5 lines.
 
 
 # %% nbgrader={"grade_id": "underflow-fraction", "solution": true}
@@ -253,6 +253,17 @@ with check.hidden_case("too large is not lost at this edge", hint="an infinite e
     large = [torch.tensor([1.0, 1e-9, 1e4])]
     check.close(underflow_fraction(large, 1024.0), 0.0, name="share at 1024")
     check.close(underflow_fraction(large, 8.0), 1 / 3, name="share at 8")
+# 2e-8 is lost and 4e-8 is not; twice as large neither is, half as large both are.
+with check.hidden_case(
+    "without a scale the entries are taken as they are, and the share is a float",
+    hint="keep the default of the signature, and return a float, not a tensor",
+    weight=0.5,
+):
+    given = [torch.tensor([2e-8, 4e-8])]
+    with check.unchanged(gradients=given):
+        share = underflow_fraction(given)
+    check.close(share, 0.5, name="share")
+    check.true(isinstance(share, float), "a float")
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -429,8 +440,18 @@ with check.hidden_case(
         scaler.unscale(tensors)
     check.close(scaler.scale, 2.0, name="scale")
 with check.hidden_case("bfloat16 gradients are treated alike", hint="g.float() takes any dtype"):
-    unscaled, found = DynamicLossScaler(scale=0.5).unscale([torch.tensor([1.5, -3.0]).bfloat16()])
-    check.close(unscaled[0], [3.0, -6.0], dtype="float32", name="gradient")
+    wide = torch.tensor([1.5, -3.0, 2.0**20]).bfloat16()  # beyond float16's largest number
+    unscaled, found = DynamicLossScaler(scale=0.5).unscale([wide])
+    check.close(unscaled[0], [3.0, -6.0, 2.0**21], dtype="float32", name="gradient")
+    check.equal(bool(found), False, name="found_inf of a gradient that bfloat16 holds")
+with check.hidden_case(
+    "infinity is found in the first tensor, and in the last", hint="ask every tensor of the list"
+):
+    scaler = DynamicLossScaler(scale=4.0)  # one for all steps, as in training
+    for bad in (0, None, 2):
+        tensors = [torch.full((2,), float("inf") if i == bad else 1.0).half() for i in range(3)]
+        found = scaler.unscale(tensors)[1]
+        check.equal(bool(found), bad is not None, name=f"found_inf, infinite is tensor {bad}")
 ### END HIDDEN TESTS
 check.score(3)
 
@@ -604,6 +625,18 @@ with check.hidden_case(
         moved = optimizer.step([torch.ones(2, 3), torch.full((3,), 2.0)])
     check.close(moved[0], [[-2.5] * 3] * 2, name="first weight")
     check.close(moved[1], [-5.0] * 3, name="second weight")
+with check.hidden_case(
+    "16-bit weights have float32 masters, and two optimisers nothing in common",
+    hint="each object has its own float32 copies and zeros, in the shape of its weights",
+):
+    halves = MasterWeightSGD([torch.tensor([1.0, -2.0]).half()], lr=0.5)
+    other = MasterWeightSGD([torch.tensor([[4.0]])], lr=0.5)
+    check.close(halves.velocity[0], [0.0, 0.0], dtype="float32", name="velocity at first")
+    check.close(halves.master[0], [1.0, -2.0], dtype="float32", name="master weights at first")
+    for _ in range(2):
+        halves.step([torch.tensor([-1.0, 2.0]).half()])
+    check.close(halves.master[0], [2.45, -4.9], name="weights after two steps, momentum 0.9")
+    check.close(other.master[0], [[4.0]], name="weights of the other optimiser")
 ### END HIDDEN TESTS
 check.score(3)
 
@@ -719,6 +752,12 @@ with check.hidden_case(
     far = torch.tensor([[1000.0, -1000.0, 2000.0, -2000.0]]).half()
     mean, variance = mean_and_variance(far)
     check.close(variance, [[2.5e6]], name="variance")
+with check.hidden_case(
+    "float32 rows keep their digits", hint="neither x nor the result is rounded to 16 bits"
+):
+    mean, variance = mean_and_variance(torch.tensor([[0.1, 0.7, -1.3], [-0.01, 0.02, 0.0301]]))
+    check.close(mean, [[-1 / 6], [0.0401 / 3]], dtype="float32", name="mean")
+    check.close(variance, [[0.7022222], [0.00029002]], rtol=1e-4, dtype="float32", name="variance")
 with check.hidden_case(
     "x stays as it was", hint="x - mean makes a new tensor, x -= mean does not", guard=True
 ):
@@ -1097,6 +1136,7 @@ with check.hidden_case("the 16 bits are those asked for", hint="return half, not
     check.equal(compute_dtype("cat", [bf16, bf16], bf16), bf16, name="cat of bfloat16")
     check.equal(compute_dtype("add", [f16, bf16], f16), f32, name="add of both kinds of 16 bits")
     check.equal(compute_dtype("sum", [bf16], bf16), f32, name="sum")
+    check.equal(compute_dtype("matmul", [f32, f32]), f16, name="matmul, nothing asked for")
 with check.hidden_case("every operator of the table", hint="go through the table's rows again"):
     for op in ("cumsum", "log", "pow", "log_softmax"):
         check.equal(compute_dtype(op, [bf16], bf16), f32, name=op)
@@ -1104,6 +1144,8 @@ with check.hidden_case("integers do not count", hint="filter by dtype.is_floatin
     check.equal(compute_dtype("cross_entropy", [f16, torch.int64], f16), f32, name="loss, labels")
     check.equal(compute_dtype("mul", [torch.int64, f16], f16), f16, name="mul by integers")
     check.equal(compute_dtype("cat", [torch.int32, torch.int64], f16), torch.int64, name="integers")
+    for op in ("matmul", "sum", "pow"):
+        check.equal(compute_dtype(op, [torch.int32], f16), torch.int32, name=f"{op} of integers")
 with check.hidden_case(
     "float64 is left alone",
     hint="look for float64 among the inputs before you look at the operator",
@@ -1142,7 +1184,7 @@ check.score(2)
 # ### Task 6. A step with autocast (2 points)
 #
 # `train_step(net, optimizer, scaler, images, labels, dtype, max_norm)` makes one step
-# and returns the cross-entropy of the batch, unscaled, as a float. In this order:
+# and returns the cross-entropy of the batch, unscaled, as one number. In this order:
 #
 # 1. forget the old gradients;
 # 2. under `torch.autocast(images.device.type, dtype=dtype, enabled=dtype != torch.float32)`
@@ -1342,6 +1384,15 @@ with check.hidden_case(
     loss = train_step(net, optimizer, scaler, images, labels, torch.float16)
     check.true(math.isfinite(loss), "a finite loss, whose gradients are too large times the scale")
     check.close(distance(parameters(net), start), 0.0, name="length of that step")
+with check.hidden_case(
+    "the step is at most 1 long if nobody says otherwise",
+    hint="keep the default of max_norm",
+    weight=0.5,
+):
+    net, optimizer = new_reader(6, lr=1.0, momentum=0.0)
+    start, scaler = parameters(net), new_scaler(torch.float32)
+    train_step(net, optimizer, scaler, 30 * images, labels, torch.float32)
+    check.close(distance(parameters(net), start), 1.0, rtol=0.01, name="length of the step")
 with check.hidden_case("good steps let the scale grow", hint="scaler.update() after every step"):
     net, optimizer = new_reader(5, lr=0.1)
     scaler = new_scaler(torch.float16, scale=256.0, growth_interval=2)

@@ -1,0 +1,196 @@
+"""The prove command: which mistakes a lab's checks would not find."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import nbformat
+from rich.progress import track
+
+from autograder.commands.common import COURSE, LAB, command, stderr
+from autograder.course import Course, open_course
+from autograder.errors import AutograderError, CourseError, counted, listed
+from autograder.execution import preloads
+from autograder.model import Lab
+from autograder.notebook import metadata_of, read_notebook
+from autograder.proof import (
+    Mutant,
+    Notes,
+    Prepared,
+    Record,
+    Task,
+    Trial,
+    as_toml,
+    check_living,
+    code_of,
+    mutants_of,
+    read_equivalent,
+    record_of,
+    show,
+    source_hash,
+    tasks_of,
+    try_all,
+)
+from autograder.proof.equivalent import NAME, Key
+from autograder.release.build import to_notebook
+from autograder.release.source import read_source
+
+__all__ = ["prove"]
+
+_SEED = 0
+
+
+@click.command(short_help="Say which mistakes the checks of a lab would not find.")
+@LAB
+@click.option("--task", "names", multiple=True, metavar="T", help="Only this task, by its grade_id; may be repeated.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes side by side.")
+@click.option("--sample", type=click.IntRange(1), metavar="N", help="Try N mutants, chosen by chance, always the same.")
+@click.option("--json", "as_json", is_flag=True, help="Print one object a mutant and line.")
+@click.option("--toml", is_flag=True, help=f"Print survivors as entries for {NAME}, each without its reason.")
+@click.option("--write", is_flag=True, help="Keep the numbers in docs/proof, for docs/proof.md.")
+@click.option("--check", is_flag=True, help="Exit 1 if a survivor is not answered.")
+@COURSE
+@command
+def prove(
+    lab: str,
+    names: tuple[str, ...],
+    jobs: int,
+    sample: int | None,
+    as_json: bool,
+    toml: bool,
+    write: bool,
+    check: bool,
+    root: Path,
+) -> None:
+    """Say which mistakes the checks of a lab would not find.
+
+    Each task's solution is changed in one place (a comparison, a bound, an axis, a dtype, a copy left out, state that
+    outlives a call, ...), and the checks that can see the change are run. A mutant that loses no point is a survivor.
+    It asks for one of three answers: a case that it fails, a clearer text, or an entry in the lab's equivalent.toml
+    with the reason why no promise of the text is broken.
+
+    The lab runs here, without a sandbox: it is your own. What a stopped run has found is used by the next one.
+
+    \b
+    Examples:
+      autograder prove 01_numpy_mlp --jobs 2
+      autograder prove 01_numpy_mlp --task adam-step --toml
+    """
+    if write and (names or sample):
+        raise click.UsageError("--write keeps the numbers of a whole lab: leave out --task and --sample")
+    course = open_course(root)
+    found = _try(course, lab, names, sample, jobs)
+    if as_json:
+        for line in found.as_json():
+            click.echo(line)
+    elif toml:
+        click.echo(as_toml(found.survivors))
+    else:
+        for line in show(found.survivors, found.tasks):
+            click.echo(line)
+    click.echo(_summary(found.record), err=as_json or toml)
+    if write:
+        click.echo(f"{found.record.write(course.root)}: written", err=True)
+    if check and found.survivors:
+        raise AutograderError(
+            f"{lab}: {counted(len(found.survivors), 'survivor')} not answered",
+            hint=f"a case that it fails, a clearer text, or an entry in {NAME}",
+        )
+
+
+@dataclass(frozen=True)
+class _Found:
+    tasks: dict[str, Task]
+    trials: list[Trial]
+    excused: dict[Key, str]
+    record: Record
+
+    @property
+    def survivors(self) -> list[Mutant]:
+        return [t.mutant for t in self.trials if t.fate == "lived" and t.mutant.key not in self.excused]
+
+    def as_json(self) -> Iterator[str]:
+        """Yield one object a mutant."""
+        for trial in self.trials:
+            mutant = trial.mutant
+            fate = "equivalent" if trial.fate == "lived" and mutant.key in self.excused else trial.fate
+            about = {name: getattr(mutant, name) for name in ("task", "function", "rule", "before", "after")}
+            yield json.dumps(about | {"fate": fate, "by": trial.by})
+
+
+def _try(course: Course, lab: str, names: Sequence[str], sample: int | None, jobs: int) -> _Found:
+    """Try the mutants of these tasks, or of all."""
+    folder = course.source(lab)
+    notebook, modules, memory_mib = _read(folder)
+    tasks = {task.name: task for task in tasks_of(notebook)}
+    mutants = [mutant for task in _chosen(lab, tasks, names) for mutant in mutants_of(task)]
+    listed_ = {key: why for key, why in read_equivalent(folder / NAME).items() if key[0] in names or not names}
+    ids = {metadata_of(cell).get("grade_id"): cell.id for cell in notebook.cells}
+    notes = Notes(course.state / "proof" / f"{lab}.jsonl", notebook)
+
+    def prepare() -> Prepared:
+        return Prepared(notebook, modules, memory_mib=memory_mib, threads=1, folder=folder)
+
+    some = _sample(mutants, sample)
+    tried = try_all(prepare, {name: ids[name] for name in tasks}, some, notes, jobs=jobs)
+    trials = list(track(tried, "mutants", len(some), console=stderr(), disable=not stderr().is_terminal))
+    fates = {trial.mutant.key: trial.fate for trial in trials}
+    check_living(folder / NAME, listed_, mutants, fates)
+    return _Found(
+        tasks, trials, listed_, record_of(lab, source_hash(code_of(notebook), folder / NAME), trials, listed_)
+    )
+
+
+def _read(folder: Path) -> tuple[nbformat.NotebookNode, tuple[str, ...], int]:
+    """Return the instructor's notebook, what to import before it, and how much memory it may use."""
+    if (folder / "lab.toml").is_file():
+        source = read_source(folder)
+        notebook, lab = to_notebook(source), source.lab
+    else:
+        notebook, lab = _foreign(folder), None
+    for number, cell in enumerate(notebook.cells):
+        cell.id = metadata_of(cell).get("grade_id") or cell.get("id") or f"cell-{number}"
+    modules = preloads((cell.source for cell in notebook.cells if cell.cell_type == "code"), _frameworks(lab))
+    return notebook, modules, lab.limits.memory_mib if lab else 0
+
+
+def _frameworks(lab: Lab | None) -> Sequence[str]:
+    return lab.frameworks if lab else ()
+
+
+def _foreign(folder: Path) -> nbformat.NotebookNode:
+    paths = sorted(folder.glob("*.ipynb"))
+    if len(paths) != 1:
+        raise CourseError(
+            f"{folder}: {'no notebook' if not paths else counted(len(paths), 'notebook')} here",
+            hint="a lab is a folder of the source directory with a lab.toml, or with one notebook",
+        )
+    return read_notebook(paths[0])
+
+
+def _chosen(lab: str, tasks: dict[str, Task], names: Sequence[str]) -> list[Task]:
+    if unknown := [name for name in names if name not in tasks]:
+        raise CourseError(f"{lab}: no task {unknown[0]!r}", hint=f"known: {listed(list(tasks))}")
+    if not tasks:
+        raise CourseError(f"{lab}: no task in code", hint="a task is a cell with nbgrader's solution: true")
+    return [task for name, task in tasks.items() if name in names or not names]
+
+
+def _sample(mutants: list[Mutant], number: int | None) -> list[Mutant]:
+    if number is None or number >= len(mutants):
+        return mutants
+    chosen = sorted(random.Random(_SEED).sample(range(len(mutants)), number))
+    return [mutants[index] for index in chosen]
+
+
+def _summary(record: Record) -> str:
+    whole = record.whole
+    return (
+        f"\n{record.lab}: {counted(whole.mutants, 'mutant')}, {whole.killed} killed, {whole.equivalent} equivalent, "
+        f"{counted(whole.survivors, 'survivor')}; {whole.rate:.1f} % of those that are wrong are found"
+    )

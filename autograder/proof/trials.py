@@ -1,0 +1,154 @@
+"""Tries mutants in forks of a process that has run the lab: which are killed, by what, and which live."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+
+import nbformat
+
+from autograder.errors import SourceError
+from autograder.proof import wrongly
+from autograder.proof.mutants import Mutant
+from autograder.proof.prepared import Prepared, explored, is_test
+
+__all__ = ["Notes", "Trial", "code_of", "try_all"]
+
+_LEAST_S, _TIMES = 3.0, 4.0
+"""Processor time of a mutant: so many seconds, and so many times what the solution takes for the same tests."""
+_PATIENCE_S, _SLOWER = 20.0, 5.0
+"""By the clock: for what sleeps or waits."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What became of a mutant.
+
+    Attributes:
+        fate: killed, lived or idle (a fault that met nothing it could spoil; it counts as no mutant).
+        by: the test that killed it, and why.
+    """
+
+    mutant: Mutant
+    fate: str
+    by: str = ""
+
+
+class Notes:
+    """What earlier runs have found, in a file to which a line is added for each mutant: a stopped run loses nothing.
+
+    That a test has killed a mutant stays true while that test and the cells that are no tests stay as they are; that
+    a mutant lives, while all do.
+    """
+
+    def __init__(self, path: Path | None, notebook: nbformat.NotebookNode) -> None:
+        self._path = path
+        cells = _graded(notebook)
+        self._tests = {cell.id: _hash(cell.source) for cell in cells if is_test(cell)}
+        self._others = _hash(*(cell.source for cell in cells if not is_test(cell)))
+        self._faults = Path(wrongly.__file__).read_text(encoding="utf-8")
+        self._known: dict[str, list[str]] = {}
+        if path and path.is_file():
+            for line in path.read_text(encoding="utf-8").splitlines():
+                with suppress(ValueError):  # the line that was being written
+                    key, *found = json.loads(line)
+                    self._known[key] = found
+
+    def get(self, mutant: Mutant) -> Trial | None:
+        """Return what is known of a mutant."""
+        fate, by, witness = self._known.get(self._key(mutant), ("", "", ""))
+        return Trial(mutant, fate, by) if fate and witness == self._witness(by) else None
+
+    def add(self, trial: Trial) -> None:
+        """Write down what became of one."""
+        if self._path:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self._path.open("a", encoding="utf-8") as file:
+                about = [self._key(trial.mutant), trial.fate, trial.by, self._witness(trial.by)]
+                file.write(json.dumps(about) + "\n")
+
+    def _key(self, mutant: Mutant) -> str:
+        return _hash(self._others, mutant.task, mutant.source, self._faults if mutant.faulty else "")
+
+    def _witness(self, by: str) -> str:
+        return self._tests.get(by.partition(": ")[0]) or _hash(*self._tests.values())
+
+
+def code_of(notebook: nbformat.NotebookNode) -> str:
+    """Return a hash of the cells that are run when the lab is graded."""
+    return _hash(*(cell.source for cell in _graded(notebook)))
+
+
+def _graded(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code" and not explored(cell)]
+
+
+def _hash(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:32]
+
+
+def try_all(
+    prepare: Callable[[], Prepared],
+    cells: Mapping[str, str],
+    mutants: Sequence[Mutant],
+    notes: Notes,
+    *,
+    jobs: int = 1,
+) -> Iterator[Trial]:
+    """Yield what becomes of each mutant, in their order.
+
+    prepare: starts a process that has run the lab; cells: the ids of the tasks' cells, by grade_id. Raises SourceError
+    if the solution itself does not earn full marks.
+    """
+    with ExitStack() as stack:
+        pool = stack.enter_context(ThreadPoolExecutor(jobs))
+        free: SimpleQueue[Prepared] = SimpleQueue()
+        for process in pool.map(lambda _: prepare(), range(jobs)):
+            free.put(stack.enter_context(process))
+        costs = _costs(process, tuple(cells.values()))
+
+        def attempt(mutant: Mutant) -> Trial:
+            if known := notes.get(mutant):
+                return known
+            process = free.get()
+            try:
+                trial = _attempt(process, {cells[mutant.task]: mutant.source}, mutant, costs)
+            finally:
+                free.put(process)
+            notes.add(trial)
+            return trial
+
+        try:
+            yield from pool.map(attempt, mutants)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _attempt(process: Prepared, changed: Mapping[str, str], mutant: Mutant, costs: Mapping[str, float]) -> Trial:
+    cpu_s = _LEAST_S + _TIMES * sum(costs.get(key, 0.0) for key in process.seen(changed))
+    answer = process.answer(changed, first=True, cpu_s=cpu_s, time_s=_PATIENCE_S + _SLOWER * cpu_s)
+    for key, outcome in answer.tests.items():
+        if not outcome.full:
+            return Trial(mutant, "killed", f"{key}: {outcome.why}")
+    return Trial(mutant, "idle" if answer.idle else "lived")
+
+
+def _costs(process: Prepared, tasks: Collection[str]) -> dict[str, float]:
+    """Return the processor time of each test of the solution, with the cells before it that are run again."""
+    found = process.answer(process.own(tasks)).tests
+    lost = [f"{key}: {outcome.why}" for key, outcome in found.items() if not outcome.full]
+    if lost:
+        raise SourceError(
+            f"the solution does not earn full marks: {'; '.join(lost)}",
+            hint="a mutant tells nothing there: mend the solution or the test",
+        )
+    costs, before = {}, 0.0
+    for key, outcome in found.items():
+        costs[key], before = outcome.cpu_s - before, outcome.cpu_s
+    return costs

@@ -1,0 +1,295 @@
+"""Faults of a whole function, as decorators, and of a value: what a mutant calls when it runs.
+
+A fault takes what it knows to spoil (an array, a tensor, a number) and leaves the rest alone. `seen` and `touched` say
+whether it met any: a fault of the result's dtype changes nothing in a function that returns texts.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Iterable
+from itertools import islice
+from typing import Any
+
+__all__ = [
+    "cached_by_first_call", "cached_by_shape", "changing", "coarse", "first_only", "idle", "kept", "list_for_tuple",
+    "narrowed", "one_buffer", "rounded", "tensor_for_number", "tuple_for_list", "unsigned", "widened", "without_first",
+    "without_last", "zero_dimensional",
+]  # fmt: skip
+
+Function = Callable[..., Any]
+_found = {"seen": 0, "touched": 0}
+_kept: dict[str, Any] = {}
+_NARROWER = {"float64": "float32", "float32": "float16", "complex128": "complex64", "int64": "int32"}
+_WIDER = {"float32": "float64", "float16": "float32", "int32": "int64", "bfloat16": "float32", "uint8": "int64"}
+_DIGITS = 3
+_LARGEST = 65504
+"""The largest number of float16."""
+
+
+def idle() -> bool:
+    """Whether faults were called, and none of them found anything that it could spoil."""
+    return _found["seen"] > 0 and _found["touched"] == 0
+
+
+# -------------------------------------------------------------------------------------------------------- of a result
+def _of_result(spoil: Callable[[Any], Any]) -> Callable[[Function], Function]:
+    def decorate(function: Function) -> Function:
+        @functools.wraps(function)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            result = function(*args, **kwargs)
+            _found["seen"] += 1
+            return spoil(result)
+
+        return wrapper
+
+    return decorate
+
+
+def _everywhere(spoil: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return what spoils a value, or those that a tuple, list or dict holds."""
+
+    def inside(value: Any) -> Any:
+        if type(value) in (tuple, list):
+            return type(value)(map(inside, value))
+        if type(value) is dict:
+            return {key: inside(item) for key, item in value.items()}
+        new = spoil(value)
+        _found["touched"] += new is not value
+        return new
+
+    return inside
+
+
+def _cast(table: dict[str, str]) -> Callable[[Any], Any]:
+    def cast(value: Any) -> Any:
+        name = str(getattr(value, "dtype", "")).removeprefix("torch.")
+        if name not in table:
+            return value
+        if _is_tensor(value):
+            return value.to(getattr(sys.modules["torch"], table[name]))
+        return value.astype(table[name]) if hasattr(value, "astype") else value
+
+    return cast
+
+
+def _rounded(value: Any) -> Any:
+    if type(value) is float:
+        return round(value, _DIGITS)
+    if _is_tensor(value) and value.is_floating_point():
+        return value.round(decimals=_DIGITS)
+    return value.round(_DIGITS) if getattr(getattr(value, "dtype", None), "kind", "") in ("f", "c") else value
+
+
+def _zero_dimensional(value: Any) -> Any:
+    import numpy as np
+
+    return np.asarray(value) if type(value) in (int, float) or isinstance(value, np.generic) else value
+
+
+def _tensor_for_number(value: Any) -> Any:
+    torch = sys.modules.get("torch")
+    return torch.tensor(value) if torch and type(value) in (int, float) else value
+
+
+def _whole(kind: type, other: type) -> Callable[[Any], Any]:
+    def spoil(value: Any) -> Any:
+        if type(value) is not kind:
+            return value
+        _found["touched"] += 1
+        return other(value)
+
+    return spoil
+
+
+narrowed = _of_result(_everywhere(_cast(_NARROWER)))
+widened = _of_result(_everywhere(_cast(_WIDER)))
+rounded = _of_result(_everywhere(_rounded))
+zero_dimensional = _of_result(_everywhere(_zero_dimensional))
+tensor_for_number = _of_result(_everywhere(_tensor_for_number))
+list_for_tuple = _of_result(_whole(tuple, list))
+tuple_for_list = _of_result(_whole(list, tuple))
+
+
+# --------------------------------------------------------------------------------------------------- of several calls
+def cached_by_shape(function: Function) -> Function:
+    """A result is given again to arguments of the same shapes and lengths, and the same single numbers and texts."""
+    return _cached(function, lambda given: (tuple(map(_form, given[0])), tuple((n, _form(v)) for n, v in given[1])))
+
+
+def cached_by_first_call(function: Function) -> Function:
+    """The first result is given again, whatever the arguments are."""
+    return _cached(function, lambda _value: None)
+
+
+def _cached(function: Function, key_of: Callable[[Any], Any]) -> Function:
+    known: dict[Any, Any] = {}
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        key = key_of((args, tuple(sorted(kwargs.items()))))
+        _found["seen"] += 1
+        if key in known:
+            _found["touched"] += 1
+        else:
+            known[key] = function(*args, **kwargs)
+        return known[key]
+
+    return wrapper
+
+
+def _form(value: Any) -> Any:
+    """Return what is looked at of an argument: an array's shape and dtype, a list's length, a plain value."""
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        return "array", tuple(value.shape), str(value.dtype)
+    if isinstance(value, list | tuple):
+        numbers = all(type(item) in (int, float) for item in value)
+        return type(value), len(value), *(() if numbers else map(_form, value))
+    return (type(value), value) if isinstance(value, str | int | float | bool | bytes | None) else id(value)
+
+
+def one_buffer(function: Function) -> Function:
+    """Results of one shape are written into one array, so that each call changes what an earlier one returned."""
+    buffers: dict[Any, Any] = {}
+    place = [0]
+
+    def reused(value: Any) -> Any:
+        place[0] += 1
+        if not getattr(value, "shape", ()) or not hasattr(value, "dtype"):
+            return value
+        is_tensor = _is_tensor(value)
+        if (is_tensor and value.requires_grad) or not (is_tensor or type(value).__module__ == "numpy"):
+            return value
+        key = (place[0], tuple(value.shape), str(value.dtype))
+        if key not in buffers:
+            buffers[key] = value.clone() if is_tensor else value.copy()
+        buffers[key][...] = value
+        return buffers[key]
+
+    spoil = _everywhere(reused)
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        place[0] = 0
+        _found["seen"] += 1
+        return spoil(result)
+
+    return wrapper
+
+
+def kept(name: str, make: Callable[[], Any]) -> Any:
+    """Return what `make` made the first time."""
+    if name not in _kept:
+        _kept[name] = make()
+    return _kept[name]
+
+
+# ----------------------------------------------------------------------------------------------------- of an argument
+def changing(name: str) -> Callable[[Function], Function]:
+    """Return a decorator: the argument of this name is changed in place when the result is known."""
+
+    def decorate(function: Function) -> Function:
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            result = function(*args, **kwargs)
+            _found["seen"] += 1
+            _change(signature.bind(*args, **kwargs).arguments.get(name))
+            return result
+
+        return wrapper
+
+    return decorate
+
+
+def coarse(name: str) -> Callable[[Function], Function]:
+    """Return a decorator: of this argument's numbers only so much is seen as float16 holds."""
+    return _of_argument(name, _coarse)
+
+
+def unsigned(name: str) -> Callable[[Function], Function]:
+    """Return a decorator: this argument's numbers are seen without their sign."""
+    return _of_argument(name, _unsigned)
+
+
+def _of_argument(name: str, spoil: Callable[[Any], Any]) -> Callable[[Function], Function]:
+    inside = _everywhere(spoil)
+
+    def decorate(function: Function) -> Function:
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            given = signature.bind(*args, **kwargs)
+            _found["seen"] += 1
+            if name in given.arguments:
+                given.arguments[name] = inside(given.arguments[name])
+            return function(*given.args, **given.kwargs)
+
+        return wrapper
+
+    return decorate
+
+
+def _coarse(value: Any) -> Any:
+    import numpy as np
+
+    if type(value) is float:
+        return float(np.float16(value)) if 1e-4 < abs(value) < _LARGEST else value
+    if _is_tensor(value) and value.is_floating_point() and not value.requires_grad:
+        return value.half().to(value.dtype)
+    if _is_array(value) and value.dtype in (np.float64, np.float32):
+        return np.where(np.abs(value) < _LARGEST, value.astype(np.float16), value).astype(value.dtype)
+    return value
+
+
+def _unsigned(value: Any) -> Any:
+    if type(value) in (int, float) or (_is_array(value) and value.dtype.kind in "if"):
+        return abs(value)
+    if _is_tensor(value) and value.dtype != sys.modules["torch"].bool and not value.requires_grad:
+        return value.abs()
+    return value
+
+
+def _change(value: Any) -> None:
+    """Add one to every number of an array, or the last item of a list once more."""
+    if _is_tensor(value) and value.numel():
+        value.data.copy_(~value.data if value.dtype == sys.modules["torch"].bool else value.data + 1)
+    elif _is_array(value) and value.ndim and value.size and value.dtype.kind in "biuf":
+        value[...] = ~value if value.dtype.kind == "b" else value + 1
+    elif type(value) is list and value:
+        value.append(value[-1])
+    elif type(value) is dict and value:
+        value.popitem()
+    else:
+        return
+    _found["touched"] += 1
+
+
+# -------------------------------------------------------------------------------------------------------- of a series
+def without_last(items: Iterable[Any]) -> Iterable[Any]:
+    """All but the last."""
+    return list(items)[:-1]
+
+
+def without_first(items: Iterable[Any]) -> Iterable[Any]:
+    """All but the first."""
+    return islice(items, 1, None)
+
+
+def first_only(items: Iterable[Any]) -> Iterable[Any]:
+    """The first alone."""
+    return islice(items, 1)
+
+
+def _is_tensor(value: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def _is_array(value: Any) -> bool:
+    return type(value).__module__ == "numpy" and hasattr(value, "dtype")

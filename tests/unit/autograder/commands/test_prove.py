@@ -1,0 +1,160 @@
+"""The prove command on a small course, whose lab has one hole."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+import pytest
+from click.testing import CliRunner, Result
+
+from autograder.cli import main
+from autograder.proof import read_records
+
+TASK = '''\
+def largest(numbers):
+    """Return the largest number, None of no numbers."""
+    ### BEGIN SOLUTION
+    best = None
+    for number in numbers:
+        if best is None or number > best:
+            best = number
+    return best
+    ### END SOLUTION
+'''
+TEST = """\
+assert largest([]) is None
+assert largest([1]) == 1
+assert largest([1.5, 3.25, 2.5]) == 3.25
+"""
+MISSING = """\
+given = [-0.1, -3.0]
+assert largest(given) == -0.1
+assert given == [-0.1, -3.0]
+"""
+HOLE = ["@wrongly.changing('numbers')", "@wrongly.coarse('numbers')", "@wrongly.unsigned('numbers')"]
+
+
+def _cell(source: str, grade_id: str, **options: object) -> nbformat.NotebookNode:
+    cell = nbformat.v4.new_code_cell(source)
+    about = {
+        "grade_id": grade_id,
+        "grade": False,
+        "solution": False,
+        "locked": True,
+        "schema_version": 3,
+        "task": False,
+    }
+    cell.metadata.nbgrader = about | options
+    return cell
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Callable[[str], Path]:
+    """Return a function that writes a course of another's making, with this test."""
+
+    def write(test: str) -> Path:
+        folder = tmp_path / "source" / "ps1"
+        folder.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "nbgrader_config.py").write_text("c = get_config()\n")
+        notebook = nbformat.v4.new_notebook()
+        notebook.cells = [
+            nbformat.v4.new_markdown_cell("### The largest\n\nLeave the numbers as they are."),
+            _cell(TASK, "largest", solution=True, locked=False),
+            _cell(test, "test-largest", grade=True, points=2),
+        ]
+        nbformat.write(notebook, folder / "problem.ipynb")
+        return tmp_path
+
+    return write
+
+
+def _prove(root: Path, *options: str) -> Result:
+    return CliRunner().invoke(main, ["prove", "ps1", "--course", str(root), *options])
+
+
+def _fates(result: Result) -> dict[str, str]:
+    return {line["after"]: line["fate"] for line in map(json.loads, result.stdout.splitlines())}
+
+
+def test_a_hole_is_found_shown_and_closed_by_a_case(course: Callable[[str], Path]) -> None:
+    root = course(TEST)
+    shown = _prove(root)
+    assert shown.exit_code == 0, shown.output
+    assert "    Leave the numbers as they are." in shown.stdout
+    assert "+@wrongly.changing('numbers')\n def largest(numbers):" in shown.stdout
+    fates = _fates(_prove(root, "--json"))
+    assert [after for after in HOLE if fates[after] != "lived"] == []
+    fates = _fates(_prove(course(TEST + MISSING), "--json"))
+    assert [after for after in HOLE if fates[after] != "killed"] == []
+
+
+def test_survivors_are_answered_by_entries_and_the_rate_is_recorded(course: Callable[[str], Path]) -> None:
+    root = course(TEST + MISSING)
+    asked = _prove(root, "--check", "--toml")
+    assert asked.exit_code == 1
+    assert "not answered\nhint: a case that it fails, a clearer text, or an entry" in asked.stderr
+    listed = asked.stdout.replace('reason = ""', 'reason = "which of two equal numbers is returned is open"')
+    path = root / "source/ps1/equivalent.toml"
+    path.write_text(listed)
+    answered = _prove(root, "--check", "--write")
+    assert answered.exit_code == 0, answered.output
+    assert "0 survivors; 100.0 % of those that are wrong are found" in answered.stdout
+    [record] = read_records(root)
+    assert record.whole.survivors == 0 < record.whole.equivalent
+    path.write_text(listed.replace("number >= best", "number >> best"))
+    stale = _prove(root)
+    assert stale.exit_code == 1
+    assert "there is no such mutant\nhint: the line has changed" in stale.stderr
+
+
+def test_an_endless_mutant_ends_and_a_second_run_knows_what_the_first_has_found(
+    course: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("autograder.proof.trials._LEAST_S", 0.5)
+    root = course("assert largest(iter([1, 2])) == 2\n")
+    path = root / "source/ps1/problem.ipynb"
+    endless = "    numbers = list(numbers)\n    while numbers:\n        numbers.pop()\n    return 2\n"
+    loop = TASK.partition("    best")[0] + endless
+    path.write_text(path.read_text().replace(json.dumps(TASK)[1:-1], json.dumps(loop)[1:-1]))
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells[1].source = loop
+    nbformat.write(notebook, path)
+    first = _prove(root, "--json")
+    found = {line["after"]: line["by"] for line in map(json.loads, first.stdout.splitlines())}
+    assert found["pass"] == "test-largest: its process ended, or its time was over"
+    notes = root / ".autograder/proof/ps1.jsonl"
+    written = notes.read_text()
+    notes.write_text(written[:-10])  # stopped while it wrote
+    assert _prove(root, "--json").stdout == first.stdout
+    assert notes.read_text() != written[:-10]
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (("--task", "smallest"), 1, "ps1: no task 'smallest'\nhint: known: largest"),
+        (("--write", "--sample", "3"), 2, "leave out --task and --sample"),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    course: Callable[[str], Path], options: tuple[str, ...], code: int, words: str
+) -> None:
+    result = _prove(course(TEST), *options)
+    assert result.exit_code == code
+    assert words in result.stderr
+
+
+def test_a_solution_that_fails_its_test_is_an_error(course: Callable[[str], Path]) -> None:
+    result = _prove(course("assert largest([1]) == 2\n"))
+    assert result.exit_code == 1
+    assert "does not earn full marks: test-largest: AssertionError" in result.stderr
+
+
+def test_a_sample_is_always_the_same(course: Callable[[str], Path]) -> None:
+    root = course(TEST)
+    found = _prove(root, "--json", "--sample", "4").stdout
+    assert len(found.splitlines()) == 4
+    assert _prove(root, "--json", "--sample", "4", "--jobs", "2").stdout == found

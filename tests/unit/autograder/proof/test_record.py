@@ -1,0 +1,73 @@
+"""Records of proofs: counts, the page that is made of them, and whether they are of the labs as they are."""
+
+from __future__ import annotations
+
+import importlib.util
+import platform
+from pathlib import Path
+
+import pytest
+
+from autograder.errors import CourseError
+from autograder.proof import (
+    Mutant,
+    Record,
+    Trial,
+    code_of,
+    mutants_of,
+    read_equivalent,
+    read_records,
+    source_hash,
+    tasks_of,
+)
+from autograder.proof.equivalent import NAME
+from autograder.proof.record import Count, record_of
+from autograder.release.build import to_notebook
+from autograder.release.source import read_source
+
+ROOT = Path(__file__).parents[4]
+RECORDS = read_records(ROOT)
+every_record = pytest.mark.parametrize("record", RECORDS, ids=[record.lab for record in RECORDS])
+
+
+def _trial(after: str, fate: str, task: str = "a") -> Trial:
+    return Trial(Mutant(task, "operator", "f", "return 1", after, ""), fate)
+
+
+def test_a_record_counts_what_became_of_the_mutants(tmp_path: Path) -> None:
+    trials = [_trial("x", "killed"), _trial("y", "lived"), _trial("z", "lived", "b"), _trial("w", "idle")]
+    record = record_of("lab", "hash", trials, [("a", "f", "return 1", "y"), ("a", "f", "return 1", "x")])
+    assert record.tasks == {"a": Count(2, 1, 1), "b": Count(1, 0, 0)}
+    assert record.rules == {"operator": Count(3, 1, 1)}
+    assert (record.whole.survivors, record.whole.rate, record.idle) == (1, 50.0, 1)
+    assert Record.read(record.write(tmp_path)) == record
+
+
+def test_a_file_that_is_no_record_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "docs/proof/lab.json"
+    path.parent.mkdir(parents=True)
+    path.write_text('{"lab": "lab"}')
+    with pytest.raises(CourseError, match=r"lab\.json: not a record"):
+        read_records(tmp_path)
+
+
+@every_record
+def test_a_record_is_of_the_lab_as_it_is_and_leaves_no_survivor(record: Record) -> None:
+    folder = ROOT / "solutions" / record.lab
+    notebook = to_notebook(read_source(folder))
+    again = f"autograder prove {record.lab} --write, then make docs"
+    assert record.source == source_hash(code_of(notebook), folder / NAME), again
+    assert record.whole.survivors == 0
+    assert record.whole.equivalent == len(read_equivalent(folder / NAME))
+    if record.python == ".".join(platform.python_version_tuple()[:2]):
+        mutants = sum(len(mutants_of(task)) for task in tasks_of(notebook))
+        assert mutants == record.whole.mutants + record.idle, again
+
+
+def test_the_page_about_proofs_is_what_the_records_say() -> None:
+    spec = importlib.util.spec_from_file_location("make_proof", ROOT / "docs/make_proof.py")
+    assert spec is not None
+    assert spec.loader is not None
+    maker = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(maker)
+    assert (ROOT / "docs/proof.md").read_text(encoding="utf-8") == maker.render(RECORDS), "make docs"
