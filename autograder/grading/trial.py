@@ -14,7 +14,6 @@ import nbformat
 from autograder.boundary.evaluation import evaluates, imported_names, parsed
 from autograder.boundary.given import CLASSES, brought_along
 from autograder.boundary.locked import global_names
-from autograder.boundary.observation import observes
 from autograder.boundary.parsing import syntax_tree
 from autograder.errors import SubmissionError, in_one_line
 from autograder.execution import Executor
@@ -219,6 +218,8 @@ class Trial:
         There those that make code of texts would run what a student's function returns, and those that look at how
         something is computed would look at another process than where it is.
         """
+        from autograder.boundary.observation import observes  # NumPy, which a run that tries nothing does without
+
         checks = checks_of(self._rows, others=self.others)
         found, before = {}, set[str]()
         for row in self._rows:

@@ -16,10 +16,10 @@ from typing import Any
 import nbformat
 
 from autograder.errors import SandboxError
-from autograder.notebook import metadata_of
+from autograder.notebook import metadata_of, to_explore
 from autograder.proof.reach import reached
 
-__all__ = ["Answer", "Outcome", "Prepared", "explored", "is_test"]
+__all__ = ["Answer", "Outcome", "Prepared", "is_test"]
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "TF_NUM_INTRAOP_THREADS")
 _PROGRAM = ("-m", "autograder.proof.prepared_main")
@@ -86,7 +86,7 @@ class Prepared(AbstractContextManager["Prepared"]):
         much as it likes if 0. threads: of numerical libraries; as many as they like if 0. folder: where it runs.
         Raises SandboxError if the process does not begin.
         """
-        cells = [cell for cell in notebook.cells if cell.cell_type == "code" and not explored(cell)]
+        cells = [cell for cell in notebook.cells if cell.cell_type == "code" and not to_explore(cell)]
         self._sources = {cell.id: cell.source for cell in cells}
         self._tests = [
             cell.id for cell in cells if metadata_of(cell).get("grade") and not metadata_of(cell).get("solution")
@@ -175,11 +175,6 @@ class Prepared(AbstractContextManager["Prepared"]):
 
 def _outcome(found: Mapping[str, Any]) -> Outcome:
     return Outcome(**(dict(found) | {name: tuple(found.get(name, ())) for name in ("failed", "passed")}))
-
-
-def explored(cell: nbformat.NotebookNode) -> bool:
-    """Whether a cell is not run when the lab is graded."""
-    return bool(cell.metadata.get("labkit", {}).get("explore"))
 
 
 def is_test(cell: nbformat.NotebookNode) -> bool:

@@ -14,9 +14,10 @@ from queue import SimpleQueue
 import nbformat
 
 from autograder.errors import SourceError
+from autograder.notebook import to_explore
 from autograder.proof import wrongly
 from autograder.proof.mutants import Mutant
-from autograder.proof.prepared import Prepared, explored, is_test
+from autograder.proof.prepared import Prepared, is_test
 
 __all__ = ["Notes", "Trial", "code_of", "try_all"]
 
@@ -86,7 +87,7 @@ def code_of(notebook: nbformat.NotebookNode) -> str:
 
 
 def _graded(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
-    return [cell for cell in notebook.cells if cell.cell_type == "code" and not explored(cell)]
+    return [cell for cell in notebook.cells if cell.cell_type == "code" and not to_explore(cell)]
 
 
 def _hash(*texts: str) -> str:
