@@ -10,7 +10,7 @@ from typing import Any
 import click
 from rich.cells import cell_len, set_cell_size
 
-from autograder.collect import LEFT_OUT, Row, collect_lab
+from autograder.collect import LEFT_OUT, SYSTEMS, Row, collect_lab
 from autograder.commands.common import COURSE, LAB, ROSTER_FILE, SYSTEM_HINTS, command
 from autograder.commands.table import plain
 from autograder.course import open_course
@@ -27,7 +27,7 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 @click.option(
     "--from",
     "system",
-    type=click.Choice(["auto", "canvas", "moodle", "gradescope", "folders"]),
+    type=click.Choice(SYSTEMS),
     default="auto",
     show_default=True,
     help="Where it comes from; 'folders' are named after students.",

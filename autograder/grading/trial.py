@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -113,10 +113,8 @@ class Trial:
         notes = [_LIVE.format(f"'{name}'", ", ".join(sorted(s.live))) for name, s in standings.items() if s.live]
         if not why_not:
             return Found(self._tests, notes=self._named(notes), standings=standings)
-        own = self._try(notebook, self._tests)
-        # Of a test that the instructor's own notebook fails, nobody knows whose names they are: the student's, as ever.
-        self._kept = {name: names for name, names in self._kept.items() if name not in own}
-        within = frozenset(why_not)
+        own, within = self._try(notebook, self._tests), frozenset(why_not)
+        self._forget_kept(own)
         while (wrong := self._try(notebook, within)) and (needed := self._needed(wrong.keys() - own.keys(), within)):
             why_not |= dict.fromkeys(needed, _NEEDED)
             within |= needed
@@ -138,6 +136,10 @@ class Trial:
             standings,
             {name: names for name, names in self._kept.items() if name in within},
         )
+
+    def _forget_kept(self, lost: Collection[str]) -> None:
+        """Keep no name from students for a test that the instructor's own notebook fails: nobody knows whose it is."""
+        self._kept = {name: names for name, names in self._kept.items() if name not in lost}
 
     def _named(self, notes: Sequence[str]) -> tuple[str, ...]:
         return tuple(f"{self.name}: {note}" for note in notes)

@@ -4,7 +4,7 @@
         NotebookClient(notebook, km=manager, timeout=30).execute()
 
 Where many programs need the same frameworks, `Prewarmed(choose(), ("torch",))` is a sandbox that has imported them
-before. `bubblewrap`, `limits` and `prewarmed` say in their docstrings what each of them defends, and what not.
+before. `bubblewrap`, `limits_only` and `prewarmed` say in their docstrings what each of them defends, and what not.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The sandbox where namespaces are unavailable: Landlock, a filter of system calls, and the limits of `limits.py`.
+"""The sandbox where namespaces are unavailable: Landlock, a filter of system calls, and the limits of `limits_only.py`.
 
 It needs no privileges and no setting, so that it stands in an ordinary container too. It needs Linux 6.12, or 6.2 when
 the grader runs as root.
@@ -14,7 +14,7 @@ Defended, against code that does whatever it likes:
 - Other processes, the grader's and other submissions' included: it can neither signal, trace nor look into them. It
   sees their names and arguments, and the names of sockets; no secret is among them.
 - Privileges, and the rest of the kernel: as in `seccomp.py`.
-- The machine: as in `limits.py`.
+- The machine: as in `limits_only.py`.
 
 Not defended: as in `bubblewrap.py`; the disk as a whole; and sockets in the file system or, before Linux 6.12, abstract
 ones to which the process's user may connect: where there are such sockets, results are marked. /dev/shm and /tmp are

@@ -177,6 +177,40 @@ CASES["kernel"] = Case(
     {"rebinds": "found = ['0']\nMORE = 0\ndef add(a, b): return 0"},
     {"shell": "found", "perhaps": "MORE"},
 )
+CASES["functions"] = Case(
+    """
+    import enum
+    class Kind(enum.Enum):
+        RED = 1
+        BLUE = 2
+    BASE = 10
+    def shifted(x, by=BASE): return add(x, 1) + by
+    UNIT = 1
+    def stepped(x): return add(x, UNIT) + BASE
+    """,
+    "def add(a, b): return a + b",
+    {
+        "constants": "assert add(1, 1) == Kind.BLUE.value",
+        "default": "assert shifted(1) == 12",
+        "beneath": "assert stepped(1) == 12",
+    },
+    {"uses the names": "Kind = BASE = UNIT = shifted = 'my own'\ndef add(a, b): return a + b"},
+    {
+        "rebinds": """
+            BASE, UNIT = 12, 0
+            class Kind:
+                class BLUE: value = 0
+            def shifted(x, by=BASE): return by
+            def add(a, b): return 0
+            """,
+        "changes": """
+            Kind.BLUE._value_ = 0
+            shifted.__defaults__ = (12,)
+            BASE = 12
+            def add(a, b): return 0
+            """,
+    },
+)
 HELPER = "TWO = 2\ndef near(a, b): return abs(a - b) < 1e-9\n"
 
 
