@@ -88,9 +88,7 @@ class Prepared(AbstractContextManager["Prepared"]):
         """
         cells = [cell for cell in notebook.cells if cell.cell_type == "code" and not to_explore(cell)]
         self._sources = {cell.id: cell.source for cell in cells}
-        self._tests = [
-            cell.id for cell in cells if metadata_of(cell).get("grade") and not metadata_of(cell).get("solution")
-        ]
+        self._tests = [cell.id for cell in cells if is_test(cell)]
         self._bounds = {"time_s": time_s, "memory_mib": memory_mib}
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (as long as the process)
         self._process = subprocess.Popen(
