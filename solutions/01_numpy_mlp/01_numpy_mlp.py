@@ -194,7 +194,7 @@ check.score(1)
 #
 # The gradient is short; derive it once on paper: $\partial L/\partial z_{ij} = (p_{ij} - [j = y_i])/n$.
 #
-# `softmax_cross_entropy(logits, labels)` takes shapes `(n, k)` and `(n,)`
+# `softmax_cross_entropy(logits, labels)` takes shapes `(n, k)` and `(n,)`,
 # leaves both as they were, and returns the loss, a number, and its gradient, shape `(n, k)`.
 # For one row `[0, 0]` with label 0 they are `0.693` and `[[-0.5, 0.5]]`. About 7 lines; NumPy needs no loop.
 
