@@ -274,15 +274,16 @@ def _asking(
 
 
 def _needed(ours: Sequence[Statement], wanted: frozenset[str]) -> list[Statement]:
-    """Return, in order, what gives these names their meaning, and what acts on it: a seed, a shuffle."""
+    """Return, in order, what gives these names their meaning, and what acts on it: a seed, a shuffle, `setup()`."""
+    data = {name for s in ours if not s.defines and not only_imports(s.node) for name in s.binds}
     known: set[str] = set()
     more: set[str] = set(wanted)
     chosen: set[int] = set()
     while more - known:
         known |= more
-        for place, statement in enumerate(ours):
-            acts = not statement.binds and bool(statement.uses) and statement.uses <= known | _BUILT_IN
-            if statement.binds & known or acts:
+        for place, s in enumerate(ours):
+            seeds = not s.binds and bool(s.uses) and s.uses <= known | _BUILT_IN
+            if s.binds & known or (s.acts and (seeds or s.touches & known & data)):
                 chosen.add(place)
-                more |= statement.uses - _BUILT_IN
+                more |= s.uses - _BUILT_IN
     return [ours[place] for place in sorted(chosen)]

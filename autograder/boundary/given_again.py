@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.boundary.locked import all_statements, only_imports
+from autograder.boundary.locked import Statement, all_statements, only_imports
 
 __all__ = ["Unmade", "made_again"]
 
@@ -34,7 +34,7 @@ def made_again(namespace: Mapping[str, Any], cells: Sequence[Sequence[str]]) -> 
 
     cells: of each its imports, functions, classes and data, as texts.
     """
-    found = [made for cell in cells for made in _parsed(cell)]
+    found = _parsed(cells)
     bound = [made.bound(namespace) for made in found]
     changed = {name for names in bound for name, same in names.items() if not same}
     while more := {n for names, made in zip(bound, found, strict=True) if made.uses & changed for n in names} - changed:
@@ -46,23 +46,33 @@ def made_again(namespace: Mapping[str, Any], cells: Sequence[Sequence[str]]) -> 
     return {name: space.get(name, Unmade()) for name in changed if name in space or name in namespace}
 
 
-def _parsed(cell: Sequence[str]) -> list[_Made]:
-    nodes = [ast.parse(text).body[0] for text in cell]
-    imports = tuple(node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom))
-    return [_Made(node, imports) for node in nodes]
+def _parsed(cells: Sequence[Sequence[str]]) -> list[_Made]:
+    """Return the statements of these texts, each with its cell's imports."""
+    found = iter(all_statements(tuple(text for cell in cells for text in cell)))
+    made: list[_Made] = []
+    for cell in cells:
+        some = [next(found) for _ in cell]
+        imports = tuple(one.node for one in some if isinstance(one.node, ast.Import | ast.ImportFrom))
+        made += [_Made(one, imports) for one in some]
+    return made
 
 
 @dataclass(frozen=True)
 class _Made:
     """A statement that binds names, and its cell's imports: calls of what they bind are compiled otherwise."""
 
-    node: ast.stmt
+    statement: Statement
     beside: tuple[ast.stmt, ...]
+
+    @property
+    def node(self) -> ast.stmt:
+        """The statement itself."""
+        return self.statement.node
 
     @property
     def acts(self) -> bool:
         """Whether it binds nothing: it is there because it acts on data, or seeds what that is drawn from."""
-        return not isinstance(self.node, _DEFINING) and not _binds(self.node)
+        return not isinstance(self.node, _DEFINING) and not self.statement.binds
 
     @property
     def uses(self) -> frozenset[str]:
@@ -81,7 +91,7 @@ class _Made:
         if isinstance(self.node, ast.ClassDef):
             return {self.node.name: self._is_class(namespace.get(self.node.name), self.node)}
         if not only_imports(self.node):
-            return dict.fromkeys(_binds(self.node), False)
+            return dict.fromkeys(self.statement.binds, False)
         scratch: dict[str, Any] = {}
         self.make(scratch)
         scratch.pop("__builtins__", None)
@@ -142,10 +152,6 @@ def _functions(member: Any) -> Iterator[types.FunctionType]:
     for _ in range(_MOST_WRAPPED):
         yield from (part for part in parts if isinstance(part, types.FunctionType))
         parts = [getattr(part, "__wrapped__", getattr(part, "__func__", None)) for part in parts]
-
-
-def _binds(node: ast.stmt) -> frozenset[str]:
-    return frozenset(name for statement in all_statements((ast.unparse(node),)) for name in statement.binds)
 
 
 def _defaults(function: Any) -> tuple[str, str]:

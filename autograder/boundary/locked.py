@@ -8,11 +8,11 @@ import json
 import re
 import symtable
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from autograder.boundary.parsing import MAGIC, syntax_tree
-from autograder.boundary.scopes import looked_up, written_to
+from autograder.boundary.scopes import declared, looked_up, written_to
 
 __all__ = [
     "STAR",
@@ -29,6 +29,9 @@ _MAX_SOURCE = 200_000
 STAR = "*"
 """Stands for what `from x import *` binds."""
 _IMPORTS = ast.Import | ast.ImportFrom
+_DEFINING = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_BINDING_ALONE = _IMPORTS | ast.Assign | ast.AnnAssign | ast.Assert | ast.Pass
+_SHOWING = {"print", "display"}
 _BINDING_UNSEEN = {"exec", "globals", "vars", "locals"}
 """Built-in names with which a statement binds names that its text does not show."""
 _RUN = re.compile(r"\s*%run\s+(?:-i\s+)?(['\"]?)([\w./-]+\.py)\1\s*$")
@@ -41,12 +44,30 @@ class Statement:
 
     Attributes:
         unseen: it may bind names that its text does not show.
+        declares: the globals that functions defined in it bind when they are called.
+        touches: what it uses, and what the functions and classes of locked cells that it uses do, and so on.
     """
 
     node: ast.stmt
     binds: frozenset[str]
     uses: frozenset[str]
     unseen: bool = False
+    declares: frozenset[str] = frozenset()
+    touches: frozenset[str] = frozenset()
+
+    @property
+    def defines(self) -> bool:
+        """Whether it defines a function or a class."""
+        return isinstance(self.node, _DEFINING)
+
+    @property
+    def acts(self) -> bool:
+        """Whether it may be there for what it does to names that others bind: fill a list, register a function."""
+        if isinstance(self.node, _DEFINING):
+            return bool(self.node.decorator_list or getattr(self.node, "bases", None))
+        if isinstance(self.node, ast.Expr) and isinstance(self.node.value, ast.Call):
+            return not isinstance(self.node.value.func, ast.Name) or self.node.value.func.id not in _SHOWING
+        return not isinstance(self.node, _BINDING_ALONE) or (isinstance(self.node, ast.Assign) and not self.binds)
 
 
 def statements(source: str) -> list[ast.stmt]:
@@ -97,7 +118,25 @@ def all_statements(cells: tuple[str, ...], expand: bool = False) -> tuple[Statem
     expand: import the modules of star imports, to know what they bind; only the trusted process does.
     """
     nodes = (part for source in cells for node in statements(source) for part in _parts(node))
-    return tuple(_statement(node, expand=expand) for node in nodes)
+    return tuple(_following([_statement(node, expand=expand) for node in nodes]))
+
+
+def _following(found: Sequence[Statement]) -> Iterator[Statement]:
+    """Yield the statements with what the functions and classes among them do where they are used.
+
+    One that is not a definition binds what these bind among the globals: `load()`, where `load` says `global LOADED`.
+    """
+    defined: dict[str, list[Statement]] = {}
+    for one in found:
+        for name in one.binds if one.defines else ():
+            defined.setdefault(name, []).append(one)
+    for one in found:
+        touched, more = frozenset[str](), one.uses
+        while more - touched:
+            touched |= more
+            more = frozenset(name for used in more for part in defined.get(used, ()) for name in part.uses)
+        called = [part.declares for used in touched for part in defined.get(used, ())] if not one.defines else []
+        yield replace(one, touches=touched, binds=one.binds.union(*called))
 
 
 def _parts(node: ast.stmt) -> list[ast.stmt]:
@@ -118,8 +157,8 @@ def _statement(node: ast.stmt, *, expand: bool) -> Statement:
     changed = frozenset(written_to(syntax_tree(source), table))
     added = {n.target.id for n in ast.walk(node) if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)}
     uses = frozenset({*looked_up(table), *changed, *(added & bound)})
-    defines = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-    return Statement(node, frozenset(bound | changed), uses, not defines and bool(uses & _BINDING_UNSEEN))
+    unseen = not isinstance(node, _DEFINING) and bool(uses & _BINDING_UNSEEN)
+    return Statement(node, frozenset(bound | changed), uses, unseen, frozenset(declared(table)))
 
 
 def _star_names(node: ast.ImportFrom) -> frozenset[str]:

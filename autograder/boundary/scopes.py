@@ -1,4 +1,4 @@
-"""Which global names a piece of code uses, and which it writes to: what is a function's own is not."""
+"""Which global names a piece of code uses, binds in its functions, and writes to: what is a function's own is not."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 import symtable
 from collections.abc import Iterator
 
-__all__ = ["looked_up", "written_to"]
+__all__ = ["declared", "looked_up", "written_to"]
 
 
 def looked_up(table: symtable.SymbolTable) -> Iterator[str]:
@@ -17,6 +17,15 @@ def looked_up(table: symtable.SymbolTable) -> Iterator[str]:
             yield symbol.get_name()
     for child in table.get_children():
         yield from looked_up(child)
+
+
+def declared(table: symtable.SymbolTable) -> Iterator[str]:
+    """Yield the global names that the functions in a piece of code bind, having said that they are global."""
+    for child in table.get_children():
+        for symbol in child.get_symbols():
+            if symbol.is_declared_global() and (symbol.is_assigned() or symbol.is_imported()):
+                yield symbol.get_name()
+        yield from declared(child)
 
 
 def written_to(node: ast.AST, table: symtable.SymbolTable) -> Iterator[str]:

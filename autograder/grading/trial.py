@@ -35,7 +35,7 @@ _MAGIC = "a cell magic decides what becomes of an error"
 _VACUOUS = "where nothing is answered it gives points there"
 _DENIED = "{} cannot be made again from the text of a locked cell, and no cell that students may change binds it"
 _LIVE = "{}: {} is data of a locked cell that students' code changes: it means what that makes of it"
-_VERSION = b"8"
+_VERSION = b"9"
 """Of what a trial looks at: what an older one has found is looked for again."""
 
 

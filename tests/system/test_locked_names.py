@@ -211,6 +211,52 @@ CASES["functions"] = Case(
             """,
     },
 )
+CASES["filled"] = Case(
+    """
+    CASES, ROWS, SEEN, KNOWN = [], {}, [], {}
+    def setup():
+        CASES.append((3, 4, 7))
+        ROWS.update(top=9)
+    setup()
+    def load():
+        global LOADED
+        LOADED = 30
+    load()
+    class Filler:
+        def fill(self): SEEN.extend([1, 2])
+    Filler().fill()
+    def register(f):
+        KNOWN[f.__name__] = f
+        return f
+    @register
+    def eleven(): return 11
+    LIST = []
+    for PART in (4, 5): LIST.append(PART)
+    """,
+    "def add(a, b): return a + b",
+    {
+        "call": "assert CASES and all(add(a, b) == c for a, b, c in CASES)",
+        "dict": "assert add(4, 5) == ROWS['top']",
+        "global": "assert add(10, 20) == LOADED",
+        "method": "assert add(1, 2) == sum(SEEN)",
+        "register": "assert add(5, 6) == KNOWN['eleven']()",
+        "appended": "assert add(4, 5) == sum(LIST)",
+        "function": "def total():\n    return sum(LIST)\nassert add(2, 7) == total()",
+    },
+    {"uses the names": "CASES = ROWS = LOADED = SEEN = KNOWN = LIST = setup = 0\ndef add(a, b): return a + b"},
+    {
+        "rebinds": """
+            CASES, ROWS, LOADED, SEEN, KNOWN, LIST = [(0, 0, 0)], {"top": 0}, 0, [0], {"eleven": lambda: 0}, [0]
+            def add(a, b): return 0
+            def setup(): CASES[:] = [(0, 0, 0)]
+            def load(): pass
+            """,
+        "changes": """
+            CASES[:], ROWS["top"], SEEN[:], KNOWN["eleven"], LIST[:] = [(0, 0, 0)], 0, [0], lambda: 0, [0]
+            def add(a, b): return 0
+            """,
+    },
+)
 HELPER = "TWO = 2\ndef near(a, b): return abs(a - b) < 1e-9\n"
 
 

@@ -1,0 +1,64 @@
+"""The standings of tests: the strongest is tried first, each is tried once, and the weakest asks everything."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.boundary.given import CLASSES, DATA, FUNCTIONS, IMPORTS, NOTHING
+from autograder.execution import Checks
+from autograder.grading.standings import Standing, Standings, opened
+
+LOCKED = """
+import math
+class Point:
+    pass
+GOAL = Point()
+BASE, TOP = 10, 12
+def near(a, b): return abs(a - b) < 1e-9
+"""
+
+
+def _standings(test: str, open_cells: tuple[str, ...] = ("def solve(x): return x",)) -> Standings:
+    checks = Checks(given={"t": (LOCKED,)}, theirs=frozenset({"solve"}))
+    return Standings(checks, {"t": test}, open_cells)
+
+
+def _all(standings: Standings) -> list[Standing]:
+    found = [standings.of["t"]]
+    while standings.next(frozenset({"t"})):
+        found.append(standings.of["t"])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("test", "levels"),
+    [
+        ("assert solve(1) == 1", [FUNCTIONS]),
+        ("assert solve(1) == math.pi", [FUNCTIONS, DATA, IMPORTS, NOTHING]),
+        ("assert solve(1) == BASE", [FUNCTIONS, DATA, IMPORTS, NOTHING]),
+        ("assert near(solve(1), 1)", [FUNCTIONS, DATA, IMPORTS, NOTHING]),
+        ("assert solve(1) is GOAL", [CLASSES, FUNCTIONS]),
+    ],
+)
+def test_the_grader_has_as_much_as_it_can_first(test: str, levels: list[int]) -> None:
+    found = [standing.level for standing in _all(_standings(test))]
+    assert list(dict.fromkeys(found)) == levels
+
+
+def test_what_the_grader_has_not_is_made_again_in_the_students_process() -> None:
+    last = _all(_standings("assert near(solve(BASE), TOP)"))[-1]
+    assert last.level == NOTHING and last.again == {"near", "BASE", "TOP"}
+
+
+def test_data_that_students_code_mentions_may_be_live_and_one_name_at_a_time() -> None:
+    found = _all(_standings("assert solve(BASE) == TOP", ("def solve(x): BASE.append(x)",)))
+    assert [standing.live for standing in found if standing.live] == [{"BASE"}]
+
+
+def test_names_that_are_not_the_students_to_give_are_denied() -> None:
+    standings = _standings("assert solve(BASE) == MORE")
+    assert standings.denied("t", frozenset({"solve", "MORE", "display"})) == {"MORE"}
+
+
+def test_a_name_that_an_open_cell_binds_or_declares_global_is_the_students() -> None:
+    assert opened(["def f():\n    global state\n    state = 1", "rows = 3", "!!! no python"]) == {"f", "state", "rows"}
