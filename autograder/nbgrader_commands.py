@@ -1,4 +1,7 @@
-"""What nbgrader's autograde and generate_feedback do in a course that has handed them over, from formgrader too."""
+"""What nbgrader's commands that release, grade and write feedback do in a course that has handed them over.
+
+Formgrader's icons do the same.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from autograder.commands.feedback import feedback_lab
+from autograder.commands.release import prove
 from autograder.commands.table import messages, plain
 from autograder.course import Course, open_course
 from autograder.errors import AutograderError, CourseError, listed
@@ -17,10 +21,17 @@ from autograder.grading.lock import only_run
 from autograder.grading.outcome import Outcome
 from autograder.grading.placement import modules
 from autograder.model import Status
+from autograder.release.publish import release_labs
 
-__all__ = ["feedback", "grade"]
+__all__ = ["feedback", "grade", "release"]
 
 _WELL = {Status.GRADED, Status.MISSING}
+
+
+def release(root: Path, lab: str, _student: str, log: logging.Logger) -> None:
+    """Release a lab, as `autograder release` does: nothing that no release wrote is written over."""
+    for line in release_labs(root, (lab,), prove):
+        log.info("%s", plain(line))
 
 
 def grade(root: Path, lab: str, student: str, log: logging.Logger, *, force: bool) -> None:

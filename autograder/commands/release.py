@@ -14,7 +14,7 @@ from autograder.grading.solution import Solution
 from autograder.release.build import Release
 from autograder.release.publish import check_labs, release_labs
 
-__all__ = ["release"]
+__all__ = ["prove", "release"]
 
 
 @click.command(short_help="Make the students' notebooks from the instructor's sources.")
@@ -48,7 +48,7 @@ def release(labs: tuple[str, ...], check: bool, skip_solution: bool, replace: bo
                 "what was released is not what the sources say", hint="autograder release, then commit both"
             )
         return
-    for line in release_labs(root, labs, _say_skipped if skip_solution else _prove, replace=replace):
+    for line in release_labs(root, labs, _say_skipped if skip_solution else prove, replace=replace):
         click.echo(line)
 
 
@@ -56,7 +56,7 @@ def _say_skipped(_course: Course, lab: str, _release: Release | None) -> None:
     click.echo(f"note: {lab}: its solution was not graded", err=True)
 
 
-def _prove(course: Course, lab: str, built: Release | None) -> None:
+def prove(course: Course, lab: str, built: Release | None) -> None:
     """Grade the solution of a lab; SourceError if one of ours fails a test. nbgrader would release any."""
     try:
         solution = Solution(course, lab, built.source_notebook if built else None)

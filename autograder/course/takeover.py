@@ -1,4 +1,4 @@
-"""nbgrader's commands, and formgrader's icons, that grade and write feedback, handed over to the autograder."""
+"""nbgrader's commands, and formgrader's icons, that release, grade and write feedback, handed over to the autograder."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from nbgrader.apps import api, autogradeapp, generatefeedbackapp
-from nbgrader.converters import Autograde, GenerateFeedback
+from nbgrader.apps import api, autogradeapp, generateassignmentapp, generatefeedbackapp
+from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
 from nbgrader.converters.base import NbGraderException
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import import_item
@@ -20,20 +20,26 @@ from autograder.markers import BEGIN_HIDDEN, strip_hidden
 __all__ = ["HideTests", "hand_over", "left_to_nbgrader"]
 
 _MODULE = "autograder.nbgrader_commands"
-"""Has `grade` and `feedback`; it is imported when one of them is used, for it needs the whole grader."""
+"""Has `release`, `grade` and `feedback`; it is imported when one of them is used, for it needs the whole grader."""
+_SOLUTION = ("IncludeHeaderFooter", "LockCells", "ClearOutput", "ClearMarkScheme", "Execute")
 _UNSAFE = "Autograde, as a command and as formgrader's icon, runs students' code outside any sandbox"
 _TELLS = "Generate Feedback prints hidden tests to students"
 
 
 def hand_over(config: Any) -> None:
-    """Let the autograder do what nbgrader's autograde and generate_feedback are asked to; for nbgrader_config.py.
+    """Let the autograder do what nbgrader's generate_assignment, autograde and generate_feedback are asked to.
 
-    nbgrader has no setting for that: both names are bound to other classes where its commands and formgrader look for
-    them. These do as nbgrader does in every course whose configuration has not called this.
+    For nbgrader_config.py. nbgrader has no setting for that: the names are bound to other classes where its commands
+    and formgrader look for them. These do as nbgrader does in every course whose configuration has not called this.
     """
     config.Autograder.in_nbgrader = True
     if "release_feedback" not in config.ExchangeFactory:  # a hub may have an exchange of its own
         config.ExchangeFactory.release_feedback = "autograder.course.exchange.ReleaseFeedback"
+    # A solution is for students, too, once it is due; its tests are run before they are hidden.
+    config.GenerateSolution.preprocessors = [
+        *(f"nbgrader.preprocessors.{name}" for name in _SOLUTION),
+        f"{__name__}.HideTests",
+    ]
     # If a page of nbgrader's own is made all the same, by a program that uses its classes:
     config.GenerateFeedback.preprocessors = [
         f"{__name__}.HideTests",
@@ -41,6 +47,8 @@ def hand_over(config: Any) -> None:
         "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
     ]
     for module, name, ours in (
+        (api, "GenerateAssignment", _GenerateAssignment),
+        (generateassignmentapp, "GenerateAssignment", _GenerateAssignment),
         (api, "Autograde", _Autograde),
         (autogradeapp, "Autograde", _Autograde),
         (api, "GenerateFeedback", _GenerateFeedback),
@@ -74,6 +82,14 @@ class HideTests(NbGraderPreprocessor):  # type: ignore[misc]
 
 def _ours(config: Any) -> bool:
     return bool(config.Autograder.get("in_nbgrader"))
+
+
+class _GenerateAssignment(GenerateAssignment):  # type: ignore[misc]
+    def start(self) -> None:
+        if _ours(self.config):  # --force, which formgrader always gives, is no leave to write over somebody's work
+            _instead(self, "release")
+        else:
+            super().start()
 
 
 class _Autograde(Autograde):  # type: ignore[misc]

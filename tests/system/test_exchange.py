@@ -106,3 +106,28 @@ def test_what_the_icons_cannot_do_is_said_where_they_were_clicked(course: Path) 
     assert "nothing handed in for 01_tiny" in written["log"]
     assert not sent["success"]
     assert f"{old}: not a page of the autograder's, and it may show hidden tests; nothing was sent" in sent["log"]
+
+
+def test_generate_writes_over_nobodys_work(course: Path) -> None:
+    handed_out = course / "release" / TINY / f"{TINY}.ipynb"
+    before = handed_out.read_bytes()
+    handed_out.unlink()
+    assert clicked(course, ("generate_assignment", TINY))[0]["success"]
+    assert handed_out.read_bytes() == before
+    solved = nbformat.writes(answered(course, add=ADD))
+    handed_out.write_text(solved)
+    (again,) = clicked(course, ("generate_assignment", TINY))
+    assert not again["success"]
+    assert "not as it was released, so it was kept" in again["log"]
+    done = process("nbgrader", "generate_assignment", TINY, "--force", cwd=course)
+    assert done.returncode != 0
+    assert handed_out.read_text() == solved
+
+
+def test_a_solution_for_students_shows_no_hidden_test(course: Path) -> None:
+    done = process("nbgrader", "generate_solution", TINY, cwd=course)
+    assert done.returncode == 0, done.stderr
+    (made,) = (course / "solution").rglob("*.ipynb")
+    assert "def add" in made.read_text()
+    assert "HIDDEN TESTS" not in made.read_text()
+    assert SECRET not in made.read_text()
