@@ -1,4 +1,4 @@
-"""nbgrader's commands, and formgrader's icons, that release, grade and write feedback, handed over to the autograder."""
+"""nbgrader's commands, and formgrader's icons, that release and grade and write feedback, done by the autograder."""
 
 from __future__ import annotations
 
