@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-__all__ = ["BROKEN", "DIED", "GUARD", "KERNEL_ENDED", "MIME", "NOT_RUN", "TIMED_OUT"]
+__all__ = ["BROKEN", "DIED", "ESSENTIAL_SHARE", "GUARD", "KERNEL_ENDED", "MIME", "NOT_RUN", "TIMED_OUT"]
 
 MIME = "application/vnd.labkit.check+json"
 """Of the output in which `check.score` reports the cases of a test cell; labkit writes it."""
 
 GUARD = "Guard"
 """Name of the error in a guard, a case that counts only beside another that passes, where none passed."""
+
+ESSENTIAL_SHARE = 0.5
+"""The most that a cell earns, as a share of its points, where an essential case failed."""
 
 NOT_RUN = "NotRun"
 """Name of the error in a graded cell that was not run."""

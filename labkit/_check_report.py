@@ -20,7 +20,11 @@ __all__ = ["MIME", "Case", "CheckFailed", "Ledger", "Score", "advice", "error_me
 MIME = "application/vnd.labkit.check+json"
 """The media type under which a score travels with a cell's output; graders read the cases from it."""
 
+_HALF = 0.5
+"""The most that a cell earns, as a share of its points, where an essential case failed."""
+
 _MAX_MESSAGE = 1000
+_ESSENTIAL = "what the task is about: without it at most half of the points"
 _KNOWN = {"Mismatch", "TimeLimit", "ProcessDied", "WireError", "CodeMade", "RankError", "ProcessError"}
 """Names of errors that are nobody's own, beside the built-in ones: students read the name in a hidden case."""
 # JupyterLab's own colours, which follow its theme; the others for every other front end.
@@ -42,6 +46,8 @@ class Case:
     weight: float = 1.0
     error: str = ""
     guard: bool = False
+    essential: bool = False
+    more: str = ""
 
     def reason(self) -> str:
         """Return why the case failed; nothing of a hidden one."""
@@ -49,6 +55,7 @@ class Case:
 
     def __str__(self) -> str:
         lines = [f"{'pass' if self.passed else 'FAIL'}  {self.title}", *self.reason().splitlines()]
+        lines += [_ESSENTIAL] if self.essential and not self.passed else []
         return "\n      ".join([*lines, f"look at: {self.hint}"] if self.hint else lines)
 
     def html(self) -> str:
@@ -56,6 +63,10 @@ class Case:
         colour, mark = (_GREEN, "✓") if self.passed else (_RED, "✗")
         message = f"{_MESSAGE}{escape(self.reason())}</div>" if self.reason() else ""
         hint = f"<div>Look at: {escape(self.hint)}</div>" if self.hint else ""
+        if self.more:
+            hint += f"<details><summary>Another hint</summary>{escape(self.more)}</details>"
+        if self.essential and not self.passed:
+            hint += f"<div><i>{_ESSENTIAL.capitalize()}.</i></div>"
         return (
             f"{_ROW}{_CELL};color:{colour};font-weight:bold'>{mark}</td>"
             f"{_CELL}'>{escape(self.title)}{message}{hint}</td></tr>"
@@ -70,6 +81,8 @@ class Score:
         self.cases = cases if any(c.passed and not c.guard for c in cases) else tuple(map(_unearned, cases))
         total = sum(case.weight for case in cases)
         share = sum(case.weight for case in self.cases if case.passed) / total
+        if any(case.essential and not case.passed for case in self.cases):
+            share = min(share, _HALF)
         self.points = self.max_points if self.full else round(self.max_points * share, 2)
 
     @property
@@ -124,31 +137,30 @@ class Ledger:
         self.open = False
 
     @contextlib.contextmanager
-    def case(self, title: str, *, hint: str, weight: float, hidden: bool, guard: bool) -> Iterator[None]:
-        """Record one case: passed if the body ends without an exception."""
+    def case(self, case: Case) -> Iterator[None]:
+        """Record a case, given as it is if the body ends without an exception."""
         if self.open:
-            raise RuntimeError(f"check.case({title!r}) stands inside another case: close that one first")
-        if not 0 < weight < math.inf:
-            raise ValueError(f"check.case({title!r}): weight must be positive and finite, got {weight}")
+            raise RuntimeError(f"check.case({case.title!r}) stands inside another case: close that one first")
+        if not 0 < case.weight < math.inf:
+            raise ValueError(f"check.case({case.title!r}): weight must be positive and finite, got {case.weight}")
         self.start()
         self.open = True
-        message, error = "", ""
+        failed: dict[str, Any] = {"hint": "", "more": ""}
         try:
             # A warning on stderr would cost the whole cell in nbgrader.
             with contextlib.redirect_stderr(sys.stdout):
                 yield
         except Mismatch as mismatch:
-            message, error, hint = str(mismatch.args[0]), "Mismatch", mismatch.hint or hint
+            failed = {"message": str(mismatch.args[0]), "error": "Mismatch", "hint": mismatch.hint or case.hint}
         except KeyboardInterrupt:  # the person, or the grader's time limit
             raise
         except BaseException as exception:
-            message, hint = error_message(exception), advice(exception, hint, hidden=hidden)
-            error = type(exception).__name__ or "Exception"
-            if hidden and not (error in _KNOWN or isinstance(getattr(builtins, error, None), type)):
-                error = "Error"
+            hint = advice(exception, case.hint, hidden=case.hidden)
+            failed = {"message": error_message(exception), "error": _name(exception, case), "hint": hint}
+            failed |= {} if hint == case.hint else {"more": ""}
         finally:
             self.open = False
-        self.cases.append(Case(title, not error, message, hint if error else "", hidden, weight, error, guard))
+        self.cases.append(replace(case, passed="error" not in failed, **failed))
 
     def start(self) -> None:
         """Forget the cases of an earlier cell that never reached its score."""
@@ -186,7 +198,7 @@ def advice(exception: BaseException, hint: str, *, hidden: bool = False) -> str:
 
     hidden: of a hidden case students read this, and what the exception holds may be what the case gave their code.
     """
-    if isinstance(exception, NotImplementedError):
+    if _unfinished(exception):
         return ""  # the work has not begun
     if isinstance(exception, NameError):
         name = f"`{exception.name}`" if exception.name and not hidden else "the name"
@@ -204,18 +216,37 @@ def advice(exception: BaseException, hint: str, *, hidden: bool = False) -> str:
 def error_message(exception: BaseException) -> str:
     """Return what was raised and, when it came from a notebook's cell, the line that raised it."""
     text = "".join(traceback.format_exception_only(exception)).strip()  # survives a __str__ that raises
-    if isinstance(exception, NotImplementedError):
+    if _unfinished(exception):
         return ": ".join(["not implemented yet", *text.split(": ", 1)[1:]])[:_MAX_MESSAGE]
     text = text if len(text) <= _MAX_MESSAGE else f"{text[:_MAX_MESSAGE]}..."
+    return f"{text}\n{place}" if (place := _place(exception)) else text
+
+
+def _name(exception: BaseException, case: Case) -> str:
+    """Return the name under which an error is recorded; of a hidden case only one that is nobody's own."""
+    name = type(exception).__name__ or "Exception"
+    if isinstance(exception, NotImplementedError) and not _unfinished(exception):
+        return "Error"
+    known = name in _KNOWN or isinstance(getattr(builtins, name, None), type)
+    return name if known or not case.hidden else "Error"
+
+
+def _unfinished(exception: BaseException) -> bool:
+    """Whether this comes from a stub, and not from a library in which something is not implemented."""
+    if not isinstance(exception, NotImplementedError):
+        return False
+    place = _place(exception)
+    return not place or "NotImplementedError" in place
+
+
+def _place(exception: BaseException) -> str:
+    """Return the line of a notebook's cell that raised this, "in softmax, line 3: return z / total"; empty if none."""
     if line := getattr(exception, "notebook_line", ""):  # raised in another process, which has the notebook
-        return f"{text}\n{line}"
-    frames = [
-        (frame, line)
-        for frame, line in traceback.walk_tb(exception.__traceback__)
-        if frame.f_globals.get("__name__") == "__main__"
-    ]
+        return str(line)
+    walked = traceback.walk_tb(exception.__traceback__)
+    frames = [(frame, line) for frame, line in walked if frame.f_globals.get("__name__") == "__main__"]
     if not frames:
-        return text
+        return ""
     frame, number = frames[-1]
     source = linecache.getline(frame.f_code.co_filename, number).strip()
-    return f"{text}\nin {frame.f_code.co_name}, line {number}: {source}" if source else text
+    return f"in {frame.f_code.co_name}, line {number}: {source}" if source else ""

@@ -34,7 +34,7 @@ from labkit._assertions import (
     same,
     sentence,
 )
-from labkit._check_report import CheckFailed, Ledger, Score, error_message
+from labkit._check_report import Case, CheckFailed, Ledger, Score, error_message
 from labkit._values import Array, Remote, adopt, describe, digits, is_tensor, items, local, numbers, plain, remotes
 
 __all__ = [
@@ -67,26 +67,43 @@ _ledger = Ledger()
 
 # ---------------------------------------------------------------------------------------------------- cases and score
 def case(
-    title: str, *, hint: str = "", weight: float = 1.0, guard: bool = False
+    title: str,
+    *,
+    hint: str = "",
+    more: str = "",
+    weight: float = 1.0,
+    guard: bool = False,
+    essential: bool = False,
 ) -> contextlib.AbstractContextManager[None]:
     """Return a context that records one case: passed if its body ends without an exception.
 
-    title: what holds, as a sentence a student understands. hint: where to look when it does not. guard: the case says
-    what must not happen (an argument changed, a wrong name accepted). An answer that does nothing satisfies that: so it
-    counts only if a case of the cell that is no guard passes.
+    title: what holds, as a sentence a student understands. hint: where to look when it does not. more: a second hint,
+    which opens when a student asks for it. guard: the case says what must not happen (an argument changed, a wrong name
+    accepted). An answer that does nothing satisfies that: so it counts only if a case of the cell that is no guard
+    passes. essential: the case says what the task is about: without it the cell earns at most half of its points.
     """
-    return _ledger.case(title, hint=hint, weight=weight, hidden=False, guard=guard)
+    about: dict[str, Any] = {"hint": hint, "more": more, "weight": weight, "guard": guard, "essential": essential}
+    return _ledger.case(Case(title, passed=True, **about))
 
 
 def hidden_case(
-    title: str, *, hint: str = "", weight: float = 1.0, guard: bool = False
+    title: str,
+    *,
+    hint: str = "",
+    more: str = "",
+    weight: float = 1.0,
+    guard: bool = False,
+    essential: bool = False,
 ) -> contextlib.AbstractContextManager[None]:
-    """Return a case for a hidden block: students later see its title and hint, never the values."""
-    return _ledger.case(title, hint=hint, weight=weight, hidden=True, guard=guard)
+    """Return a case for a hidden block: students later see its title and hints, never the values."""
+    about: dict[str, Any] = {"hint": hint, "more": more, "weight": weight, "guard": guard, "essential": essential}
+    return _ledger.case(Case(title, passed=True, hidden=True, **about))
 
 
 def score(points: float) -> Score:
     """Return the credit for the cases of this cell: `points` times the weighted share that passed, to two decimals.
+
+    At most half of them where an essential case failed.
 
     Write it as the last line: nbgrader reads the number as partial credit. Raises RuntimeError if no case ran and,
     while nbgrader validates a student's notebook, CheckFailed with one line a case (its dialog shows nothing else).

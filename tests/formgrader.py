@@ -14,8 +14,9 @@ from traitlets.config import Config
 __all__ = ["COMMANDS", "Page", "rendered_notebook"]
 
 TAGS = {
-    "a", "blockquote", "br", "code", "dd", "del", "div", "dl", "dt", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr",
-    "img", "input", "li", "ol", "p", "pre", "span", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
+    "a", "blockquote", "br", "code", "dd", "del", "details", "div", "dl", "dt", "em", "h1", "h2", "h3", "h4", "h5",
+    "h6", "hr", "i", "img", "input", "li", "ol", "p", "pre", "span", "strong", "summary", "table", "tbody", "td",
+    "th", "thead", "tr", "ul",
 }  # fmt: skip
 ATTRIBUTES = {"alt", "checked", "class", "disabled", "id", "role", "start", "tabindex", "type"}
 COMMANDS = re.compile(r"\\(href|url|class|cssId|style|data|mmlToken|bbox|unicode|require|texttip|mathtip|toggle)")

@@ -13,7 +13,7 @@ import nbformat
 __all__ = ["Case", "Execution", "Failure", "Report", "read_cases"]
 
 Case = dict[str, Any]
-"""One thing that a test checked: title, message, hint, error, passed, hidden, weight."""
+"""One thing that a test checked: title, message, hint, more, error, passed, hidden, essential, weight."""
 
 _MAX_TEXT = 2000
 _MAX_CASES = 1000
@@ -142,7 +142,9 @@ def _read_case(case: Any) -> Case:
     if not 0 < weight < math.inf or not isinstance(case["passed"], bool):
         raise ValueError("weight or passed")
     texts = {key: str(case[key])[:_MAX_TEXT] for key in ("title", "message", "hint", "error")}
-    return {**texts, "passed": case["passed"], "hidden": bool(case["hidden"]), "weight": weight}
+    texts["more"] = str(case.get("more", ""))[:_MAX_TEXT]  # a notebook may import a labkit from before
+    flags = {"hidden": bool(case["hidden"]), "essential": bool(case.get("essential", False))}
+    return {**texts, **flags, "passed": case["passed"], "weight": weight}
 
 
 def _text(value: Any, longest: int) -> str:

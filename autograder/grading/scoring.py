@@ -17,7 +17,7 @@ from autograder.errors import counted
 from autograder.execution.results import Case, Execution, Failure, Report, read_cases
 from autograder.markers import BEGIN_HIDDEN
 from autograder.model import CellScore, CellSpec
-from autograder.protocol import GUARD, KERNEL_ENDED, MIME, NOT_RUN
+from autograder.protocol import ESSENTIAL_SHARE, GUARD, KERNEL_ENDED, MIME, NOT_RUN
 from autograder.submission.sanitize_outputs import error, plain
 
 __all__ = ["put_points", "score_notebook"]
@@ -147,6 +147,8 @@ def _earned(report: Report, row: CellSpec, *, apart: bool, secret: bool) -> tupl
         return 0.0, _NO_SCORE, ()
     passed = math.fsum(case["weight"] for case in report.cases if case["passed"])
     share = passed / math.fsum(case["weight"] for case in report.cases)
+    if any(case.get("essential") and not case["passed"] for case in report.cases):
+        share = min(share, ESSENTIAL_SHARE)
     full = all(case["passed"] for case in report.cases)
     return row.points if full else round(row.points * share, 2), "", report.cases
 

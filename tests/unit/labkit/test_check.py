@@ -415,3 +415,62 @@ def test_a_guard_that_fails_says_why() -> None:
     with check.hidden_case("nothing is changed", guard=True):
         check.equal(1, 2)
     assert check.score(1).cases[0].message == "expected 2, got 1"
+
+
+# ---------------------------------------------------------------------------------------- essential cases, second hints
+@pytest.mark.parametrize(
+    ("essential", "others", "points"),
+    [(True, [True, True], 4), (False, [True, True, True], 2), (False, [True, False, False], 1), (True, [False], 2)],
+)
+def test_without_an_essential_case_at_most_half_of_the_points_are_earned(
+    essential: bool, others: list[bool], points: float
+) -> None:
+    check.begin()
+    with check.case("what the task is about", essential=True):
+        check.true(essential, "it")
+    for number, passes in enumerate(others):
+        with check.case(f"case {number}"):
+            check.true(passes, "it")
+    result = check.score(4)
+    assert result.points == points
+    assert ("at most half of the points" in str(result)) == (not essential)
+
+
+def test_a_second_hint_opens_on_demand_and_only_where_the_case_failed() -> None:
+    check.begin()
+    for good in (True, False):
+        with check.case(f"case {good}", hint="the maximum of each row", more="keepdims keeps the shape"):
+            check.true(good, "it")
+    passed, failed = check.score(1).cases
+    assert (passed.hint, passed.more) == ("", "")
+    assert (failed.hint, failed.more) == ("the maximum of each row", "keepdims keeps the shape")
+    assert "<details><summary>Another hint</summary>keepdims keeps the shape</details>" in failed.html()
+    assert "keepdims" not in str(failed)
+
+
+def test_a_second_hint_stays_away_where_the_exception_says_better_what_to_do() -> None:
+    check.begin()
+    with check.case("spelled otherwise", hint="a", more="b"):
+        raise NameError("name 'softmx' is not defined", name="softmx")
+    (case,) = check.score(1).cases
+    assert "is `softmx` spelled exactly so" in case.hint and not case.more
+
+
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        ('raise NotImplementedError("Task 3: softmax")', "NotImplementedError"),
+        ("torch.library_call()", "Error"),
+        ("", "NotImplementedError"),
+    ],
+)
+def test_what_a_library_has_not_implemented_is_no_unfinished_task(line: str, error: str) -> None:
+    check.begin()
+    with check.case("a case", hint="look here"):
+        raised = NotImplementedError("Could not run 'aten::x' with arguments from the 'Y' backend")
+        raised.notebook_line = f"in softmax, line 3: {line}" if line else ""  # type: ignore[attr-defined]
+        raise raised
+    (case,) = check.score(1).cases
+    assert case.error == error
+    assert case.message.startswith("not implemented yet") == (error != "Error")
+    assert case.hint == ("look here" if error == "Error" else "")

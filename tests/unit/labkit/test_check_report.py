@@ -60,6 +60,8 @@ def test_a_score_is_a_number_to_nbgrader_and_json_to_graders() -> None:
         "weight": 1.0,
         "error": "Mismatch",
         "guard": False,
+        "essential": False,
+        "more": "",
     }
 
 
@@ -85,7 +87,7 @@ def test_what_the_student_s_code_raises_in_a_hidden_case_tells_nothing_of_it(err
         raise error
 
     ledger = Ledger()
-    with ledger.case("hidden", hint="shift by the maximum", weight=1, hidden=True, guard=False):
+    with ledger.case(Case("hidden", passed=True, hint="shift by the maximum", hidden=True)):
         answer()
     (case,) = ledger.cases
     assert "0.731" in case.message + str(error) + str(getattr(error, "name", "")) + type(error).__name__
@@ -104,9 +106,9 @@ def test_the_table_follows_the_theme_of_jupyterlab() -> None:
 
 @given(st.text(), st.text(), st.text(), st.booleans())
 def test_text_in_the_table_is_never_markup(title: str, message: str, hint: str, passed: bool) -> None:
-    case = Case(title + HOSTILE, passed, message + HOSTILE, hint + HOSTILE)
+    case = Case(title + HOSTILE, passed, message + HOSTILE, hint + HOSTILE, essential=True, more=hint + HOSTILE)
     page = Score(1, (case,))._repr_mimebundle_()["text/html"]
-    assert {tag for tag, _ in tags(page)} <= {"table", "tr", "td", "div"}
+    assert {tag for tag, _ in tags(page)} <= {"table", "tr", "td", "div", "details", "summary", "i"}
     assert {name for _, names in tags(page) for name in names} <= {"style"}
 
 

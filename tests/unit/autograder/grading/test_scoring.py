@@ -106,6 +106,14 @@ def test_credit_is_the_weighted_share_of_the_cases() -> None:
     assert [c["passed"] for c in score.cases] == [True, False]
 
 
+@pytest.mark.parametrize(("cases", "points"), [
+    ([case(essential=True), case(False)], 1.0), ([case(False, essential=True), *[case()] * 3], 1.0),
+    ([case(False, 9.0, essential=True), case()], 0.2), ([case(essential=True), case()], 2.0),
+])  # fmt: skip
+def test_without_an_essential_case_at_most_half_counts(cases: list[dict[str, Any]], points: float) -> None:
+    assert scored([bundle(report(*cases))]).points == points
+
+
 def test_a_score_of_labkit_is_read_as_it_was_written() -> None:
     for passed in (True, False):
         written = Score(
