@@ -15,10 +15,12 @@ from autograder.notebook import metadata_of
 __all__ = [
     "BEGIN_HIDDEN",
     "BEGIN_SOLUTION",
+    "DELIMITERS",
     "END_HIDDEN",
     "END_SOLUTION",
     "EXPLORE",
     "TASK",
+    "canonical",
     "clear",
     "clear_solutions",
     "strip_hidden",
@@ -26,6 +28,8 @@ __all__ = [
 
 BEGIN_SOLUTION, END_SOLUTION = "### BEGIN SOLUTION", "### END SOLUTION"
 BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
+DELIMITERS = ("BEGIN HIDDEN TESTS", "END HIDDEN TESTS")
+"""What nbgrader's ClearHiddenTests looks for, anywhere in a line, unless a course says otherwise."""
 EXPLORE = "# explore: change anything here; this cell is not run when your work is graded"
 TASK = re.compile(r"^### (Task \d+)\. ", re.MULTILINE)
 _HEADING = re.compile(r"^#{1,3} .*$", re.MULTILINE)
@@ -71,12 +75,36 @@ def clear(code: str, task: str, where: Callable[[int], str]) -> str:
     return "\n".join(lines)
 
 
-def strip_hidden(source: str) -> str:
+def canonical(source: str, delimiters: tuple[str, str] = DELIMITERS) -> str:
+    """Return a test's source with our own markers wherever nbgrader begins and ends to hide lines.
+
+    delimiters: the texts that ClearHiddenTests of the course looks for. It hides the lines that hold them, too: a
+    comment becomes the marker, a line that does something as well stays, within the markers.
+    """
+    begin, end = delimiters
+    kept: list[str] = []
+    inside = False
+    for line in source.split("\n"):
+        indent = line[: len(line) - len(line.lstrip())]
+        code = [] if line.lstrip().startswith("#") else [line]
+        if not inside and begin in line:
+            kept += [indent + BEGIN_HIDDEN, *code]
+            inside = True
+        elif end in line:
+            kept += [indent + BEGIN_HIDDEN] if code and not inside else []
+            kept += [*code, indent + END_HIDDEN]
+            inside = False
+        else:
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def strip_hidden(source: str, delimiters: tuple[str, str] = DELIMITERS) -> str:
     """Return a test cell's source without its hidden blocks, as students receive it."""
     kept, hidden = [], False
-    for line in source.split("\n"):
+    for line in canonical(source, delimiters).split("\n"):
         hidden = hidden or line.strip() == BEGIN_HIDDEN
-        if not hidden:
+        if not hidden and line.strip() != END_HIDDEN:
             kept.append(line)
         hidden = hidden and line.strip() != END_HIDDEN
     return "\n".join(kept)

@@ -13,6 +13,7 @@ import nbformat
 from nbconvert.preprocessors import ExecutePreprocessor
 from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.converters.base import NbGraderException
+from nbgrader.preprocessors import ClearHiddenTests
 from traitlets import TraitError, import_item
 
 from autograder.course import gradebook
@@ -118,7 +119,13 @@ def cells_to_be(app: Any, lab: str, notebook: nbformat.NotebookNode | None, scra
         if notebook is not None:
             gradebook.add_lab(book, lab)
             save_cells(notebook, lab, url)
-        return {} if gradebook.language(book, lab) else gradebook.lab_rows(book, lab)
+        return {} if gradebook.language(book, lab) else gradebook.lab_rows(book, lab, hidden_delimiters(app))
+
+
+def hidden_delimiters(app: Any) -> tuple[str, str]:
+    """Return the texts between which this course's release hides the lines of a test."""
+    hiding = ClearHiddenTests(parent=app)
+    return hiding.begin_test_delimeter, hiding.end_test_delimeter
 
 
 def left_alone(app: Any, lab: str) -> Sequence[str]:

@@ -149,7 +149,7 @@ class Course:
     def notebooks(self, lab: str) -> dict[str, list[CellSpec]]:
         """Return the notebooks of a lab and their cells; CourseError if it was not released, or is not in Python."""
         with self._gradebook() as book:
-            rows = gradebook.lab_rows(book, lab)
+            rows = gradebook.lab_rows(book, lab, converters.hidden_delimiters(self.app))
             if other := gradebook.language(book, lab):
                 raise CourseError(
                     f"{lab}: its notebooks are in {other}", hint="only Python is graded here; use nbgrader autograde"

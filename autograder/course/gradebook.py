@@ -22,6 +22,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SAWarning, SQLAlchemyError
 
 from autograder.errors import CourseError
+from autograder.markers import canonical
 from autograder.model import CellSpec
 
 __all__ = [
@@ -133,8 +134,11 @@ def lab_names(book: Gradebook) -> list[str]:
     return sorted(assignment.name for assignment in book.assignments)
 
 
-def lab_rows(book: Gradebook, lab: str) -> dict[str, list[CellSpec]]:
-    """Return the notebooks of a lab and their cells; raise CourseError if there are none."""
+def lab_rows(book: Gradebook, lab: str, delimiters: tuple[str, str]) -> dict[str, list[CellSpec]]:
+    """Return the notebooks of a lab and their cells; raise CourseError if there are none.
+
+    delimiters: where hidden tests begin and end in this course; in what is returned our own markers stand there.
+    """
     try:
         notebooks = book.find_assignment(lab).notebooks
     except MissingEntry:
@@ -145,7 +149,10 @@ def lab_rows(book: Gradebook, lab: str) -> dict[str, list[CellSpec]]:
             f"{lab}: no such lab in the gradebook (there: {known})", hint=f"release it first: autograder release {lab}"
         )
     try:
-        return {notebook.name: [_row(notebook, cell) for cell in notebook.source_cells] for notebook in notebooks}
+        return {
+            notebook.name: [_row(notebook, cell, delimiters) for cell in notebook.source_cells]
+            for notebook in notebooks
+        }
     except LookupError as error:  # a word that is none of those that a column may hold
         raise CourseError(f"the gradebook: what it holds of {lab} cannot be read: {error}", hint=_BY_HAND) from error
 
@@ -253,7 +260,7 @@ def quiet() -> Iterator[None]:
             log.disabled = before
 
 
-def _row(notebook: Any, cell: Any) -> CellSpec:
+def _row(notebook: Any, cell: Any, delimiters: tuple[str, str]) -> CellSpec:
     grade = {c.name: c for c in notebook.grade_cells}.get(cell.name)
     task = {c.name: c for c in notebook.task_cells}.get(cell.name)
     worth = grade or task
@@ -266,7 +273,7 @@ def _row(notebook: Any, cell: Any) -> CellSpec:
     return CellSpec(
         grade_id=cell.name,
         cell_type=cell.cell_type,
-        source=cell.source,
+        source=canonical(cell.source, delimiters) if worth else cell.source,
         checksum=cell.checksum or "",
         locked=bool(cell.locked),
         grade=grade is not None,

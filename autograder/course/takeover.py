@@ -13,9 +13,10 @@ from nbgrader.converters.base import NbGraderException
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import import_item
 
+from autograder.course.converters import hidden_delimiters
 from autograder.course.execution import ExecuteElsewhere
 from autograder.errors import AutograderError
-from autograder.markers import BEGIN_HIDDEN, strip_hidden
+from autograder.markers import strip_hidden
 
 __all__ = ["HideTests", "hand_over", "left_to_nbgrader"]
 
@@ -73,9 +74,10 @@ class HideTests(NbGraderPreprocessor):  # type: ignore[misc]
     """Leaves hidden tests out of a notebook, and what their cells put out, but for the points."""
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        delimiters = hidden_delimiters(self.parent)
         for cell in nb.cells:
-            if cell.cell_type == "code" and BEGIN_HIDDEN in cell.source:
-                cell.source = strip_hidden(cell.source)
+            if cell.cell_type == "code" and (shown := strip_hidden(cell.source, delimiters)) != cell.source:
+                cell.source = shown
                 cell.outputs = []
         return nb, resources
 

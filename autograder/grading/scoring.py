@@ -15,6 +15,7 @@ from autograder.boundary.locked import statements
 from autograder.course import nbgrader_points
 from autograder.errors import counted
 from autograder.execution.results import Case, Execution, Failure, Report, read_cases
+from autograder.execution.syntax import called
 from autograder.markers import BEGIN_HIDDEN
 from autograder.model import CellScore, CellSpec
 from autograder.protocol import ESSENTIAL_SHARE, GUARD, KERNEL_ENDED, MIME, NOT_RUN
@@ -29,6 +30,7 @@ _NO_SCORE = "the checks did not reach their score"
 _NO_REPORT = "the test did not report"
 _UNSAID = "no points in a hidden test"
 _SECRET = "an error in a hidden test, or beside one"
+_CASES = {"case", "hidden_case"}
 _STUB = "NotImplementedError"
 _TOLD_APART = ("AssertionError", _STUB)
 _RETOLD = "what it says is not shown, because tests with hidden lines ran beside your code"
@@ -82,7 +84,9 @@ def _score_cell(
     if retold and report.failure is not None and not report.failure.ours:
         message = f"{_class_of(report.failure)}: {_RETOLD}"
     _show(cell, report, row, points, message)
-    if retold:
+    if secret and not apart:
+        cases = [_as_written(_without_values(case), row) for case in cases]
+    elif retold:
         cases = [_without_values(case) for case in cases]
     return CellScore(name, row.grade_id, points, row.points, cases=tuple(cases), message=message)
 
@@ -95,6 +99,20 @@ def _without_values(case: Case) -> Case:
     """Return a case without what the student's code has said, or returned; the rest is the instructor's."""
     told = {"error": case["error"] if case["error"] in _TOLD_APART else "Error", "message": _RETOLD}
     return case if case["passed"] or case["error"] == GUARD else {**case, **told}
+
+
+def _as_written(case: Case, row: CellSpec) -> Case:
+    """Return a case with no text but what the test's own cases are called: this one the student's process reported."""
+    said = {
+        node.value
+        for call in ast.walk(ast.Module(statements(row.source), []))
+        if called(call) in _CASES and isinstance(call, ast.Call)
+        for node in (*call.args[:1], *(word.value for word in call.keywords if word.arg in {"hint", "more"}))
+        if isinstance(node, ast.Constant)
+    }
+    titles = {"title": case["title"] if case["title"] in said else "a case of this test"}
+    titles |= {"message": "", "error": ""} if case["passed"] else {}
+    return {**case, **titles, **{key: case.get(key, "") if case.get(key) in said else "" for key in ("hint", "more")}}
 
 
 # ---------------------------------------------------------------------------------------------------------- the report

@@ -17,7 +17,7 @@ import nbformat
 
 from autograder.course import checksum
 from autograder.errors import SubmissionError
-from autograder.markers import strip_hidden
+from autograder.markers import canonical, strip_hidden
 from autograder.model import CellSpec
 from autograder.notebook import grade_id_of
 from autograder.submission.file_size import check_size
@@ -252,7 +252,7 @@ def _changes(cell: nbformat.NotebookNode, row: CellSpec, handed_out: Mapping[str
 
 def _was_changed(cell: nbformat.NotebookNode, row: CellSpec, handed_out: Mapping[str, Collection[str]] | None) -> bool:
     """Whether a student edited a locked cell; one handed out before the instructor fixed it is not an edit."""
-    if cell.source.strip() in {row.source.strip(), strip_hidden(row.source).strip()}:
+    if {cell.source.strip(), canonical(cell.source).strip()} & {row.source.strip(), strip_hidden(row.source).strip()}:
         return False
     if handed_out is not None:  # the checksum stands in the student's file, and anybody can compute it
         return text_hash(cell.source) not in handed_out.get(row.grade_id, ())

@@ -2,70 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import textwrap
-from collections.abc import Mapping
 from pathlib import Path
 
-import nbformat
 import pytest
 
-from autograder.course import open_course
-from autograder.grading.outcome import Outcome
-from tests.system.courses import autograder, grade
+from tests.system.courses import autograder
+from tests.system.foreign import ANSWER, Foreign, points
 
 pytestmark = pytest.mark.slow
 
 HIDDEN = "### BEGIN HIDDEN TESTS\nassert square(-4711) == 4711 ** 2\n### END HIDDEN TESTS"
-ANSWER = "def square(x):\n    ### BEGIN SOLUTION\n    return x * x\n    ### END SOLUTION\n"
-
-
-class Foreign:
-    """A course with one lab: locked helpers, an answer, and tests that a dictionary gives by their names."""
-
-    def __init__(self, root: Path, tests: Mapping[str, str], *, locked: str = "", answer: str = ANSWER) -> None:
-        self.root = root
-        notebook = nbformat.v4.new_notebook()
-        cells = [
-            ("given", locked, "locked"),
-            ("answer", answer, "solution"),
-            *((n, s, "grade") for n, s in tests.items()),
-        ]
-        for name, source, kind in cells:
-            cell = nbformat.v4.new_code_cell(textwrap.dedent(source).strip(), id=name)
-            about = {"grade": kind == "grade", "solution": kind == "solution", "locked": kind != "solution"}
-            points = {"points": 1} if kind == "grade" else {}
-            cell.metadata["nbgrader"] = {
-                **about, **points, "grade_id": name, "schema_version": 3, "task": False, "cell_type": "code"
-            }  # fmt: skip
-            notebook.cells.append(cell)
-        notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
-        (root / "source/hw").mkdir(parents=True)
-        nbformat.write(notebook, root / "source/hw/hw.ipynb")
-        (root / "nbgrader_config.py").write_text("c = get_config()\n")
-        result = autograder("release", "--skip-solution", "--course", root)
-        assert result.exit_code == 0, result.output
-
-    def hand_in(self, student: str, answer: str | None = None) -> None:
-        folder = self.root / "submitted" / student / "hw"
-        folder.mkdir(parents=True)
-        notebook = nbformat.read(self.root / "release/hw/hw.ipynb", as_version=4)
-        for cell in notebook.cells:
-            if cell.id == "answer" and answer is not None:
-                cell.source = textwrap.dedent(answer).strip()
-        nbformat.write(notebook, folder / "hw.ipynb")
-
-    def grade(self) -> dict[str, Outcome]:
-        return grade(self.root, lab="hw")
-
-    def isolated(self) -> set[str]:
-        """Return the tests that ran apart."""
-        modes = json.loads((open_course(self.root).state / "hw.modes.json").read_text())
-        return set(modes["hw"]["isolated"])
-
-
-def points(outcome: Outcome) -> dict[str, float | None]:
-    return {cell.grade_id: cell.points for cell in outcome.result.cells}
 
 
 VACUOUS = {

@@ -8,15 +8,18 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from nbgrader.preprocessors import ClearHiddenTests
 
 from autograder.errors import SourceError
 from autograder.markers import (
     BEGIN_HIDDEN,
     BEGIN_SOLUTION,
+    DELIMITERS,
     END_HIDDEN,
     END_SOLUTION,
+    canonical,
     clear,
     clear_solutions,
     strip_hidden,
@@ -195,3 +198,34 @@ def test_hidden_blocks_are_stripped() -> None:
 
 def test_a_hidden_block_that_is_not_closed_hides_the_rest() -> None:
     assert strip_hidden(f"a = 1\n{BEGIN_HIDDEN}\nb = 2") == "a = 1"
+
+
+LINES = st.sampled_from([
+    "a = 1", "    b = 2", "", "# BEGIN HIDDEN TESTS", BEGIN_HIDDEN, "### BEGIN HIDDEN TESTS ###",
+    "x = 1  # BEGIN HIDDEN TESTS", "# END HIDDEN TESTS", END_HIDDEN, "y = 2  # END HIDDEN TESTS",
+    "#END HIDDEN TESTS, BEGIN VERBORGEN", "## BEGIN VERBORGEN", "  # END VERBORGEN", "'### BEGIN HIDDEN TESTS'",
+])  # fmt: skip
+
+
+@given(st.lists(LINES, min_size=1, max_size=9), st.sampled_from([DELIMITERS, ("BEGIN VERBORGEN", "END VERBORGEN")]))
+def test_what_is_hidden_is_what_nbgrader_hides(lines: list[str], delimiters: tuple[str, str]) -> None:
+    source = "\n".join(lines)
+    begin, end = delimiters
+    assume(delimiters == DELIMITERS or "HIDDEN TESTS" not in source)  # ours hide in any course
+    nbgrader = ClearHiddenTests(begin_test_delimeter=begin, end_test_delimeter=end)
+    cell = nbformat.v4.new_code_cell(source)
+    try:
+        nbgrader._remove_hidden_test_region(cell)
+    except RuntimeError:  # it releases nothing
+        return
+    assert strip_hidden(source, delimiters) == cell.source
+    ours = canonical(source, delimiters)
+    assert [line for line in ours.split("\n") if not line.lstrip().startswith("#")] == [
+        line for line in lines if not line.lstrip().startswith("#")
+    ]
+    kept, inside = [], False
+    for line in ours.split("\n"):
+        inside = inside or line.strip() == BEGIN_HIDDEN
+        kept += [] if inside or line.strip() == END_HIDDEN else [line]
+        inside = inside and line.strip() != END_HIDDEN
+    assert "\n".join(kept) == cell.source

@@ -451,7 +451,7 @@ def test_a_second_hint_opens_on_demand_and_only_where_the_case_failed() -> None:
 def test_a_second_hint_stays_away_where_the_exception_says_better_what_to_do() -> None:
     check.begin()
     with check.case("spelled otherwise", hint="a", more="b"):
-        raise NameError("name 'softmx' is not defined", name="softmx")
+        _raise(NameError("name 'softmx' is not defined", name="softmx"))
     (case,) = check.score(1).cases
     assert "is `softmx` spelled exactly so" in case.hint and not case.more
 
@@ -466,11 +466,15 @@ def test_a_second_hint_stays_away_where_the_exception_says_better_what_to_do() -
 )
 def test_what_a_library_has_not_implemented_is_no_unfinished_task(line: str, error: str) -> None:
     check.begin()
+    raised = NotImplementedError("Could not run 'aten::x' with arguments from the 'Y' backend")
+    raised.notebook_line = f"in softmax, line 3: {line}" if line else ""  # type: ignore[attr-defined]
     with check.case("a case", hint="look here"):
-        raised = NotImplementedError("Could not run 'aten::x' with arguments from the 'Y' backend")
-        raised.notebook_line = f"in softmax, line 3: {line}" if line else ""  # type: ignore[attr-defined]
-        raise raised
+        _raise(raised)
     (case,) = check.score(1).cases
     assert case.error == error
     assert case.message.startswith("not implemented yet") == (error != "Error")
     assert case.hint == ("look here" if error == "Error" else "")
+
+
+def _raise(error: Exception) -> None:
+    raise error

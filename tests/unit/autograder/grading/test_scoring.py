@@ -365,6 +365,39 @@ def test_one_that_ran_apart_does_not_retell_what_was_read_in_the_kernel(report: 
     assert "SEEN" not in str(visible)
 
 
+IN_THE_KERNEL = """
+with check.case("small scores", hint="over axis=1", more="keepdims"):
+    check.close(f(1), 17)
+for n in (1, 2):
+    with check.case(f"size {n}"):
+        check.close(f(n), 17)
+### BEGIN HIDDEN TESTS
+with check.hidden_case("large scores", hint="subtract the maximum"):
+    check.close(f(1000), 18)
+### END HIDDEN TESTS
+check.score(2)"""
+
+
+def test_of_cases_that_ran_in_the_kernel_beside_hidden_lines_only_what_the_test_calls_them_is_told() -> None:
+    """The report is the student's process's, which can read the test: any of its texts may be what it has read."""
+    cases = [
+        case(title="small scores", hint="over axis=1", more="keepdims"),
+        case(False, title="small scores", hint="SEEN", message="SEEN", error="SEEN", more="SEEN"),
+        case(False, title="large scores", hint="subtract the maximum", hidden=False, message="SEEN"),
+        case(title="SEEN", hint="SEEN", message="SEEN", more="SEEN"),
+        case(title="17", message="SEEN"),
+    ]
+    found = scored([bundle(report(*cases))], IN_THE_KERNEL)
+    assert [c["title"] for c in found.cases] == [
+        "small scores",
+        "small scores",
+        "large scores",
+        *["a case of this test"] * 2,
+    ]
+    assert [c["hint"] for c in found.cases] == ["over axis=1", "", "subtract the maximum", "", ""]
+    assert "SEEN" not in str(found)
+
+
 def test_what_the_grader_itself_says_and_a_test_without_hidden_lines_is_shown() -> None:
     assert (
         apart([], HIDDEN, failure=Failure("NotRun", "time was over", ours=True))[0].message == "NotRun: time was over"
