@@ -1066,15 +1066,15 @@ def fuse_elementwise(graph):
     readers = Counter(i for _, _, inputs, _ in graph for i in set(inputs))
     fused = {}
     for name, kind, inputs, size in graph:
-        outside = list(dict.fromkeys(inputs))
+        kinds, outside = [kind], list(dict.fromkeys(inputs))
         while is_elementwise(kind) and (
             own := [i for i in outside if readers[i] == 1 and is_elementwise(fused[i][1])]
         ):
             _, earlier, its_inputs, _ = fused.pop(own[0])
             readers.subtract(set(its_inputs) & set(outside))  # two of their readers are one now
             outside.remove(own[0])
-            kind, outside = f"{earlier}+{kind}", list(dict.fromkeys(its_inputs + outside))
-        fused[name] = name, kind, outside, size
+            kinds, outside = [earlier, *kinds], list(dict.fromkeys(its_inputs + outside))
+        fused[name] = name, "+".join(kinds), outside, size
     return list(fused.values())
     ### END SOLUTION
 
