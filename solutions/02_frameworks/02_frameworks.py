@@ -2087,7 +2087,7 @@ with check.hidden_case(
     finetune(body, head, many, answers, epochs=3, lr=0.05)
     expect_alike(head, linear)
 with check.hidden_case(
-    "finetune: the base sees each image once",
+    "finetune: the base sees no image twice",
     hint="compute the features of all images before the head is trained, and keep them",
     weight=0.5,
 ):
@@ -2099,9 +2099,10 @@ with check.hidden_case(
     except TypeError:  # a copy of the base has the hook, which a grader does not let it copy
         hook.remove()
         finetune(body, head, pictures, targets, epochs=2, lr=0.06, batch_size=8)
-        seen = [22]
+        seen = []
     expect_moved(head, untouched)
-    check.equal(sum(seen), 22, name="images that the base has seen")
+    # Who walks through the layers one by one calls no hook of the base.
+    check.at_most(sum(seen), 22, name="images that the base has seen")
 with check.hidden_case(
     "finetune: returns base and head as one model, in evaluation mode",
     hint="return nn.Sequential(base, head).eval()",
