@@ -111,8 +111,10 @@ def plan_buffers(graph):
 
 def finetune(base, head, images, labels, **options):
     base.eval().requires_grad_(False)
+    seen = images
     with torch.no_grad():
-        seen = base(images).clone()
+        for layer in base:
+            seen = layer(seen)
     train(head, seen, labels, **options)
     model = nn.Sequential(base, head)
     model.train(False)
