@@ -20,6 +20,7 @@ from autograder.boundary.everywhere import everywhere
 from autograder.boundary.frames import Connection, TimeLimit
 from autograder.boundary.given import trusted_names
 from autograder.boundary.handles import module_name
+from autograder.boundary.left import Left
 from autograder.boundary.peer import Peer
 from autograder.boundary.proxy import Judge, Proxy, compares
 from autograder.boundary.trusted import Trusted
@@ -49,7 +50,7 @@ def run_cells(control: Connection, student: Connection) -> None:
     tests = Trusted()
     peer = Peer(student, tests, writable=False, only_when_asked=False)
     check.adopt(tests)
-    sentry = Sentry()
+    sentry, left = Sentry(), Left()
     while True:
         order, _ = control.receive()
         if "stop" in order:  # a cell that has ended meanwhile
@@ -59,30 +60,43 @@ def run_cells(control: Connection, student: Connection) -> None:
             cell, float(order["computing_s"]), float(order["waiting_s"]), functools.partial(_stopped, control, cell)
         )
         with sentry.watching():
-            found = _run(peer, tests, order["source"], end, order["given"])
+            found = _run(peer, tests, order["source"], end, order["given"], left, order["leaves"])
         control.send(found)
 
 
-def _run(peer: Peer, tests: Trusted, source: str, end: End, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def _run(
+    peer: Peer,
+    tests: Trusted,
+    source: str,
+    end: End,
+    given: Mapping[str, Any] | None = None,
+    left: Left | None = None,
+    leaves: str = "",
+) -> dict[str, Any]:
     """Return the cell's outcome: its value or its error, what it printed, and how it looks in a notebook.
 
-    given: the arguments of given.trusted_names, but for the test.
+    given: the arguments of given.trusted_names, but for the test, and the names that are live. left: of the tests
+    before. leaves: what of this one counts as a locked cell for those below.
     """
+    given, left = dict(given or {}), left or Left()
+    left.begin(given.get("cells", ()), {*given.get("theirs", ()), *given.pop("live", ())})
     peer.begin(end.cell)
     tests.begin(peer)
     check.begin()
     printed = _Printed()
     result: dict[str, Any] = {"value": None, "error": None, "bundle": {}}
-    names = _Names(peer, given["theirs"] if given else None)
+    names = _Names(peer, given["theirs"] if given else None, left)
+    space: dict[str, Any] = {}
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         try:
             with end.awaited(peer), everywhere(peer, tests, source):
                 with contextlib.redirect_stdout(io.StringIO()):
                     names.update(trusted_names(**given, test=source, beneath=names.below()) if given else {})
-                value = _executed(source, names)
+                value = _executed(source, names, space)
             result |= {"bundle": _bundle(value)}
         except BaseException as error:
             result["error"] = _reported(error)
+    left.note(leaves, space)
     result["late"] = end.came()
     written = tests.changes_heard.crossed.written()
     peer.deadline = time.monotonic() + 1
@@ -105,22 +119,25 @@ class _Printed(io.StringIO):
 class _Names(dict[str, Any]):
     """The built-in names and those of locked cells that are the grader's, below which lie the student's."""
 
-    def __init__(self, peer: Peer, theirs: Collection[str] | None) -> None:
+    def __init__(self, peer: Peer, theirs: Collection[str] | None, left: Left) -> None:
         super().__init__({name: value for name, value in vars(builtins).items() if name not in (theirs or ())})
         self._peer = peer
+        self._left = left
         self._theirs = theirs
         self.asked: set[str] = set()
         """What the student's process was asked for, there or not."""
 
     def below(self) -> _Names:
         """Return what functions of locked cells find where they find no name: all built-in names, and the student's."""
-        names = _Names(self._peer, self._theirs)
+        names = _Names(self._peer, self._theirs, self._left)
         names.update(vars(builtins))
         names.asked = self.asked
         return names
 
     def __missing__(self, name: str) -> Any:
-        if name.startswith("__") and name.endswith("__"):
+        if name in self._left.values:
+            return self._left.values[name]
+        if name in self._left.unbound or (name.startswith("__") and name.endswith("__")):
             raise KeyError(name)
         self.asked.add(name)
         found = self._peer.ask("name", None, [name])
@@ -134,8 +151,11 @@ def _own_module(name: str, module: str) -> Any:
     return sys.modules.get(module) if module and (name == module or _ALIASES.get(name) == module) else None
 
 
-def _executed(source: str, names: _Names) -> Any:
-    """Run the cell in a namespace of its own and return its last expression's value, None if it ends in a statement."""
+def _executed(source: str, names: _Names, bound: dict[str, Any]) -> Any:
+    """Run the cell in a namespace of its own and return its last expression's value, None if it ends in a statement.
+
+    bound: is told what the cell has bound, however it ends.
+    """
     tree = ast.parse(source, "<test>")
     module = types.ModuleType("__main__")  # unittest.main looks for its tests there
     space = vars(module)
@@ -149,6 +169,7 @@ def _executed(source: str, names: _Names) -> Any:
         return eval(compile(ast.Expression(last.value), "<test>", "eval"), space)
     finally:
         sys.modules["__main__"] = before
+        bound.update(space)
 
 
 def _bundle(value: Any) -> dict[str, Any]:

@@ -249,7 +249,7 @@ def _ours(
         lost |= {name for s in left if s not in kept for name in s.binds}
         left = kept
     left = [replace(s, binds=s.binds - lost) for s in left if s.binds - lost or not s.binds]
-    if level < FUNCTIONS or not asked:
+    if level < FUNCTIONS:
         return tuple(left)
     return (*left, *_asking(everything, left, foreign, asked))
 
@@ -261,8 +261,13 @@ def _has(uses: frozenset[str], bound: Collection[str], lost: Collection[str] | N
 def _asking(
     everything: Sequence[Statement], ours: Sequence[Statement], foreign: frozenset[str], asked: frozenset[str]
 ) -> list[Statement]:
-    """Return the functions that need, beside what is the grader's, names of the student's: they ask for these."""
+    """Return the functions that need, beside what is the grader's, what only the student's process has: they ask there.
+
+    These are names of the student's, and data of locked cells that the student's code has made.
+    """
     own = {s.node for s in ours}
+    data = [s for s in everything if s.node not in own and not s.defines and not only_imports(s.node)]
+    asked = asked | {name for s in data for name in s.binds}
     found = [s for s in everything if isinstance(s.node, ast.FunctionDef) and s.node not in own]
     while True:
         left = {name for s in everything if s.node not in own and s not in found for name in s.binds} | foreign

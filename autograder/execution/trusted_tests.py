@@ -68,7 +68,8 @@ class Checks:
         cells = self.given.get(grade_id, ())
         withheld = sorted(self._again(grade_id) | self._live(grade_id))
         level = self.levels.get(grade_id, given.DATA)
-        return {"cells": list(cells), "theirs": sorted(self.theirs), "level": level, "withheld": withheld}
+        about = {"cells": list(cells), "theirs": sorted(self.theirs), "level": level, "withheld": withheld}
+        return about | {"live": sorted(self._live(grade_id))}
 
     def around(self, grade_id: str, *, locked: bool) -> tuple[list[str], list[str]]:
         """Return what the student's kernel runs before and after a cell that runs there."""
@@ -169,7 +170,8 @@ class TrustedCells(AbstractContextManager["TrustedCells"]):
     async def run(self, grade_id: str, source: str, cell: int, allowed: Allowance) -> tuple[Report, bool]:
         """Return what a test cell reported, a failure if it did not; and whether its time ran out."""
         times = {"computing_s": allowed.computing_s, "waiting_s": allowed.waiting_s}
-        order = {"source": source, "cell": cell, **times, "given": self._checks.given_to(grade_id)}
+        about = {"given": self._checks.given_to(grade_id), "leaves": given.left_by_test(strip_hidden(source))}
+        order = {"source": source, "cell": cell, **times, **about}
         answer = await asyncio.get_running_loop().run_in_executor(None, self._answer, order)
         try:
             return Report.read(grade_id, answer, MIME), answer["late"] is True

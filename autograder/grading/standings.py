@@ -27,6 +27,11 @@ __all__ = ["Standing", "Standings", "opened"]
 
 _ONE_BY_ONE = 4
 """So many names are tried one by one, each a run of the notebook."""
+_LIVE = "'{}': {} is data of a locked cell that students' code changes: it means what that makes of it"
+_THERE = (
+    "'{}': {} runs in the student's process: what it compares there, the student's code may decide; write it so that it"
+    " returns what was computed, and compare that in the test"
+)
 _SHOWN = {"display"}
 """Names that IPython binds, and that nothing of a test depends on."""
 
@@ -70,6 +75,15 @@ class Standings:
         theirs = self._checks.theirs | standing.live
         there = again_there(self._checks.given.get(name, ()), theirs, self._sources[name], standing.again)
         return asked - self._open - standing.live - there
+
+    def notes(self, name: str) -> list[str]:
+        """Return what the instructor should know of the standing of a test."""
+        standing, cells = self.of[name], self._checks.given.get(name, ())
+        theirs = {*self._checks.theirs, *standing.again, *standing.live}
+        used = _used_of(cells, self._checks.theirs, self._sources[name]).functions - self._checks.theirs
+        there = used - names_made(cells, theirs, standing.level)
+        found = [_LIVE.format(name, ", ".join(sorted(standing.live)))] if standing.live else []
+        return [*found, *([_THERE.format(name, ", ".join(sorted(there)))] if there else [])]
 
     def _all(self, name: str) -> Iterator[Standing]:
         cells, theirs = self._checks.given.get(name, ()), self._checks.theirs
@@ -142,8 +156,9 @@ def _used_of(cells: Sequence[str], theirs: Collection[str], test: str) -> _Used:
     all_functions = bound([s for s in found if isinstance(s.node, ast.FunctionDef)])
     needed = names_needed(test) - set(theirs)
     imported = bound([s for s in found if only_imports(s.node)]) & (needed | {STAR})
-    # A function finds data where it runs.
-    there = reached(cells, (needed & all_functions) - ours) & all_data
+    # A function finds data where it runs, or asks for it in the student's process: it is made again there.
+    there = reached(cells, needed & all_functions) & all_data - ours
+    there |= reached(cells, (needed & all_functions) - ours) & all_data
     needed |= there
     easy, hard = (needed & ours) - imported - there, (needed & bound(found)) - ours | there
     looked_up = reached(cells, easy & all_functions) & all_data

@@ -34,8 +34,7 @@ _NEEDED = "another test there uses its names"
 _MAGIC = "a cell magic decides what becomes of an error"
 _VACUOUS = "where nothing is answered it gives points there"
 _DENIED = "{} cannot be made again from the text of a locked cell, and no cell that students may change binds it"
-_LIVE = "{}: {} is data of a locked cell that students' code changes: it means what that makes of it"
-_VERSION = b"9"
+_VERSION = b"10"
 """Of what a trial looks at: what an older one has found is looked for again."""
 
 
@@ -110,7 +109,7 @@ class Trial:
         why_not |= self._vacuous(notebook, frozenset(why_not))
         self._kept = {name: names for name, names in self._kept.items() if name in why_not}
         standings = {name: standing for name, standing in self._standings.of.items() if name not in why_not}
-        notes = [_LIVE.format(f"'{name}'", ", ".join(sorted(s.live))) for name, s in standings.items() if s.live]
+        notes = [note for name in standings for note in self._standings.notes(name)]
         if not why_not:
             return Found(self._tests, notes=self._named(notes), standings=standings)
         own, within = self._try(notebook, self._tests), frozenset(why_not)

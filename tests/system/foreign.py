@@ -28,15 +28,20 @@ class Foreign:
         *,
         locked: str = "",
         answer: str = ANSWER,
+        after: str = "",
         config: str = "",
         points: float = 1,
     ) -> None:
-        """tests: by their names, each worth these points. config: more lines of nbgrader_config.py."""
+        """tests: by their names, each worth these points. after: a locked cell below the answer.
+
+        config: more lines of nbgrader_config.py.
+        """
         self.root = root
         notebook = nbformat.v4.new_notebook()
         cells = [
             ("given", locked, "locked"),
             ("answer", answer, "solution"),
+            ("after", after, "locked"),
             *((n, s, "grade") for n, s in tests.items()),
         ]
         for name, source, kind in cells:

@@ -12,7 +12,9 @@ from typing import Any
 from autograder.boundary import cells
 from autograder.boundary import student as agent
 from autograder.boundary.frames import Connection
+from autograder.boundary.given import left_by_test
 from autograder.boundary.given_again import made_again
+from autograder.boundary.left import Left
 from autograder.boundary.peer import Peer
 from autograder.boundary.trusted import Trusted
 
@@ -47,14 +49,17 @@ class Talk:
         linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
         exec(compile(text, name, "exec"), self.namespace)
 
-    def test(self, source: str, *, time_s: float = 5, given: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Run a test cell, with an agent in a second thread."""
+    def test(
+        self, source: str, *, time_s: float = 5, given: dict[str, Any] | None = None, left: Left | None = None
+    ) -> dict[str, Any]:
+        """Run a test cell, with an agent in a second thread. left: of the tests before; told what this one binds."""
         self.heard.clear()
         self.cell += 1
         thread = threading.Thread(target=self._serve, args=(self.cell,))
         thread.start()
         end = cells.End(self.cell, time_s, time_s)
-        result = cells._run(self.peer, self.tests, textwrap.dedent(source).strip(), end, given)
+        source = textwrap.dedent(source).strip()
+        result = cells._run(self.peer, self.tests, source, end, given, left, left_by_test(source))
         thread.join(5)
         return result
 

@@ -62,3 +62,20 @@ def test_names_that_are_not_the_students_to_give_are_denied() -> None:
 
 def test_a_name_that_an_open_cell_binds_or_declares_global_is_the_students() -> None:
     assert opened(["def f():\n    global state\n    state = 1", "rows = 3", "!!! no python"]) == {"f", "state", "rows"}
+
+
+def test_the_instructor_is_told_of_functions_that_compare_in_the_students_process() -> None:
+    standings = _standings("assert near(solve(BASE), TOP)")
+    assert standings.notes("t") == []
+    while standings.of["t"].level == FUNCTIONS:
+        assert standings.next(frozenset({"t"}))
+    assert [note.partition(":")[0] for note in standings.notes("t")] == ["'t'"]
+    assert "near runs in the student's process" in standings.notes("t")[0]
+
+
+def test_data_of_the_students_making_leaves_the_function_that_compares_it_with_the_grader() -> None:
+    locked = "table = solve(3)\ndef agrees(i, want): return table[i] == want"
+    checks = Checks(given={"t": (locked,)}, theirs=frozenset({"solve"}))
+    standings = Standings(checks, {"t": "assert agrees(1, 2)"}, ["def solve(n): return [n]"])
+    assert standings.of["t"] == Standing(FUNCTIONS, frozenset({"table"}))
+    assert standings.notes("t") == []

@@ -1,0 +1,85 @@
+"""What tests have bound when they ran apart, for the tests below them: values, and not how they came about.
+
+In a notebook a later test finds what an earlier one has computed. What comes of the student's code there is computed
+once, and compared here: made again in the student's process it would be that process's own verdict.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from autograder.boundary.locked import all_statements, only_imports
+
+__all__ = ["Left"]
+
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+_CONTAINERS = (list, tuple, set, frozenset)
+_MOST = 100_000
+"""So many values are looked at, of one name."""
+
+
+class _Unbound:
+    """In place of a name that a test would have bound, had it come so far."""
+
+
+class _Other:
+    """In place of what is an object of the student's, or holds one: it is found in the student's process."""
+
+
+class Left:
+    """The data that the tests of a notebook have bound so far."""
+
+    def __init__(self) -> None:
+        self._by: dict[str, dict[str, Any]] = {}
+        self.values: dict[str, Any] = {}
+        self.unbound: frozenset[str] = frozenset()
+
+    def note(self, shown: str, space: Mapping[str, Any]) -> None:
+        """Keep what a test has bound. shown: what given.left_by_test returns of it, as it stands in given cells."""
+        bound = {name: space.get(name, _Unbound) for name in _data(shown)}
+        self._by[shown] = {
+            name: value if value is _Unbound or _plain(value) else _Other for name, value in bound.items()
+        }
+
+    def begin(self, cells: Sequence[str], others: Collection[str]) -> None:
+        """Set what the next test finds. cells: what stands above it. others: names that are the student's to give."""
+        found: dict[str, Any] = {}
+        for cell in cells:
+            if cell in self._by:
+                found |= self._by[cell]
+            else:
+                for name in (name for s in all_statements((cell,)) for name in s.binds):
+                    found.pop(name, None)
+        found = {name: value for name, value in found.items() if name not in others}
+        self.unbound = frozenset(name for name, value in found.items() if value is _Unbound)
+        self.values = {n: copy.deepcopy(v) for n, v in found.items() if v is not _Unbound and v is not _Other}
+
+
+def _data(shown: str) -> frozenset[str]:
+    """Return the names that this binds at its top, but for functions, classes and imports."""
+    return frozenset(
+        name for s in all_statements((shown,)) if not s.defines and not only_imports(s.node) for name in s.binds
+    )
+
+
+def _plain(value: Any) -> bool:
+    """Whether this holds nothing of the student's: built-in values, and arrays of numbers."""
+    left, seen = [value], 0
+    while left:
+        one, seen = left.pop(), seen + 1
+        if seen > _MOST:
+            return False
+        if type(one) is dict:
+            left += [*one, *one.values()]
+        elif type(one) in _CONTAINERS:
+            left += one
+        elif type(one) is np.ndarray or isinstance(one, np.generic):
+            if one.dtype.hasobject:
+                return False
+        elif type(one) not in _PLAIN:
+            return False
+    return True

@@ -1,0 +1,130 @@
+"""What a locked helper compares, and what an earlier test has computed, is decided apart from the student's code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pytest
+
+from autograder.course import open_course
+from autograder.grading.outcome import Outcome
+from tests.system.foreign import Foreign, points
+
+pytestmark = pytest.mark.slow
+
+
+@dataclass(frozen=True)
+class Case:
+    """Locked cells before and after an answer, tests, other honest answers, and answers that agree with everything."""
+
+    answer: str
+    tests: Mapping[str, str]
+    locked: str = ""
+    after: str = ""
+    honest: Mapping[str, str] = field(default_factory=dict)
+    forgers: Mapping[str, str] = field(default_factory=dict)
+
+
+YES = """
+class Yes:
+    __hash__ = None
+    def __eq__(self, other):
+        SEEN.append(other)
+        return True
+SEEN = []
+"""
+CASES = {
+    "made by the student": Case(
+        "def make(n): return [x * x for x in range(n)]",
+        {
+            "agrees": "assert agrees(3, 9)\n### BEGIN HIDDEN TESTS\nassert agrees(49, 2401)\n### END HIDDEN TESTS",
+            "through-another": "assert all(both(i, i * i) for i in (2, 5))",
+        },
+        after="table = make(50)\ndef agrees(i, want): return table[i] == want\n"
+        "def both(i, want): return agrees(i, want) and agrees(-i, (50 - i) ** 2)",
+        honest={
+            "tuple": "def make(n): return tuple(x * x for x in range(n))",
+            "array": "import numpy as np\ndef make(n): return np.arange(n) ** 2",
+            "uses the name": "table = 'my own'\ndef make(n): return [x * x for x in range(n)]",
+        },
+        forgers={
+            "items": YES + "class Table:\n    def __getitem__(self, i): return Yes()\ndef make(n): return Table()",
+            "list": YES + "def make(n): return [Yes()] * n",
+            "rebinds": YES + "table = [Yes()] * 60\ndef make(n): return [0] * n\ndef agrees(i, want): return True",
+        },
+    ),
+    "instances": Case(
+        "def cheap(shop, limit): return [item.name for item in shop if item.price <= limit]",
+        {"cheap": "assert all_match(cheap, [(1, ['a']), (2, ['a', 'b'])])\n### BEGIN HIDDEN TESTS\n"
+         "assert all_match(cheap, [(0, [])])\n### END HIDDEN TESTS"},
+        locked="class Item:\n    def __init__(self, name, price): self.name, self.price = name, price\n"
+        "SHOP = [Item('a', 1), Item('b', 2)]\ndef matches(got, want): return got == want\n"
+        "def all_match(fn, cases): return all(matches(fn(SHOP, l), w) for l, w in cases)",
+        honest={"loop": "def cheap(shop, limit):\n    found = []\n    for item in shop:\n"
+                "        if isinstance(item, Item) and item.price <= limit: found.append(item.name)\n    return found"},
+        forgers={"equal": YES + "def cheap(shop, limit): return Yes()"},
+    ),
+    "earlier tests": Case(
+        "def f(x): return 7 * x",
+        {
+            "counts": "score = 0\nif f(1) == 7:\n    score += 1\nif f(2) == 14:\n    score += 1\nassert score == 2",
+            "lists": "results = [f(x) == 7 * x for x in range(4)]\nassert all(results)",
+            "goes-on": "if f(5) == 35:\n    score += 1\nassert score == 3",
+            "reads": "assert results == [True] * 4",
+            "hidden-adds": "shown = f(3)\n### BEGIN HIDDEN TESTS\nshown += f(1)\n### END HIDDEN TESTS\n"
+            "assert shown == 28",
+            "after-that": "assert shown == 28",
+        },
+        honest={
+            "other": "def f(x): return sum([x] * 7)",
+            "uses the names": "score = results = 'my own'\ndef f(x): return x * 7",
+        },
+        forgers={
+            "equal": YES + "def f(x): return Yes()",
+            "in the frames": YES + "import sys\ndef f(x):\n    c = sys._getframe(1)\n    while c:\n"
+            "        for name, value in dict(score=2, results=[True] * 4, shown=28).items():\n"
+            "            if name in c.f_globals: c.f_globals[name] = value\n        c = c.f_back\n    return Yes()",
+        },
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def courses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Foreign, dict[str, Outcome]]]:
+    found = {}
+    for name, case in CASES.items():
+        answer = f"### BEGIN SOLUTION\n{case.answer}\n### END SOLUTION"
+        course = Foreign(
+            tmp_path_factory.mktemp("verdicts"), case.tests, locked=case.locked, answer=answer, after=case.after
+        )
+        for student, text in {"solution": case.answer, **case.honest, **case.forgers, "blank": ""}.items():
+            course.hand_in(student.replace(" ", "-"), text)
+        found[name] = course, course.grade()
+    return found
+
+
+def _earned(found: tuple[Foreign, dict[str, Outcome]], student: str) -> set[float | None]:
+    return set(points(found[1][student.replace(" ", "-")]).values())
+
+
+@pytest.mark.parametrize(("name", "student"), [(n, s) for n, c in CASES.items() for s in ("solution", *c.honest)])
+def test_an_honest_answer_has_full_marks(
+    name: str, student: str, courses: dict[str, tuple[Foreign, dict[str, Outcome]]]
+) -> None:
+    assert _earned(courses[name], student) == {1.0}
+
+
+@pytest.mark.parametrize(("name", "student"), [(n, s) for n, c in CASES.items() for s in ("blank", *c.forgers)])
+def test_what_agrees_with_everything_earns_nothing(
+    name: str, student: str, courses: dict[str, tuple[Foreign, dict[str, Outcome]]]
+) -> None:
+    assert _earned(courses[name], student) == {0.0}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_all_tests_run_apart(name: str, courses: dict[str, tuple[Foreign, dict[str, Outcome]]]) -> None:
+    course = courses[name][0]
+    modes = json.loads((open_course(course.root).state / "hw.modes.json").read_text())["hw"]
+    assert set(modes["isolated"]) == set(CASES[name].tests), modes["notes"]
