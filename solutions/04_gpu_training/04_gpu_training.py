@@ -704,12 +704,6 @@ def lines_of(n, block, capacity, width):
     return lines_fetched(order, n, capacity, width)
 
 
-def blocks_begun(order, block):
-    """Return how often a step belongs to another block than the step before it."""
-    blocks = [tuple(index // block for index in step) for step in order]
-    return sum(new != old for new, old in zip(blocks, [None, *blocks], strict=False))
-
-
 with check.case(
     "the first eight of blocked_order(4, 2) touch four numbers of each matrix",
     hint="three loops over the blocks outside, three loops inside a block",
@@ -733,6 +727,14 @@ with check.case(
 ):
     check.at_most(lines_of(24, 8, 64, 4), 3 * 24**3 / (8 * 4), name="lines")
 ### BEGIN HIDDEN TESTS
+
+
+def blocks_begun(order, block):
+    """Return how often a step belongs to another block than the step before it."""
+    blocks = [tuple(index // block for index in step) for step in order]
+    return sum(new != old for new, old in zip(blocks, [None, *blocks], strict=False))
+
+
 with check.hidden_case(
     "the last block may be shorter", hint="end each range at min(start + block, n)"
 ):
@@ -1397,7 +1399,7 @@ with check.hidden_case("fewer items than the queue holds", hint="order, and the 
     seen = watched(items=3, depth=10)
     check.equal((seen["items"], seen["alive"]), ([0, 1, 2], 0), name="items, threads that run")
 with check.hidden_case(
-    "items of any kind, nothing among them",
+    "items of any kind, None too",
     hint="look at the kind of a pair, never at the value, to see whether it is an item",
 ):
     values = [None, False, [], "end", "error", 0, "item"]
@@ -1730,7 +1732,7 @@ with check.hidden_case(
     check.equal(double.count, 1, name="calls of prepare")
 with check.hidden_case(
     "what is trained and looked at is what capture returned",
-    hint="network = capture(model); then network(...), not model(...), in both places",
+    hint="go through the graph, not past it, in training and when you look at the accuracy",
 ):
     options = {"epochs": 2, "batch_size": 16, "capture": lambda model: model[:4]}
     history = fast_training(*make_training(2, "cpu"), images[:32], labels[:32], "cpu", **options)
