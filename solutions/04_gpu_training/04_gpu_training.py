@@ -485,7 +485,7 @@ from labkit import check
 
 
 class Device:
-    """Runs what is queued, call by call, and counts its launches; a launch takes the host's time."""
+    """Runs what is queued, call by call, and counts its launches, which take the host a while."""
 
     def __init__(self, durations, pending=0.0, host=0.0):
         self.durations, self.now, self.free_at = list(durations), 0.0, pending
@@ -1661,7 +1661,8 @@ with check.case(
 ):
     # Images, labels, three orders; and six numbers, if they are read with cpu() or tolist().
     check.at_most(asked_of_a_device()["transfers"], 2 + 3 + 6, name="transfers in three epochs")
-    most = 4 * images.numel() + 8 * (len(labels) + 3 * len(images) + 6)
+    # In bytes, too: room for some numbers more, and not for the labels a second time.
+    most = 4 * images.numel() + 8 * (len(labels) + 3 * len(images) + 64)
     check.at_most(asked_of_a_device()["bytes moved"], most, name="bytes moved in three epochs")
 with check.case(
     "two numbers an epoch are read back",
@@ -1739,15 +1740,21 @@ with check.hidden_case(
     losses, accuracies, _ = reference(images[:32], labels[:32], 2, 16, 0, layers=4)
     check.close(history["loss"], losses, rtol=1e-3, name="losses")
     check.close(history["accuracy"], accuracies, atol=0.035, name="accuracies")
+few = images[:37], labels[:37]
+with check.hidden_case(
+    "the numbers keep their digits", hint="to float32's rounding: return them as they are"
+):
+    history = fast_training(*make_training(2, "cpu"), *few, "cpu", epochs=1, batch_size=64)
+    losses, *_ = reference(*few, 1, 64, 0)
+    check.close(history["loss"], losses, rtol=2e-5, name="loss")  # one step: some 1e-6 apart
 with check.hidden_case(
     "the optimiser that was handed in takes the steps, and old gradients do not count",
     hint="make no optimiser of your own; clear the gradients before you go back",
 ):
     model, optimizer = make_training(2, "cpu", lr=0.02, old=1.0)
-    few = images[:37], labels[:37]
     history = fast_training(model, optimizer, *few, "cpu", epochs=1, batch_size=64)
     losses, accuracies, weights = reference(*few, 1, 64, 0, lr=0.02)
-    check.close(history["loss"], losses, rtol=2e-5, name="losses")  # one step: 1e-6 apart
+    check.close(history["loss"], losses, rtol=1e-3, name="losses")
     check.close(history["accuracy"], accuracies, atol=0.028, name="accuracies")
     last_weight = [part.detach() for part in model.parameters()][2]
     check.close(last_weight, weights, atol=1e-4, name="weights of the linear layer")
