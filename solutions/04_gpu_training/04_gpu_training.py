@@ -795,7 +795,7 @@ def systolic_step(w, x, s, feed) -> tuple[np.ndarray, np.ndarray]:
 # in cycle $t$ row $i$ is fed $a_{t-i,\,i}$, and 0 where there is no such row.
 #
 # `skew(a, d)` takes `a` of shape `(m, k)`, $k \le d$, and returns all feeds,
-# shape $(m + 2d - 2,\ d)$: one row a cycle, until the last sum has left. It changes `a` as little.
+# shape $(m + 2d - 2,\ d)$: one row a cycle, until the last sum has left. `skew` does not change `a`, either.
 # For `a = [[1, 2], [3, 4]]` and `d = 2` they are `[[1, 0], [3, 2], [0, 4], [0, 0]]`. About 4 lines.
 
 
