@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from labkit._collective import collective
@@ -19,6 +20,8 @@ _FREE = {"detach", "lift_fresh", "alias", "_record_function_enter_new", "_record
 _READS = {"_local_scalar_dense", "nonzero", "is_nonzero", "equal"}
 _PATIENCE_S = 1.5
 _QUIET_S = 0.04
+_CLOSING_S = 0.2
+_SETTLED_S = 1.0
 
 
 def operations(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> dict[str, int]:
@@ -196,43 +199,60 @@ def _size(tensor: Any) -> int:
 
 
 class _Source:
-    """Yields 0, 1, 2, ... and notes how many were asked for, and in which threads."""
+    """Yields its values and notes how many were asked for, and in which threads."""
 
-    def __init__(self, items: int, fails: bool) -> None:
-        self.items, self.fails = items, fails
+    def __init__(self, values: Sequence[Any], fails: bool | str) -> None:
+        self.values = values
+        self.kind = fails if isinstance(fails, str) else "OSError" if fails else ""
         self.read = 0
         self.threads: set[threading.Thread] = set()
 
-    def __iter__(self) -> Iterator[int]:
+    def __iter__(self) -> Iterator[Any]:
         self.threads.add(threading.current_thread())  # also if there is nothing to read
-        for item in range(self.items):
-            self.threads.add(threading.current_thread())
-            self.read += 1
-            yield item
-        if self.fails:
-            raise OSError("the disk is gone")
+        try:
+            for value in self.values:
+                self.threads.add(threading.current_thread())
+                self.read += 1
+                yield value
+        except (
+            GeneratorExit
+        ):  # its reader gives up: a thread that nobody waits for still runs when the consumer is done
+            time.sleep(_CLOSING_S)
+            raise
+        if self.kind:
+            raise getattr(builtins, self.kind)("the disk is gone")
+
+    def running(self) -> int:
+        """Return how many other threads than this one have read and still run."""
+        return sum(thread.is_alive() for thread in self.threads - {threading.current_thread()})
 
 
 def read_ahead(
-    prefetch: Callable[[Iterable[int], int], Iterator[int]],
+    prefetch: Callable[..., Iterator[Any]],
     *,
-    items: int,
+    items: int = 0,
+    values: Sequence[Any] | None = None,
     depth: int,
     take: int | None = None,
-    fails: bool = False,
+    fails: bool | str = False,
+    default: bool = False,
 ) -> dict[str, Any]:
     """Take `take` items, or all, from prefetch(source, depth), stop, and return what was seen:
 
     items: what came. read: how many items the source had given soon after.
     error: what was raised, in words; "" if nothing. own thread: whether another thread than the caller's read the
-    source. alive: how many of these had not ended 1.5 seconds after the consumer stopped. read after: how many items
-    the source had given then. A consumer that waits forever is given up after as long, with an error.
+    source. running: how many of these still ran when the consumer had closed the iterator. alive: how many had not
+    ended 1.5 seconds later. read after: how many items the source had given then. A consumer that waits forever is
+    given up after as long, with an error.
 
-    fails: after its last item the source raises OSError.
+    values: what the source yields; without them 0, 1, ..., so many as items says. fails: after its last item the source
+    raises OSError, or the built-in exception of this name. default: prefetch is called without a depth; the depth is
+    then what is expected of it.
     """
-    source = _Source(items, fails)
-    seen: dict[str, Any] = {"items": [], "read": 0, "error": ""}
-    consumer = threading.Thread(target=_consume, args=(prefetch, source, depth, take, seen), daemon=True)
+    source = _Source(range(items) if values is None else values, fails)
+    seen: dict[str, Any] = {"items": [], "read": 0, "error": "", "running": 0}
+    given = (source,) if default else (source, depth)
+    consumer = threading.Thread(target=_consume, args=(prefetch, given, depth, take, seen), daemon=True)
     consumer.start()
     before = -1
     while consumer.is_alive() and before != source.read + len(seen["items"]):  # nothing happens: it waits forever
@@ -250,15 +270,19 @@ def read_ahead(
     return {**seen, "own thread": bool(others), "alive": alive, "read after": source.read}
 
 
-def _consume(prefetch: Callable[..., Iterator[int]], source: _Source, depth: int, take: int | None, seen: Any) -> None:
+def _consume(
+    prefetch: Callable[..., Iterator[Any]], given: tuple[Any, ...], depth: int, take: int | None, seen: Any
+) -> None:
     """Take items until there are enough of them, then close the iterator."""
+    source = given[0]
     try:
-        iterator = iter(prefetch(source, depth))
+        iterator = iter(prefetch(*given))
         while take is None or len(seen["items"]) < take:
             seen["items"].append(next(iterator))
         seen["read"] = _settled(source, len(seen["items"]) + depth)
         if hasattr(iterator, "close"):
             iterator.close()
+        seen["running"] = source.running()
     except StopIteration:
         seen["read"] = source.read
     except NotImplementedError as error:
@@ -269,8 +293,8 @@ def _consume(prefetch: Callable[..., Iterator[int]], source: _Source, depth: int
 
 def _settled(source: _Source, expected: int) -> int:
     """Wait until the source has given what is expected, and a while for more; return how many items it gave."""
-    deadline = time.monotonic() + 10 * _QUIET_S
-    while source.read < min(expected, source.items) and time.monotonic() < deadline:
+    deadline = time.monotonic() + _SETTLED_S  # below _PATIENCE_S: else the consumer would seem to wait forever
+    while source.read < min(expected, len(source.values)) and time.monotonic() < deadline:
         time.sleep(_QUIET_S / 10)
     time.sleep(_QUIET_S)
     return source.read

@@ -156,7 +156,7 @@ with check.case(
     "conv: FLOPs as torch.utils.flop_counter counts them",
     hint="2 c r s for each entry of y; y is smaller than the image by r - 1 and s - 1",
 ):
-    shapes = (2, 3, 9, 8), (4, 3, 3, 3)
+    shapes = (2, 3, 9, 8), (4, 3, 2, 5)
     forward, backward = counted_by_torch(torch.nn.functional.conv2d, *shapes)
     check.close(flops_and_bytes("conv", *shapes)[0], forward, rtol=0, name="forward")
     check.close(flops_and_bytes("conv", *shapes, True)[0], backward, rtol=0, name="backward")
@@ -169,24 +169,55 @@ with check.hidden_case(
     "conv: the bytes of image, filters and result",
     hint="the numbers in a, in b and in y, times itemsize; each array is counted once",
 ):
-    sizes = 3 * 2 * 7 * 6 + 5 * 2 * 2 * 3 + 3 * 5 * 6 * 4
-    flops, moved = flops_and_bytes("conv", (3, 2, 7, 6), (5, 2, 2, 3))
+    sizes = 6 * 2 * 9 * 8 + 5 * 2 * 3 * 4 + 6 * 5 * 7 * 5
+    flops, moved = flops_and_bytes("conv", (6, 2, 9, 8), (5, 2, 3, 4))
     check.close(moved, 4 * sizes, rtol=0, name="bytes")
-    check.close(flops, 2 * 2 * 2 * 3 * 3 * 5 * 6 * 4, rtol=0, name="FLOPs")
+    check.close(flops, 2 * 2 * 3 * 4 * 6 * 5 * 7 * 5, rtol=0, name="FLOPs")
 with check.hidden_case(
-    "backward moves twice the bytes", hint="two operators, each on arrays of the same three shapes"
+    "backward: twice the bytes, and twice the FLOPs, of each operator",
+    hint="two operators, each on arrays of the same three shapes",
 ):
-    for op, a, b, numbers in (
-        ("multiply", (11,), (11,), 33),
-        ("matmul", (2, 3), (3, 4), 26),
-        ("conv", (1, 1, 4, 4), (1, 1, 3, 3), 29),
+    for op, a, b, numbers, forward in (
+        ("multiply", (11,), (11,), 33, 11),
+        ("matmul", (2, 3), (3, 4), 26, 48),
+        ("conv", (1, 1, 4, 4), (1, 1, 3, 3), 29, 72),
     ):
-        check.close(flops_and_bytes(op, a, b, True)[1], 8 * numbers, rtol=0, name=op)
-with check.hidden_case("numbers of two bytes", hint="multiply by itemsize, not by 4"):
-    moved = flops_and_bytes("matmul", (4, 8), (8, 2), itemsize=2)[1]
+        flops, moved = flops_and_bytes(op, a, b, True)
+        check.close(moved, 8 * numbers, rtol=0, name=f"bytes of {op}")
+        check.close(flops, 2 * forward, rtol=0, name=f"FLOPs of {op}")
+with check.hidden_case(
+    "numbers of other sizes", hint="multiply the bytes by itemsize, not by 4; FLOPs stay the same"
+):
+    flops, moved = flops_and_bytes("matmul", (4, 8), (8, 2), itemsize=2)
     check.close(moved, 2 * (32 + 16 + 8), rtol=0, name="bytes")
+    check.close(flops, 128, rtol=0, name="FLOPs")
+    flops, moved = flops_and_bytes("multiply", (3,), (3,), True, 8)
+    check.close(moved, 2 * 8 * 9, rtol=0, name="bytes of the way back")
+    check.close(flops, 6, rtol=0, name="FLOPs of the way back")
 with check.hidden_case("rectangular matrices", hint="a is (m, k) and b is (k, n): y is (m, n)"):
     check.close(flops_and_bytes("matmul", (1, 100), (100, 7)), (1400, 4 * 807), rtol=0)
+with check.hidden_case(
+    "multiply: arrays with any number of axes", hint="the product of all sides of the shape"
+):
+    check.close(flops_and_bytes("multiply", (2, 3, 4), (2, 3, 4)), (24, 288), rtol=0)
+    check.close(flops_and_bytes("multiply", (1,), (1,)), (1, 12), rtol=0)
+with check.hidden_case(
+    "large matrices: every digit of the FLOPs", hint="count in Python's integers: 32 bits overflow"
+):
+    flops, moved = flops_and_bytes("matmul", (4097, 4096), (4096, 4096))
+    check.close(flops, 2 * 4097 * 4096**2, rtol=0, atol=0, name="FLOPs")
+    check.close(moved, 4 * (2 * 4097 * 4096 + 4096**2), rtol=0, atol=0, name="bytes")
+with check.hidden_case(
+    "an unknown op raises ValueError, whatever the shapes are",
+    hint="ask for the op by its whole name, not for the number of axes",
+    guard=True,
+):
+    for op, a, b in (
+        ("add", (5, 7), (5, 7)),
+        ("matmuls", (2, 3), (3, 4)),
+        ("correlate", (1, 1, 4, 4), (1, 1, 3, 3)),
+    ):
+        check.raises(ValueError, flops_and_bytes, op, a, b, True)
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -230,7 +261,9 @@ with check.case("few FLOPs, many bytes", hint="then the seconds are bytes / band
 with check.case(
     "at the ridge it is compute", hint="both times are equal there: compare with >=, not with >"
 ):
-    check.equal(roofline(64.0, 4.0, 32, 2)[1], "compute", name="bound")
+    seconds, bound = roofline(64.0, 4.0, 32, 2)
+    check.close(seconds, 0.5, name="seconds")
+    check.equal(bound, "compute", name="bound")
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "a copy has no FLOPs", hint="compare the two times; the intensity 0 needs no division by it"
@@ -241,9 +274,23 @@ with check.hidden_case(
 with check.hidden_case(
     "computing and moving overlap", hint="the larger of the two times, not their sum"
 ):
-    check.close(roofline(2e12, 4e11, 3e9, 5e8)[0], 1.5e-3, name="seconds")
+    took, roof = roofline(2e12, 4e11, 3e9, 5e8)
+    check.close(took, 1.5e-3, name="seconds")
+    check.equal(roof, "compute", name="bound")
 with check.hidden_case("nothing moved", hint="FLOPs / bytes would divide by 0: compare times"):
-    check.equal(roofline(1e9, 1e9, 1e6, 0)[1], "compute", name="bound")
+    took, roof = roofline(1e9, 1e9, 1e6, 0)
+    check.close(took, 1e-3, name="seconds")
+    check.equal(roof, "compute", name="bound")
+with check.hidden_case(
+    "a little beside the ridge", hint="compare the times themselves: rounded, they may be equal"
+):
+    for flops, moved, seconds, bound in (
+        (600.9, 14.0, 600.9 / 300.3, "compute"),
+        (600.9, 14.03, 14.03 / 7.007, "memory"),
+    ):
+        took, roof = roofline(300.3, 7.007, flops, moved)
+        check.close(took, seconds, name="seconds")
+        check.equal(roof, bound, name="bound")
 ### END HIDDEN TESTS
 check.score(1)
 
@@ -438,13 +485,14 @@ from labkit import check
 
 
 class Device:
-    """Runs what is queued, call by call, and counts its launches; only waiting moves its clock."""
+    """Runs what is queued, call by call, and counts its launches, which take the host a while."""
 
-    def __init__(self, durations, pending=0.0):
+    def __init__(self, durations, pending=0.0, host=0.0):
         self.durations, self.now, self.free_at = list(durations), 0.0, pending
-        self.launches = 0
+        self.launches, self.host = 0, host
 
     def launch(self):
+        self.now += self.host
         self.free_at = max(self.free_at, self.now) + self.durations[self.launches]
         self.launches += 1
 
@@ -455,9 +503,9 @@ class Device:
         return self.now
 
 
-def measured(durations, pending=0.0, **options):
+def measured(durations, pending=0.0, host=0.0, **options):
     """Return what the student's function says about these calls, and how many it made."""
-    queue = Device([*durations, *[9.0] * 20], pending)
+    queue = Device([*durations, *[9.0] * 20], pending, host)
     return measure(queue.launch, queue.clock, queue.synchronise, **options), queue.launches
 
 
@@ -505,6 +553,22 @@ with check.hidden_case(
 ):
     found, calls = measured([40.0, 0.75], warmup=1, repeat=1)
     check.close(found[0], 0.75, name="median")
+with check.hidden_case(
+    "the host's time to start the work counts", hint="read the clock before you call fn()"
+):
+    found, calls = measured([0.25] * 3, host=0.125, warmup=1, repeat=2)
+    check.close(found, (0.375, 0.375, 0.375), name="median and quartiles")
+with check.hidden_case("microseconds keep their digits", hint="return the seconds as they are"):
+    found, calls = measured([3.25e-6, 1.5e-6, 7.125e-6], warmup=0, repeat=3)
+    check.close(found, (3.25e-6, 2.375e-6, 5.1875e-6), atol=0, name="median and quartiles")
+with check.hidden_case(
+    "two warm-up calls and nine samples, if nobody says otherwise",
+    hint="keep the defaults of the signature",
+    weight=0.5,
+):
+    found, calls = measured([60.0, 30.0, 9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0])
+    check.equal(calls, 11, name="calls of fn")
+    check.close(found, (5.0, 3.0, 7.0), name="median and quartiles")
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -663,6 +727,14 @@ with check.case(
 ):
     check.at_most(lines_of(24, 8, 64, 4), 3 * 24**3 / (8 * 4), name="lines")
 ### BEGIN HIDDEN TESTS
+
+
+def blocks_begun(order, block):
+    """Return how often a step belongs to another block than the step before it."""
+    blocks = [tuple(index // block for index in step) for step in order]
+    return sum(new != old for new, old in zip(blocks, [None, *blocks], strict=False))
+
+
 with check.hidden_case(
     "the last block may be shorter", hint="end each range at min(start + block, n)"
 ):
@@ -678,6 +750,13 @@ with check.hidden_case(
     hint="finish a block's steps before the next block begins, also at the edge",
 ):
     check.at_most(lines_of(22, 8, 90, 4), 27 * 3 * 64 / 4 * 1.5, name="lines")
+with check.hidden_case(
+    "a block is finished before the next begins, at the edge and with a side of 1 too",
+    hint="i, j and k of a block run inside the loops over blocks; none of them runs on",
+):
+    for n, block in ((6, 2), (7, 3), (5, 4), (3, 1), (1, 2)):
+        begun, sides = blocks_begun(triples(n, block), block), -(-n // block)
+        check.equal(begun, sides**3, name=f"blocks begun for n={n}, block={block}")
 with check.hidden_case(
     "the block is the argument's", hint="block is the length of a side, not how many there are"
 ):
@@ -716,7 +795,7 @@ def systolic_step(w, x, s, feed) -> tuple[np.ndarray, np.ndarray]:
 # in cycle $t$ row $i$ is fed $a_{t-i,\,i}$, and 0 where there is no such row.
 #
 # `skew(a, d)` takes `a` of shape `(m, k)`, $k \le d$, and returns all feeds,
-# shape $(m + 2d - 2,\ d)$: one row a cycle, until the last sum has left.
+# shape $(m + 2d - 2,\ d)$: one row a cycle, until the last sum has left. `skew` does not change `a`, either.
 # For `a = [[1, 2], [3, 4]]` and `d = 2` they are `[[1, 0], [3, 2], [0, 4], [0, 0]]`. About 4 lines.
 
 
@@ -836,6 +915,15 @@ with check.case(
     check.close(run(a, w), np.einsum("mk,kn->mn", a, w), name="y")
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
+    "skew: fewer columns than the array has rows",
+    hint="m + 2 d - 2 rows of d numbers; what no column of a feeds is 0",
+):
+    given = np.array([[1.5, -2.0], [3.0, 4.25], [-0.125, 6.0]])
+    with check.unchanged(a=given, hint="fill an array of your own"):
+        fed = skew(given, 4)
+    late = [[1.5, 0, 0, 0], [3, -2, 0, 0], [-0.125, 4.25, 0, 0], [0, 6, 0, 0], *[[0] * 4] * 5]
+    check.close(fed, late, name="feeds")
+with check.hidden_case(
     "fewer columns than the array has rows", hint="the rows that no column of a feeds get 0"
 ):
     draw = np.random.default_rng(2)
@@ -906,14 +994,14 @@ for name, value in count.operations(look_twice, torch.rand(32, 64)).items():
 # ### Task 6. One epoch, on cpu, cuda, mps or meta (2 points)
 #
 # `train_epoch(model, optimizer, batches, device)` trains on every batch once, in order.
-# `batches` yields pairs of images and labels on the CPU; move each of them to `device`.
+# `batches` yields pairs of images and labels on the CPU; move each of them to `device`, and change none.
 # The loss of a batch is `nn.functional.cross_entropy`, a mean over its images.
 # Then the usual three: clear the gradients, go back, take a step.
 
 # %% [markdown]
 # It returns the mean loss over all images of the epoch, so a shorter last batch counts less.
-# Return it as a tensor without a graph, of shape `()`, on `device`, and read no number on the way:
-# whoever wants to print it waits then, once.
+# Return it as a float32 tensor (MPS has no float64) without a graph, of shape `()`, on `device`,
+# and read no number on the way: whoever wants to print it waits then, once.
 # Two transfers a batch, no synchronisation. `make_training` is given. About 11 lines.
 
 
@@ -989,7 +1077,7 @@ def some_batches(*sizes):
     """Return batches of random images and labels, the same for the same sizes."""
     draw = torch.Generator().manual_seed(len(sizes))
     return [
-        (torch.rand(n, 1, 8, 8, generator=draw), torch.randint(10, (n,), generator=draw))
+        (torch.randn(n, 1, 8, 8, generator=draw), torch.randint(10, (n,), generator=draw))
         for n in sizes
     ]
 
@@ -1088,6 +1176,32 @@ with check.hidden_case(
     check.equal(computed.requires_grad, False, name="requires_grad")
     check.shape(computed, (), name="loss")
     expect_trained(weights, first)
+with check.hidden_case(
+    "the mean is in float32",
+    hint="torch.zeros((), device=device) is float32; some devices have nothing wider",
+):
+    given = some_batches(4, 3)
+    model, optimizer = make_training(1, "cpu")
+    start = [part.detach().clone() for part in model.parameters()]
+    mean = train_epoch(model, optimizer, given, "cpu")
+    check.close(mean, twin_epoch(start, given)[0], rtol=1e-4, dtype="float32", name="loss")
+with check.hidden_case(
+    "the batches stay as they are", hint="take from batches, and write to nothing of it", guard=True
+):
+    given = some_batches(4, 3)
+    with check.unchanged(batches=given):
+        train_epoch(*make_training(1, "cpu"), given, "cpu")
+with check.hidden_case(
+    "the optimiser is the one that was handed in, from one epoch to the next",
+    hint="it has a rate of its own and remembers earlier steps: make none yourself",
+):
+    model, optimizer = make_training(4, "cpu", lr=0.02)
+    first, batches = [part.detach().clone() for part in model.parameters()], some_batches(6, 3, 4)
+    expected, wanted = twin_epoch(first, batches, lr=0.02)
+    early, late = (train_epoch(model, optimizer, b, "cpu") for b in (batches[:2], batches[2:]))
+    check.close((9 * early + 4 * late) / 13, expected, rtol=1e-4, name="loss over both epochs")
+    found = [part.detach() for part in model.parameters()]
+    check.close(found[2], wanted[2], atol=1e-5, name="weights of the linear layer")
 with check.hidden_case(
     "gradients of before do not count",
     hint="zero_grad before each backward pass: the model may come with old gradients",
@@ -1270,6 +1384,7 @@ with check.case(
     seen = watched(items=50, depth=2, take=5)
     check.equal(seen["items"], [0, 1, 2, 3, 4], name="items")
     check.equal(seen["alive"], 0, name="threads that still run")
+    check.equal(seen["running"], 0, name="threads that run when the generator has been closed")
     check.at_most(seen["read after"], 5 + 2 + 2, name="items read in the end")
 ### BEGIN HIDDEN TESTS
 with check.hidden_case("an empty source", hint="the end comes without an item before it"):
@@ -1283,6 +1398,25 @@ with check.hidden_case(
 with check.hidden_case("fewer items than the queue holds", hint="order, and the end after them"):
     seen = watched(items=3, depth=10)
     check.equal((seen["items"], seen["alive"]), ([0, 1, 2], 0), name="items, threads that run")
+with check.hidden_case(
+    "items of any kind, None too",
+    hint="look at the kind of a pair, never at the value, to see whether it is an item",
+):
+    values = [None, False, [], "end", "error", 0, "item"]
+    seen = watched(values=values, depth=3)
+    check.equal((seen["error"], seen["items"]), ("", values), name="error and items")
+with check.hidden_case(
+    "an exception of any kind", hint="except Exception as error: whatever the source raises"
+):
+    seen = watched(items=1, depth=1, fails="ZeroDivisionError")
+    check.equal(seen["items"], [0], name="items")
+    check.equal(seen["error"], "ZeroDivisionError: the disk is gone", name="error")
+with check.hidden_case(
+    "two items wait if nobody says otherwise", hint="keep the default of depth", weight=0.5
+):
+    seen = watched(items=50, depth=2, take=3, default=True)
+    check.at_least(seen["read"], 3 + 2, name="items read when 3 were taken")
+    check.at_most(seen["read"], 3 + 2 + 1, name="items read when 3 were taken")
 with check.hidden_case("another depth", hint="the queue's size is depth, not a constant"):
     seen = watched(items=50, depth=8, take=2)
     check.at_least(seen["read"], 2 + 8, name="items read when 2 were taken, depth 8")
@@ -1374,7 +1508,8 @@ for name, value in on_meta.items():
 # %% [markdown]
 # ### Task 8. The same training, without the waste (3 points)
 #
-# `fast_training` takes the same arguments and returns the same two lists of numbers (no tensors), to rounding.
+# `fast_training` takes the same arguments, leaves images and labels as they are,
+# and returns the same two lists of numbers (no tensors), to float32's rounding.
 # About 20 lines; most are copied.
 #
 # * Images and labels cross to the device once; besides, one tensor of indices may cross in each epoch.
@@ -1526,6 +1661,9 @@ with check.case(
 ):
     # Images, labels, three orders; and six numbers, if they are read with cpu() or tolist().
     check.at_most(asked_of_a_device()["transfers"], 2 + 3 + 6, name="transfers in three epochs")
+    # In bytes, too: room for some numbers more, and not for the labels a second time.
+    most = 4 * images.numel() + 8 * (len(labels) + 3 * len(images) + 64)
+    check.at_most(asked_of_a_device()["bytes moved"], most, name="bytes moved in three epochs")
 with check.case(
     "two numbers an epoch are read back",
     hint="sum detached losses on the device; one item() for the loss, one for the accuracy",
@@ -1544,30 +1682,30 @@ with check.case("looking at the accuracy keeps no graph", hint="evaluate under t
 ### BEGIN HIDDEN TESTS
 
 
-def reference(inputs, classes, epochs, batch_size, seed):
+def reference(inputs, classes, epochs, batch_size, seed, lr=0.1, layers=5):
     """Return losses, accuracies and last weights of the same training, written another way."""
     torch.manual_seed(2)
     model = torch.nn.Sequential(
         torch.nn.Conv2d(1, 8, 3, padding=1), torch.nn.ReLU(), torch.nn.MaxPool2d(2),
         torch.nn.Flatten(), torch.nn.Linear(128, 10),
     )  # fmt: skip
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
-    generator, x = torch.Generator().manual_seed(seed), copied(inputs)
+    optimizer = torch.optim.SGD(model.parameters(), lr=lr, momentum=0.9)
+    generator, x, network = torch.Generator().manual_seed(seed), copied(inputs), model[:layers]
     losses, accuracies = [], []
     for _ in range(epochs):
         order, summed = torch.randperm(len(x), generator=generator), 0.0
         for start in range(0, len(x), batch_size):
             batch = order[start : start + batch_size]
             optimizer.zero_grad()
-            logs = model(x[batch]).log_softmax(1)
+            logs = network(x[batch]).log_softmax(1)
             loss = -logs[torch.arange(len(batch)), classes[batch]].mean()
             loss.backward()
             optimizer.step()
             summed += float(loss.detach()) * len(batch)
         losses.append(summed / len(x))
-        found = model(x).argmax(1)
+        found = network(x).argmax(1)
         accuracies.append(float((found == classes).float().mean()))
-    return losses, accuracies, model[4].weight.detach()
+    return losses, accuracies, model[0 if layers < 5 else 4].weight.detach()
 
 
 with check.hidden_case(
@@ -1576,8 +1714,9 @@ with check.hidden_case(
     weight=2,
 ):
     model, optimizer = make_training(2, "cpu")
+    shifted = images[:50] - 0.5  # prepared, they are the same
     history = fast_training(
-        model, optimizer, images[:50], labels[:50], "cpu", epochs=2, batch_size=16, seed=9
+        model, optimizer, shifted, labels[:50], "cpu", epochs=2, batch_size=16, seed=9
     )
     losses, accuracies, weights = reference(images[:50], labels[:50], 2, 16, 9)
     check.close(history["loss"], losses, rtol=1e-3, name="losses")
@@ -1592,6 +1731,42 @@ with check.hidden_case(
     model, optimizer = make_training(0, "cpu")
     fast_training(model, optimizer, *parts, "cpu", epochs=1, batch_size=16, prepare=double)
     check.equal(double.count, 1, name="calls of prepare")
+with check.hidden_case(
+    "what is trained and looked at is what capture returned",
+    hint="go through the graph, not past it, in training and when you look at the accuracy",
+):
+    options = {"epochs": 2, "batch_size": 16, "capture": lambda model: model[:4]}
+    history = fast_training(*make_training(2, "cpu"), images[:32], labels[:32], "cpu", **options)
+    losses, accuracies, _ = reference(images[:32], labels[:32], 2, 16, 0, layers=4)
+    check.close(history["loss"], losses, rtol=1e-3, name="losses")
+    check.close(history["accuracy"], accuracies, atol=0.035, name="accuracies")
+few = images[:37], labels[:37]
+with check.hidden_case(
+    "the numbers keep their digits", hint="to float32's rounding: return them as they are"
+):
+    history = fast_training(*make_training(2, "cpu"), *few, "cpu", epochs=1, batch_size=64)
+    losses, *_ = reference(*few, 1, 64, 0)
+    check.close(history["loss"], losses, rtol=2e-5, name="loss")  # one step: some 1e-6 apart
+with check.hidden_case(
+    "the optimiser that was handed in takes the steps, and old gradients do not count",
+    hint="make no optimiser of your own; clear the gradients before you go back",
+):
+    model, optimizer = make_training(2, "cpu", lr=0.02, old=1.0)
+    history = fast_training(model, optimizer, *few, "cpu", epochs=1, batch_size=64)
+    losses, accuracies, weights = reference(*few, 1, 64, 0, lr=0.02)
+    check.close(history["loss"], losses, rtol=1e-3, name="losses")
+    check.close(history["accuracy"], accuracies, atol=0.028, name="accuracies")
+    last_weight = [part.detach() for part in model.parameters()][2]
+    check.close(last_weight, weights, atol=1e-4, name="weights of the linear layer")
+with check.hidden_case(
+    "images and labels stay as they are",
+    hint="what prepare and to() return may be the images themselves: write to neither",
+    guard=True,
+):
+    given = images[:20].clone(), labels[:20].clone()
+    options = {"epochs": 2, "batch_size": 8, "prepare": lambda tensor: tensor}
+    with check.unchanged(images=given[0], labels=given[1]):
+        fast_training(*make_training(0, "cpu"), *given, "cpu", **options)
 ### END HIDDEN TESTS
 check.score(3)
 

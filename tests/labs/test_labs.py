@@ -31,10 +31,10 @@ ROOT = Path(__file__).parents[2]
 LABS = find_labs(ROOT / "solutions")
 
 
-# A check that takes more than a second in a fork, because it launches ranks or trains.
+# A check that takes more than a second in a fork, because it launches ranks, trains, or waits for threads.
 DEAR = frozenset(
     {
-        *("encode-check", "format-check"),
+        *("encode-check", "format-check", "prefetch-check"),
         *("ring-reduce-scatter-check", "ring-allreduce-check", "recursive-doubling-check", "tree-broadcast-check"),
         *("parameter-server-check", "ddp-check", "checkpoint-check"),
     }

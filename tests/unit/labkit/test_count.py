@@ -163,6 +163,54 @@ def test_an_exception_of_the_source_is_reported_after_the_items_before_it() -> N
     assert (found["items"], found["error"]) == ([0, 1, 2], "OSError: the disk is gone")
 
 
+def test_the_source_raises_the_exception_that_is_asked_for() -> None:
+    found = count.read_ahead(_ahead, items=1, depth=2, fails="LookupError")
+    assert (found["items"], found["error"]) == ([0], "LookupError: the disk is gone")
+
+
+def test_the_source_yields_the_values_that_it_is_given() -> None:
+    values = [None, "end", (), 0]
+    found = count.read_ahead(_ahead, values=values, depth=2)
+    assert (found["items"], found["read"]) == (values, 4)
+
+
+def test_without_a_depth_the_function_has_its_own() -> None:
+    def three(source: Iterable[Any], depth: int = 3) -> Iterator[Any]:
+        yield from _ahead(source, depth)
+
+    found = count.read_ahead(three, items=20, depth=3, take=2, default=True)
+    assert 5 <= found["read"] <= 6
+    assert (
+        "missing 1 required positional argument: 'depth'"
+        in (count.read_ahead(_ahead, items=20, depth=3, default=True)["error"])
+    )
+
+
+@pytest.mark.parametrize("waited_for", [True, False])
+def test_a_thread_that_nobody_waits_for_still_runs_when_the_consumer_is_done(waited_for: bool) -> None:
+    def stops(source: Iterable[int], depth: int) -> Iterator[int]:
+        came, more, stop = [0], threading.Event(), threading.Event()
+
+        def read() -> None:
+            for _item in source:
+                more.set()
+                stop.wait()
+                return
+
+        reader = threading.Thread(target=read, daemon=True)
+        reader.start()
+        try:
+            more.wait()
+            yield from came
+        finally:
+            stop.set()
+            if waited_for:
+                reader.join()
+
+    found = count.read_ahead(stops, items=3, depth=0, take=1)
+    assert (found["running"], found["alive"]) == (0 if waited_for else 1, 0)
+
+
 def test_a_plain_loop_has_no_thread_of_its_own() -> None:
     found = count.read_ahead(lambda source, depth: iter(source), items=5, depth=2, take=2)
     assert (found["read"], found["own thread"]) == (2, False)

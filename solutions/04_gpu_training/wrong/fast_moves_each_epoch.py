@@ -1,0 +1,34 @@
+"""Fails fast-training-check: moves images and labels again in each epoch."""
+
+
+def fast_training(
+    model,
+    optimizer,
+    images,
+    labels,
+    device,
+    *,
+    epochs,
+    batch_size,
+    seed=0,
+    prepare=prepare_images,
+    capture=capture_model,
+):
+    generator = torch.Generator().manual_seed(seed)
+    history = {"loss": [], "accuracy": []}
+    ready, network = prepare(images), capture(model)
+    for _ in range(epochs):
+        x, y = ready.to(device), labels.to(device)
+        total = torch.zeros((), device=device)
+        order = torch.randperm(len(images), generator=generator).to(device)
+        for batch in order.split(batch_size):
+            loss = nn.functional.cross_entropy(network(x[batch]), y[batch])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            total += loss.detach() * len(batch)
+        with torch.no_grad():
+            right = network(x).argmax(dim=1) == y
+        history["loss"].append(total.item() / len(images))
+        history["accuracy"].append(right.float().mean().item())
+    return history

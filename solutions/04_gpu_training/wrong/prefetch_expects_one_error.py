@@ -1,0 +1,37 @@
+"""Fails prefetch-check: passes on the errors of a disk and no others."""
+
+
+def prefetch(source, depth=2):
+    ready, stop = queue.Queue(maxsize=depth), threading.Event()
+
+    def offer(kind, value):
+        while not stop.is_set():
+            try:
+                ready.put((kind, value), timeout=0.02)
+                return
+            except queue.Full:
+                pass
+
+    def read():
+        try:
+            for item in source:
+                offer("item", item)
+                if stop.is_set():
+                    return
+            offer("end", None)
+        except OSError as error:
+            offer("error", error)
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    try:
+        while True:
+            kind, value = ready.get()
+            if kind == "end":
+                return
+            if kind == "error":
+                raise value
+            yield value
+    finally:
+        stop.set()
+        reader.join()
