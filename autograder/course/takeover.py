@@ -14,6 +14,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import import_item
 
 from autograder.course.execution import ExecuteElsewhere
+from autograder.course.preprocess import hide_mark_schemes
 from autograder.errors import AutograderError
 from autograder.markers import BEGIN_HIDDEN, strip_hidden
 
@@ -70,9 +71,10 @@ def left_to_nbgrader(config: Any) -> list[str]:
 
 
 class HideTests(NbGraderPreprocessor):  # type: ignore[misc]
-    """Leaves hidden tests out of a notebook, and what their cells put out, but for the points."""
+    """Leaves mark schemes and hidden tests out of a notebook, and what their cells put out, but for the points."""
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        hide_mark_schemes(nb, self)
         for cell in nb.cells:
             if cell.cell_type == "code" and BEGIN_HIDDEN in cell.source:
                 cell.source = strip_hidden(cell.source)
