@@ -18,11 +18,13 @@ __all__ = [
     "SourceError",
     "SubmissionError",
     "counted",
+    "cut",
     "in_one_line",
     "listed",
 ]
 _NAMED = 5
 """How many of many a line names."""
+_LONGEST_NAME = 200
 
 
 class AutograderError(Exception):
@@ -63,7 +65,13 @@ def counted(count: float, what: str) -> str:
     return f"{count:g} {what}{'' if count == 1 else 's'}"
 
 
+def cut(text: str, longest: int) -> str:
+    """Return a text, the end of it left out if it is longer than this."""
+    return text if len(text) <= longest else f"{text[: longest - 3]}..."
+
+
 def listed(names: Sequence[str]) -> str:
-    """Return the first of these names, and how many more there are."""
+    """Return the first of these names, long ones cut, and how many more there are."""
     more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+    named = ", ".join(cut(name, _LONGEST_NAME) for name in names[:_NAMED])
+    return named + (f" and {more} more" if more > 0 else "")

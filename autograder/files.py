@@ -12,10 +12,12 @@ from pathlib import Path
 
 from autograder.errors import SubmissionError
 
-__all__ = ["MAX_DEPTH", "MAX_ENTRIES", "Entry", "walk", "write_whole"]
+__all__ = ["MAX_DEPTH", "MAX_ENTRIES", "MAX_PATH", "Entry", "walk", "write_whole"]
 
 MAX_DEPTH = 24
 """How many folders deep a file may stand; a path through a thousand is more than most programs take."""
+MAX_PATH = 1000
+"""How many bytes its path below the folder may have; fifty thousand of the longest would be 200 MB."""
 MAX_ENTRIES = 50_000
 """Of one submission: as many as the sandbox takes."""
 
@@ -37,6 +39,8 @@ class Entry:
     @property
     def problem(self) -> str:
         """Why it cannot be taken; empty if it can."""
+        if _too_long(self.name):
+            return f"its path is longer than {MAX_PATH} bytes"
         if stat.S_ISDIR(self.status.st_mode):
             return f"more than {MAX_DEPTH} folders deep"
         if stat.S_ISLNK(self.status.st_mode):
@@ -49,7 +53,8 @@ def walk(
 ) -> Iterator[Entry]:
     """Yield what stands below a folder, in order and with no link followed.
 
-    No more than MAX_DEPTH folders deep. unread: told of what cannot be read, which otherwise is raised.
+    No more than MAX_DEPTH folders deep, and below no path longer than MAX_PATH.
+    unread: told of what cannot be read, which otherwise is raised.
     Raises SubmissionError at more than `most` files and folders.
     """
     waiting, count = [("", 0)], 0
@@ -65,11 +70,15 @@ def walk(
             except OSError as error:
                 _say(where, error, unread)
                 continue
-            if stat.S_ISDIR(status.st_mode) and depth < MAX_DEPTH:
+            if stat.S_ISDIR(status.st_mode) and depth < MAX_DEPTH and not _too_long(where):
                 below.append((where, depth + 1))
             else:
                 yield Entry(root / where, where, status)
         waiting += reversed(below)
+
+
+def _too_long(name: str) -> bool:
+    return len(os.fsencode(name)) > MAX_PATH
 
 
 def _names(folder: Path, inside: str, most: int, unread: Callable[[str, OSError], object] | None) -> list[str]:

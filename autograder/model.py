@@ -10,11 +10,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from autograder.errors import SourceError
+from autograder.errors import SourceError, cut
 from autograder.protocol import GUARD
 
 __all__ = ["CellScore", "CellSpec", "GradebookEntry", "Lab", "Limits", "Result", "Status"]
 
+_MOST_TEXTS = 50
+_LONGEST_TEXT = 1000
+_LONGEST_REASON = 2000
 _STUB = "NotImplementedError"  # what a notebook holds in place of an answer
 
 
@@ -124,6 +127,10 @@ class CellScore:
     cases: tuple[dict[str, Any], ...] = ()
     message: str = ""
 
+    def __post_init__(self) -> None:
+        """Cut what is too long, as in a Result."""
+        object.__setattr__(self, "message", cut(self.message, _LONGEST_REASON))
+
     @property
     def failed(self) -> tuple[dict[str, Any], ...]:
         """The cases that failed; guards, which failed only because nothing else passed, after the others."""
@@ -163,6 +170,11 @@ class Result:
     notebooks: dict[str, str] = field(default_factory=dict)
     """SHA-256 of each notebook in autograded/, as it was stored."""
 
+    def __post_init__(self) -> None:
+        """Keep so many messages and notes, and so much of each: a student's files and code have a say in them."""
+        object.__setattr__(self, "messages", _bounded(self.messages))
+        object.__setattr__(self, "notes", _bounded(self.notes))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON knows it."""
         return {**asdict(self), "status": str(self.status), "messages": list(self.messages), "notes": list(self.notes)}
@@ -173,6 +185,14 @@ class Result:
         cells = tuple(CellScore(**{**cell, "cases": tuple(cell["cases"])}) for cell in data["cells"])
         texts = {name: tuple(data.get(name, ())) for name in ("messages", "notes")}
         return cls(**{**data, **texts, "status": Status(data["status"]), "cells": cells})
+
+
+def _bounded(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the first of these texts, long ones cut, and how many more there are in place of one."""
+    if len(texts) > _MOST_TEXTS:
+        kept = texts[: _MOST_TEXTS - 1]
+        texts = (*kept, f"and {len(texts) - len(kept)} more")
+    return tuple(cut(text, _LONGEST_TEXT) for text in texts)
 
 
 @dataclass(frozen=True)

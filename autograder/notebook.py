@@ -8,7 +8,15 @@ from typing import Any
 
 import nbformat
 
-__all__ = ["grade_id_of", "metadata_of", "read_notebook", "read_notebook_text", "to_explore", "was_put_back"]
+__all__ = [
+    "grade_id_of",
+    "metadata_of",
+    "read_notebook",
+    "read_notebook_text",
+    "students_own",
+    "to_explore",
+    "was_put_back",
+]
 
 
 def read_notebook(path: Path) -> nbformat.NotebookNode:
@@ -30,6 +38,12 @@ def metadata_of(cell: nbformat.NotebookNode) -> Mapping[str, Any]:
 def to_explore(cell: nbformat.NotebookNode) -> bool:
     """Whether the release made this one of the cells to explore, which are not run when work is graded."""
     return bool(cell.metadata.get("labkit", {}).get("explore"))
+
+
+def students_own(cell: nbformat.NotebookNode) -> bool:
+    """Whether the text of this cell is the student's: no cell of the lab, or one that is not locked."""
+    about = metadata_of(cell)
+    return not about or not about.get("locked", not about.get("solution"))
 
 
 def was_put_back(cell: nbformat.NotebookNode) -> bool:

@@ -20,14 +20,13 @@ from typing import BinaryIO
 
 from autograder.collect.contents import MAX_FILES, TooMany, readable
 from autograder.errors import CourseError, SubmissionError
-from autograder.files import MAX_DEPTH, walk
+from autograder.files import MAX_DEPTH, MAX_PATH, walk
 
 __all__ = ["UNREAD", "Archive", "Member", "open_archive", "open_zip"]
 
 UNREAD = "cannot be read"
 _MAX_RATIO = 300
 _RATIO_FROM = 5 * 1024 * 1024
-_MAX_NAME = 1000
 _MAX_WALKED = 2 * MAX_FILES
 """Files and folders together."""
 _CHUNK = 1 << 20
@@ -166,7 +165,8 @@ def _unsafe(path: str) -> str:
         return "an absolute path"
     if ".." in path.split("/"):
         return "a path that leads out of its folder"
-    if len(path) > _MAX_NAME or max(len(part.encode("utf-8", "replace")) for part in path.split("/")) > 255:
+    encoded = path.encode("utf-8", "replace")
+    if len(encoded) > MAX_PATH or max(map(len, encoded.split(b"/"))) > 255:
         return "a name too long"
     if path.count("/") > MAX_DEPTH:
         return f"more than {MAX_DEPTH} folders deep"

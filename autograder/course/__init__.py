@@ -14,6 +14,7 @@ from autograder.course.preprocess import (
     BEFORE_SAVING,
     StubSolutions,
     checksum,
+    hide_mark_schemes,
     nbgrader_points,
     release_version,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "Student",
     "checksum",
     "hand_over",
+    "hide_mark_schemes",
     "left_to_nbgrader",
     "moment",
     "nbgrader_points",

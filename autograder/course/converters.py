@@ -18,7 +18,7 @@ from traitlets import TraitError, import_item
 
 from autograder.course import gradebook
 from autograder.course.gradebook import DISK_FULL, FREE_SPACE, quiet
-from autograder.course.preprocess import save_cells
+from autograder.course.preprocess import REFUSED, RefuseMarkers, save_cells
 from autograder.errors import CourseError
 from autograder.model import CellSpec
 
@@ -26,6 +26,8 @@ __all__ = ["Complaints", "cells_to_be", "generate", "left_alone", "preview", "re
 
 
 _CONVERTING = "Converting notebook %s"
+_STOPS = "nbgrader itself would stop here too"
+_STEPS = "c.GenerateAssignment.preprocessors has to name the step that clears it; nbgrader's own list does"
 _FULL = ("disk is full", "No space left on device")
 
 
@@ -83,6 +85,14 @@ def _executes(preprocessor: Any) -> bool:
     return issubclass(kind if isinstance(kind, type) else type(kind), ExecutePreprocessor)
 
 
+class _Generator(GenerateAssignment):  # type: ignore[misc]
+    """nbgrader's generate_assignment, but that no marker is handed out, whatever steps the course has configured."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.preprocessors: list[Any] = [*self.preprocessors, RefuseMarkers]
+
+
 def record(app: Any, lab: str, student: str, staged: Path) -> None:
     """Store the notebooks in .../student/lab, with the files beside them, as nbgrader's autograde would."""
 
@@ -96,7 +106,7 @@ def record(app: Any, lab: str, student: str, staged: Path) -> None:
 
 def generate(app: Any, lab: str) -> None:
     """Run nbgrader's own generate_assignment."""
-    _convert(app, lab, ".", lambda: GenerateAssignment(coursedir=app.coursedir, parent=app, force=True))
+    _convert(app, lab, ".", lambda: _Generator(coursedir=app.coursedir, parent=app, force=True))
 
 
 def preview(app: Any, lab: str, scratch: Path) -> None:
@@ -145,4 +155,4 @@ def _convert(app: Any, lab: str, student: str, make: Callable[[], Any]) -> None:
         if what == DISK_FULL or any(words in what for words in _FULL):
             raise CourseError(f"{lab}: {DISK_FULL}", hint=FREE_SPACE) from error
         where = f"{lab}/{app.log.notebook}" if app.log.notebook else lab
-        raise CourseError(f"{where}: nbgrader: {what}", hint="nbgrader itself would stop here too") from error
+        raise CourseError(f"{where}: nbgrader: {what}", hint=_STEPS if REFUSED in what else _STOPS) from error

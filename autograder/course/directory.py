@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from fnmatch import translate
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from autograder.course.execution import limits_within
 from autograder.course.moments import moment
 from autograder.course.preprocess import save_cells
 from autograder.errors import CourseError
-from autograder.files import MAX_ENTRIES, Entry, walk
+from autograder.files import MAX_ENTRIES, walk
 from autograder.model import CellSpec, GradebookEntry, Limits
 
 __all__ = ["Course", "open_course"]
@@ -119,14 +120,11 @@ class Course:
         return self._files(folder, patterns, everything=True)
 
     def _files(self, folder: Path, patterns: Iterable[str], *, everything: bool = False) -> dict[str, Path]:
-        ignored = [*patterns, "*.ipynb", "timestamp.txt"]
-
-        def wanted(entry: Entry) -> bool:
-            left_out = any(Path(part).match(pattern) for part in entry.name.split("/") for pattern in ignored)
-            return (everything or entry.ordinary) and not left_out
-
+        ignored = [translate(Path(pattern).as_posix()) for pattern in (*patterns, "*.ipynb", "timestamp.txt")]
+        left_out = re.compile("|".join(ignored)).match  # one, for a submission may have a million parts of names
         found = walk(folder, most=MAX_ENTRIES if everything else sys.maxsize - 1) if folder.is_dir() else ()
-        return {entry.name: entry.path for entry in sorted(found, key=lambda entry: entry.path) if wanted(entry)}
+        taken = [e for e in found if (everything or e.ordinary) and not any(map(left_out, e.name.split("/")))]
+        return {entry.name: entry.path for entry in sorted(taken, key=lambda entry: entry.name.split("/"))}
 
     def given_files(self, lab: str) -> dict[str, Path]:
         """Return the instructor's files that stand beside every student's notebook, in place of the student's own."""

@@ -10,7 +10,9 @@ import nbformat
 from nbgrader.preprocessors import (
     CheckCellMetadata,
     ClearHiddenTests,
+    ClearMarkScheme,
     ClearOutput,
+    ClearSolutions,
     ComputeChecksums,
     LockCells,
     NbGraderPreprocessor,
@@ -19,27 +21,96 @@ from nbgrader.preprocessors import (
 from nbgrader.utils import compute_checksum, determine_grade
 
 from autograder.markers import clear_solutions
+from autograder.notebook import grade_id_of, students_own
 
 __all__ = [
     "AFTER_SAVING",
     "BEFORE_SAVING",
+    "REFUSED",
+    "RefuseMarkers",
     "StubSolutions",
     "checksum",
+    "hide_mark_schemes",
     "nbgrader_points",
     "release_version",
     "save_cells",
 ]
 
 
-class StubSolutions(NbGraderPreprocessor):  # type: ignore[misc]
-    """nbgrader's ClearSolutions, with a stub that names the task; for nbgrader_config.py."""
+REFUSED = "students would receive"
+"""Stands in what RefuseMarkers says."""
+
+
+class StubSolutions(ClearSolutions):  # type: ignore[misc]
+    """nbgrader's ClearSolutions, with a stub that names the task in a block marked as ours are; for nbgrader_config.py.
+
+    nbgrader sees a marker wherever a line contains one, and clears a cell without any whole: so it does here.
+    """
+
+    _stubbed: frozenset[int] = frozenset()
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
-        return clear_solutions(nb), resources
+        before = [cell.source for cell in nb.cells]
+        nb = clear_solutions(nb)
+        self._stubbed = frozenset(n for n, cell in enumerate(nb.cells) if cell.source != before[n])
+        found: tuple[Any, Any] = super().preprocess(nb, resources)
+        return found
+
+    def preprocess_cell(self, cell: Any, resources: Any, cell_index: int) -> tuple[Any, Any]:
+        if cell_index not in self._stubbed:
+            found: tuple[Any, Any] = super().preprocess_cell(cell, resources, cell_index)
+            return found
+        self._replace_solution_region(cell, resources["language"])  # what else is there is to stay
+        return cell, resources
+
+
+class RefuseMarkers(NbGraderPreprocessor):  # type: ignore[misc]
+    """Raises RuntimeError for a marker that no step before has removed; what it marks would be students' to read."""
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        for number, cell in enumerate(nb.cells, 1):
+            for marker in _markers(self):
+                if marker and marker in cell.source:
+                    name = repr(grade_id_of(cell)) if grade_id_of(cell) else str(number)
+                    raise RuntimeError(f"{REFUSED} {marker!r} in cell {name}")
+        return nb, resources
+
+
+def _markers(parent: Any) -> tuple[str, ...]:
+    """Return what a course with this configuration marks that students are not to see."""
+    solutions, tests = ClearSolutions(parent=parent), ClearHiddenTests(parent=parent)
+    return (
+        *(solutions.begin_solution_delimeter, solutions.end_solution_delimeter),
+        *(tests.begin_test_delimeter, tests.end_test_delimeter),
+        *_around_schemes(parent),
+    )
+
+
+def _around_schemes(parent: Any) -> tuple[str, str]:
+    schemes = ClearMarkScheme(parent=parent)
+    return schemes.begin_mark_scheme_delimeter, schemes.end_mark_scheme_delimeter
+
+
+def hide_mark_schemes(notebook: nbformat.NotebookNode, parent: Any) -> None:
+    """Take the mark schemes out of a graded notebook's locked cells, in place; one without an end to the cell's end.
+
+    parent: what has the course's configuration. nbgrader's own ClearMarkScheme raises errors at what students write.
+    """
+    begin, end = _around_schemes(parent)
+    for cell in notebook.cells:
+        if students_own(cell) or begin not in cell.source:
+            continue
+        kept, inside = [], False
+        for line in cell.source.split("\n"):
+            inside = inside or begin in line
+            if not inside:
+                kept.append(line)
+            inside = inside and end not in line
+        cell.source = "\n".join(kept)
 
 
 BEFORE_SAVING = [LockCells, StubSolutions, ClearOutput, CheckCellMetadata, ComputeChecksums]
-AFTER_SAVING = [ClearHiddenTests, ComputeChecksums, CheckCellMetadata]
+AFTER_SAVING = [ClearHiddenTests, ClearMarkScheme, ComputeChecksums, CheckCellMetadata, RefuseMarkers]
 
 
 def release_version(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:

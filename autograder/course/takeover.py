@@ -15,6 +15,7 @@ from traitlets import import_item
 
 from autograder.course.converters import hidden_delimiters
 from autograder.course.execution import ExecuteElsewhere
+from autograder.course.preprocess import hide_mark_schemes
 from autograder.errors import AutograderError
 from autograder.markers import strip_hidden
 
@@ -71,9 +72,10 @@ def left_to_nbgrader(config: Any) -> list[str]:
 
 
 class HideTests(NbGraderPreprocessor):  # type: ignore[misc]
-    """Leaves hidden tests out of a notebook, and what their cells put out, but for the points."""
+    """Leaves mark schemes and hidden tests out of a notebook, and what their cells put out, but for the points."""
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        hide_mark_schemes(nb, self)
         delimiters = hidden_delimiters(self.parent)
         for cell in nb.cells:
             if cell.cell_type == "code" and (shown := strip_hidden(cell.source, delimiters)) != cell.source:

@@ -209,10 +209,10 @@ class Grading:
             self.log.append(result)
         return outcome_of(result, stored) if stored else Outcome(result)
 
-    def _failed(self, student: str, message: str) -> Outcome:
+    def _failed(self, student: str, why: str, *messages: str) -> Outcome:
         stored = self._stored.get(student)
         kept = f"; {stored.kept}" if stored else ""
-        result = self._result(student, Status.FAILED, message + kept)
+        result = self._result(student, Status.FAILED, why + kept, *messages)
         self.log.append(result)
         return outcome_of(result, stored) if stored else Outcome(result, stored=False)
 
@@ -232,7 +232,7 @@ class Grading:
     # ---------------------------------------------------------------------------------------------------------- store
     def _store(self, handin: Handin, done: Attempt) -> Outcome:
         if done.failure:
-            return self._failed(handin.student, "; ".join([*done.messages, done.failure]))
+            return self._failed(handin.student, done.failure, *done.messages)
         student, rows = handin.student, self.setup.rows
         try:
             self._stage(handin, done)

@@ -14,11 +14,11 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from autograder.course import Course
+from autograder.course import Course, hide_mark_schemes
 from autograder.errors import CourseError, counted
 from autograder.files import write_whole
 from autograder.model import CellScore, GradebookEntry, Result, Status
-from autograder.notebook import grade_id_of, metadata_of, read_notebook, was_put_back
+from autograder.notebook import grade_id_of, metadata_of, read_notebook, students_own, was_put_back
 
 __all__ = ["feedback_page", "headings", "write_feedback"]
 
@@ -45,6 +45,7 @@ def write_feedback(course: Course, result: Result) -> list[Path]:
             raise CourseError(
                 f"{executed}: cannot be read: {error}", hint=f"grade it again: autograder grade {result.lab} --force"
             ) from error
+        hide_mark_schemes(notebook, course.app)
         page = feedback_page(result, stored, name, notebook)
         path = course.feedback(result.student, result.lab) / f"{name}.html"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -57,7 +58,8 @@ def write_feedback(course: Course, result: Result) -> list[Path]:
 def feedback_page(result: Result, stored: GradebookEntry, name: str, notebook: nbformat.NotebookNode) -> str:
     """Return the page: points, each case with expected, got and hint, the student's answers, comments.
 
-    Student text is escaped, hidden cases show what the instructor chose, and hidden tests' source is never there.
+    Student text is escaped, hidden cases show what the instructor chose, and hidden tests' source is never there. Of a
+    cell that students may not write in there is no text either.
     """
     cells = {grade_id_of(cell): cell for cell in notebook.cells}
     titles = headings(notebook)
@@ -103,7 +105,7 @@ def _task(score: CellScore, stored: GradebookEntry, cell: nbformat.NotebookNode 
         "blank": bool(score.failed) and score.not_begun,
         "message": score.message,
         "comments": [stored.comments[key]] if key in stored.comments else [],
-        "written": "" if cell is None or cell.cell_type != "markdown" or was_put_back(cell) else _shown(cell),
+        "written": "" if cell is None or cell.cell_type != "markdown" or not _theirs(cell) else _shown(cell),
     }
 
 
@@ -132,7 +134,7 @@ def _answers(notebook: nbformat.NotebookNode) -> dict[str, list[nbformat.Noteboo
     last = ""
     for cell in notebook.cells:
         nbgrader = metadata_of(cell)
-        if cell.cell_type == "code" and nbgrader.get("solution") and not was_put_back(cell):
+        if cell.cell_type == "code" and nbgrader.get("solution") and _theirs(cell):
             code.append(cell)
         if cell.cell_type == "code" and nbgrader.get("grade"):
             last = grade_id_of(cell)
@@ -140,6 +142,11 @@ def _answers(notebook: nbformat.NotebookNode) -> dict[str, list[nbformat.Noteboo
     if last:
         answers[last] = answers[last] + code
     return answers
+
+
+def _theirs(cell: nbformat.NotebookNode) -> bool:
+    """Whether what stands in this cell is an answer: what is locked is the instructor's, mark schemes included."""
+    return students_own(cell) and not was_put_back(cell)
 
 
 def _put_aside(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:

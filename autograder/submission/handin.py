@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.course import Course
-from autograder.errors import SubmissionError, in_one_line
+from autograder.errors import SubmissionError, in_one_line, listed
 from autograder.files import Entry
 from autograder.submission.repair import read
 
@@ -26,7 +26,7 @@ class Handin:
     """Notebooks that do not belong to the lab."""
     files: Mapping[str, Path] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    """What of the files is left out, and why."""
+    """What of the files is left out, and why: one line for each reason."""
     timestamp: str = ""
     fingerprint: str = ""
     """Hash of all this and of what it is run with: equal work is not done twice."""
@@ -67,29 +67,29 @@ def read_handin(course: Course, lab: str, names: Collection[str], student: str) 
 
 
 def _files_beside(course: Course, folder: Path, instructors: Iterable[str]) -> tuple[dict[str, Path], tuple[str, ...]]:
-    """Return the files that may go into the sandbox, and a note about each of the others.
+    """Return the files that may go into the sandbox, and for each reason a note about the others.
 
     The instructor's files win: nbgrader, too, puts them in place of the student's own.
     """
     kept: dict[str, Path] = {}
-    notes: list[str] = []
+    left_out: dict[str, list[str]] = {}
     left = course.max_files_bytes
     ours = {name: _above(name) for name in instructors}
     folders = {parent for parents in ours.values() for parent in parents}
     for name, path in course.handed_in(folder).items():
         if name in folders or any(parent in ours for parent in _above(name)):
-            notes.append(f"{ascii(name)[1:-1]}: left out: the instructor's files need this name")
+            left_out.setdefault("the instructor's files need this name", []).append(ascii(name)[1:-1])
         elif problem := _problem(name, path, left):
-            notes.append(f"{ascii(name)[1:-1]}: left out: {problem}")
+            left_out.setdefault(problem, []).append(ascii(name)[1:-1])
         else:
             kept[name] = path
             left -= path.stat().st_size
-    return kept, tuple(notes)
+    return kept, tuple(f"{listed(names)}: left out: {why}" for why, names in left_out.items())
 
 
 def _above(name: str) -> list[str]:
     """Return the folders that a file stands in, as they are written in its name."""
-    return [parent.as_posix() for parent in Path(name).parents][:-1]
+    return [name[:place] for place, letter in enumerate(name) if letter == "/"]
 
 
 def _problem(name: str, path: Path, left: int) -> str:

@@ -475,9 +475,8 @@ def test_files_beside_the_notebook_are_there_when_it_runs_and_links_are_not(tiny
     executed = nbformat.read(tiny / "autograded/a" / TINY / f"{TINY}.ipynb", as_version=4)
     assert outcome.result.score == 5, [cell.get("outputs") for cell in executed.cells]
     assert outcome.result.messages == (
-        "all: left out: a link, not a file",
+        "all, link.py: left out: a link, not a file",
         "big: left out: the files beside the notebook are too large (max_dir_size)",
-        "link.py: left out: a link, not a file",
         "pipe: left out: not an ordinary file",
         "\\udcff.txt: left out: its name is not UTF-8",
     )

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from autograder import errors
-from autograder.errors import AutograderError, SourceError
+from autograder.errors import AutograderError, SourceError, listed
 
 
 def test_an_error_is_a_sentence_and_a_hint() -> None:
@@ -17,8 +17,14 @@ def test_an_error_is_a_sentence_and_a_hint() -> None:
 
 def test_the_tree_in_the_docstring_is_the_tree() -> None:
     drawn = re.findall(r"^[├└]── (\w+)", errors.__doc__ or "", re.MULTILINE)
-    assert sorted(["AutograderError", *drawn, "counted", "in_one_line", "listed"]) == errors.__all__
+    assert sorted(["AutograderError", *drawn, "counted", "cut", "in_one_line", "listed"]) == errors.__all__
     assert {kind.__name__ for kind in AutograderError.__subclasses__()} == set(drawn)
+
+
+def test_of_many_names_five_are_named_and_none_at_any_length() -> None:
+    assert listed(["a", "b"]) == "a, b"
+    assert listed(list("abcdefg")) == "a, b, c, d, e and 2 more"
+    assert listed(["x" * 200, "y" * 201]) == f"{'x' * 200}, {'y' * 197}..."
 
 
 @pytest.mark.parametrize("name", errors.__all__)

@@ -86,6 +86,17 @@ def test_a_folder_that_is_too_deep_is_named_and_not_entered(tmp_path: Path) -> N
         assert entry.problem == "more than 24 folders deep"
 
 
+def test_a_path_that_is_too_long_is_named_and_not_entered(tmp_path: Path) -> None:
+    """Paths of four kilobytes, fifty thousand times, are what a list of them cannot hold."""
+    names = ["é" * 120, "é" * 120, "é" * 120, "é" * 120, "é" * 30, "x"]
+    tmp_path.joinpath(*names).mkdir(parents=True)
+    tmp_path.joinpath(*names[:4], "y" * 37).write_text("")
+    tmp_path.joinpath(*names[:4], "y" * 36).write_text("")
+    found = {entry.path.name: entry.problem for entry in walk(tmp_path)}
+    too_long = "its path is longer than 1000 bytes"
+    assert found == {"é" * 30: too_long, "y" * 36: "", "y" * 37: too_long}
+
+
 def test_too_many_files_are_an_error_before_they_are_listed(tmp_path: Path) -> None:
     for number in range(12):
         (tmp_path / str(number)).mkdir()

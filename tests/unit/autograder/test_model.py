@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,21 @@ RESULTS = st.builds(
     messages=st.lists(st.text(), max_size=2).map(tuple),
     cells=st.lists(CELLS, max_size=2).map(tuple),
 )
+
+
+def test_of_a_result_s_texts_only_so_much_is_kept_whatever_they_come_from() -> None:
+    """A student's files and code have a say in them: a line of the log must not grow without bound."""
+    many = tuple(f"{number} " + "é" * 10**4 for number in range(10**3))
+    cell = CellScore("lab", "a-check", 0.0, 2.0, message="é" * 10**5)
+    result = Result("ada", "lab", Status.GRADED, messages=many, notes=many, cells=(cell,))
+    assert len(json.dumps(result.to_dict())) < 10**6
+    assert result.messages[0].startswith("0 é") and result.messages[0].endswith("é...")
+    assert result.messages[-1] == "and 951 more"
+    assert result.notes == result.messages
+    assert replace(result, messages=result.messages).messages == result.messages
+    few = tuple(str(number) for number in range(50))
+    assert replace(result, messages=few).messages == few
+    assert Result.from_dict({**result.to_dict(), "messages": list(many)}) == result
 
 
 @given(RESULTS)

@@ -307,11 +307,39 @@ def course_with(root: Path, book: nbformat.NotebookNode) -> tuple[Any, Result]:
     (root / "autograded").mkdir()
     nbformat.write(book, root / "autograded" / "lab.ipynb")
     course = SimpleNamespace(
+        app=None,
         score=lambda student, lab: stored(),
         autograded=lambda student, lab: root / "autograded",
         feedback=lambda student, lab: root / "feedback" / student / lab,
     )
     return course, Result("ada", "lab", Status.GRADED, cells=(CellScore("lab", "f-check", 2.0, 2.0),))
+
+
+def test_a_mark_scheme_is_on_no_page(tmp_path: Path) -> None:
+    """nbgrader takes it out of what students receive; who grades has it, and so has what is stored."""
+    scheme = f"### Task 2. Explain\n\nWhy?\n=== BEGIN MARK SCHEME ===\n## {SECRET}\n{SECRET}\n=== END MARK SCHEME ==="
+    book = nbformat.v4.new_notebook(cells=[*USUAL.cells])
+    task = {"grade_id": "explain", "task": True, "locked": True, "grade": False, "solution": False}
+    book.cells += [
+        nbformat.v4.new_markdown_cell(scheme, metadata={"nbgrader": task}),
+        nbformat.v4.new_markdown_cell(
+            "Because it is.", metadata={"nbgrader": task | {"grade_id": "own", "locked": False}}
+        ),
+        *notebook(("code", "grade", "last-check", "")).cells,
+    ]
+    course, result = course_with(tmp_path, book)
+    scores = [CellScore("lab", name, None, 2.0) for name in ("explain", "own", "last-check")]
+    (path,) = write_feedback(course, replace(result, cells=(*result.cells, *scores)))
+    page = path.read_text(encoding="utf-8")
+    assert SECRET not in page
+    assert page.count("Task 2. Explain") == 6, "the title of all three, twice each"
+    assert "Because it is." in page
+
+
+def test_the_text_of_a_locked_cell_is_not_the_student_s_answer() -> None:
+    about = {"grade_id": "explain", "task": True, "locked": True, "grade": False, "solution": False}
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(SECRET, metadata={"nbgrader": about})])
+    assert SECRET not in page(CellScore("lab", "explain", None, 2.0), book=book).text
 
 
 def test_a_page_is_written_for_every_notebook(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_the_instructor_s_names_are_theirs_and_what_stands_in_the_way_is_named(c
     handin = _read(course)
     assert list(handin.files) == ["own.csv"]
     why = "left out: the instructor's files need this name"
-    assert handin.notes == (f"data.csv/x: {why}", f"figures: {why}")
+    assert handin.notes == (f"data.csv/x, figures: {why}",)
 
 
 def test_a_link_or_a_pipe_is_left_out_and_named(course: Course, folder: Path) -> None:
@@ -90,8 +90,7 @@ def test_a_link_or_a_pipe_is_left_out_and_named(course: Course, folder: Path) ->
     handin = _read(course)
     assert handin.files == {}
     assert handin.notes == (
-        "all: left out: a link, not a file",
-        "passwd: left out: a link, not a file",
+        "all, passwd: left out: a link, not a file",
         "pipe: left out: not an ordinary file",
     )
 
@@ -144,3 +143,47 @@ def test_a_folder_too_deep_is_left_out_and_named(course: Course, folder: Path) -
         handin = _read(course)
     assert (list(handin.notebooks), handin.files) == (["one"], {})
     assert handin.notes == (f"{'a/' * 24}a: left out: more than 24 folders deep",)
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda path: path.symlink_to("/"), "a link, not a file"),
+        (lambda path: path.mkdir(), "more than 24 folders deep"),
+        (lambda path: path.write_bytes(b"x" * 1001), "the files beside the notebook are too large (max_dir_size)"),
+    ],
+)
+def test_of_many_that_are_left_out_five_are_named_and_the_others_counted(
+    make: Callable[[Path], object], why: str, course: Course, folder: Path
+) -> None:
+    below = folder.joinpath(*["a"] * 24)
+    below.mkdir(parents=True)
+    for number in range(300):
+        make(below / f"{'é' * 110}{number:03}")
+    (note,) = _read(course).notes
+    assert note.endswith(f" and 295 more: left out: {why}")
+    assert len(note) < 5 * 200 + 100
+
+
+def test_of_many_that_stand_in_the_way_five_are_named_and_the_others_counted(course: Course, folder: Path) -> None:
+    (course.source("lab")).mkdir(parents=True)
+    (course.source("lab") / "data.csv").write_text("instructor's")
+    (folder / "data.csv").mkdir()
+    for number in range(300):
+        (folder / "data.csv" / f"{'é' * 110}{number:03}").write_text("")
+    (note,) = _read(course).notes
+    assert note.endswith(" and 295 more: left out: the instructor's files need this name")
+    assert len(note) < 5 * 200 + 100
+
+
+def test_nothing_is_looked_for_below_a_path_that_is_too_long(course: Course, folder: Path) -> None:
+    """Twenty-four long names make a path that, fifty thousand times, is hundreds of megabytes."""
+    below = folder
+    for _ in range(24):
+        below /= "é" * 72
+        below.mkdir()
+    for number in range(300):
+        (below / f"{number:03}").mkdir()
+    (note,) = _read(course).notes
+    assert note.endswith("...: left out: its path is longer than 1000 bytes")
+    assert len(note) < 300
