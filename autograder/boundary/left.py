@@ -77,7 +77,7 @@ def _plain(value: Any) -> bool:
             left += [*one, *one.values()]
         elif type(one) in _CONTAINERS:
             left += one
-        elif type(one) is np.ndarray or isinstance(one, np.generic):
+        elif type(one) is np.ndarray or issubclass(type(one), np.generic):  # isinstance asks a stand-in
             if one.dtype.hasobject:
                 return False
         elif type(one) not in _PLAIN:

@@ -52,6 +52,8 @@ class Checks:
     files: Mapping[str, Path] = field(default_factory=dict)
     given: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """For each test, the locked cells above it, and what the tests above it leave."""
+    imported: str = ""
+    """What the instructor's solution imports, as the text of a cell: for the trusted process only."""
     theirs: frozenset[str] = frozenset()
     """Names that cells of the student's bind in the instructor's notebook."""
     levels: Mapping[str, int] = field(default_factory=dict)
@@ -63,9 +65,13 @@ class Checks:
     kept: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """For each test that runs in the kernel for them, names that mean there what locked cells have bound."""
 
+    def cells_above(self, grade_id: str) -> tuple[str, ...]:
+        """Return the locked cells above a test, below what the instructor's solution imports."""
+        return (*filter(None, [self.imported]), *self.given.get(grade_id, ()))
+
     def given_to(self, grade_id: str) -> dict[str, Any]:
         """Return what the trusted process is told of the locked cells above a test."""
-        cells = self.given.get(grade_id, ())
+        cells = self.cells_above(grade_id)
         withheld = sorted(self._again(grade_id) | self._live(grade_id))
         level = self.levels.get(grade_id, given.DATA)
         about = {"cells": list(cells), "theirs": sorted(self.theirs), "level": level, "withheld": withheld}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import nbformat
@@ -24,12 +24,16 @@ def checks_of(
     others: Sequence[str] = (),
     standings: Mapping[str, Standing] | None = None,
     kept: Mapping[str, frozenset[str]] | None = None,
+    solved: Collection[str] = (),
 ) -> Checks:
     """Return where the tests among these cells run; all of them apart unless isolated says which.
 
     standings: whose the names of locked cells are, for each test. kept: those for which a test runs in the kernel.
     others: the instructor's cells that students may change, beside the solution cells as they were handed out.
+    solved: those of them that students do not receive as they are: what they import is not told to a student's process.
     """
+    shown = [row.source for row in rows if row.solution and row.cell_type == "code"]
+    shown += [source for source in others if source not in solved]
     open_cells = [row.source for row in rows if row.solution and row.cell_type == "code"] + list(others)
     tests = frozenset(row.grade_id for row in rows if row.automatic)
     isolated = tests if isolated is None else isolated
@@ -37,7 +41,8 @@ def checks_of(
         isolated=isolated,
         guarded=tests - isolated,
         files=files or {},
-        given=_given(rows, imports(open_cells)),
+        given=_given(rows, imports(shown)),
+        imported=imports([source for source in others if source in solved]),
         theirs=names_given(open_cells, imported=False),
         levels={name: standing.level for name, standing in (standings or {}).items()},
         again={name: standing.again for name, standing in (standings or {}).items()},

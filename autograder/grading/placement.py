@@ -80,7 +80,7 @@ def find_modes(
     for name, cells in rows.items():
         trial = Trial(executor, limits, given, name, cells, folder / f"{name}.ipynb", say)
         found = kept.of(trial)
-        own = checks_of(cells, found.isolated, given, trial.others, found.standings, found.kept)
+        own = checks_of(cells, found.isolated, given, trial.others, found.standings, found.kept, trial.solved)
         checks[name] = replace(own, guarded=own.guarded - found.unwatched)
         notes += [*found.notes, *trial.warnings()]
     return Modes(checks, tuple(notes))

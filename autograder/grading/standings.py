@@ -78,7 +78,7 @@ class Standings:
 
     def notes(self, name: str) -> list[str]:
         """Return what the instructor should know of the standing of a test."""
-        standing, cells = self.of[name], self._checks.given.get(name, ())
+        standing, cells = self.of[name], self._checks.cells_above(name)
         theirs = {*self._checks.theirs, *standing.again, *standing.live}
         used = _used_of(cells, self._checks.theirs, self._sources[name]).functions - self._checks.theirs
         there = used - names_made(cells, theirs, standing.level)
@@ -86,7 +86,7 @@ class Standings:
         return [*found, *([_THERE.format(name, ", ".join(sorted(there)))] if there else [])]
 
     def _all(self, name: str) -> Iterator[Standing]:
-        cells, theirs = self._checks.given.get(name, ()), self._checks.theirs
+        cells, theirs = self._checks.cells_above(name), self._checks.theirs
         used = _used_of(cells, theirs, self._sources[name])
         if used.hard & names_made(
             cells, theirs, CLASSES

@@ -78,9 +78,9 @@ class Trial:
         self._rows = rows
         self._tests = frozenset(row.grade_id for row in rows if row.automatic)
         self._content = path.read_bytes() if path.is_file() else b""
-        self.others = self._open_cells()
+        self.others, self.solved = self._open_cells()
         sources = {row.grade_id: row.source for row in rows if row.automatic}
-        self._standings = Standings(checks_of(rows, others=self.others), sources, self.others)
+        self._standings = Standings(checks_of(rows, others=self.others, solved=self.solved), sources, self.others)
         self._kept: dict[str, frozenset[str]] = {}
         self._asked: dict[str, frozenset[str]] = {}
         self._met: frozenset[str] = frozenset()
@@ -221,7 +221,7 @@ class Trial:
         """
         from autograder.boundary.observation import observes  # NumPy, which a run that tries nothing does without
 
-        checks = checks_of(self._rows, others=self.others)
+        checks = checks_of(self._rows, others=self.others, solved=self.solved)
         found, before = {}, set[str]()
         for row in self._rows:
             if row.automatic:
@@ -243,15 +243,15 @@ class Trial:
                  if file.endswith(".py") and Path(file).parts[0].removesuffix(".py") in names]  # fmt: skip
         return "\n".join([along, *texts])
 
-    def _open_cells(self) -> list[str]:
-        """Return the code cells of the instructor's notebook that students may change."""
+    def _open_cells(self) -> tuple[list[str], frozenset[str]]:
+        """Return the code cells of the instructor's notebook that students may change, and which hold solutions."""
         locked = {row.grade_id for row in self._rows if row.locked or row.automatic}
         try:
             cells = parse(self._content, self.name)[0].cells
         except SubmissionError:
-            return []
-        chosen = [c for c in cells if metadata_of(c).get("grade_id") not in locked]
-        return [cell.source for cell in chosen if cell.cell_type == "code"]
+            return [], frozenset()
+        chosen = [c for c in cells if c.cell_type == "code" and metadata_of(c).get("grade_id") not in locked]
+        return [c.source for c in chosen], frozenset(c.source for c in chosen if metadata_of(c).get("solution"))
 
     def _needed(self, lost: Set[str], within: frozenset[str]) -> frozenset[str]:
         """Return the tests that must move to the kernel because one of these, which are there, needs their names."""
@@ -274,9 +274,12 @@ class Trial:
         self._runs += 1
         what = "trying which tests run apart from the instructor's own notebook, once a lab"
         self._say(f"{self.name}: {what}: run {self._runs}")
-        checks = checks_of(self._rows, self._tests - within, self._given, self.others, self._standings.of, self._kept)
-        about = (self._rows, checks, self._limits, self._given)
-        return scores_of(self._executor, self.name, notebook, *about, self._heard)
+        checks = checks_of(
+            self._rows, self._tests - within, self._given, self.others, self._standings.of, self._kept, self.solved
+        )
+        return scores_of(
+            self._executor, self.name, notebook, self._rows, checks, self._limits, self._given, self._heard
+        )
 
 
 def _words(source: str) -> set[str]:

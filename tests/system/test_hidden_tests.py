@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -76,3 +77,31 @@ def test_the_points_are_those_of_the_whole_test(name: str, courses: dict[str, Fo
     assert points(found["wrong"])["first"] == 0
     assert points(found["reader"]) == {"first": 0, "second": 0}
     assert {outcome.result.status for outcome in found.values()} == {"graded"}
+
+
+IMPORTS = "from itertools import accumulate as secret_trick\n"
+WRAPS = """
+import autograder.boundary.student as end
+TOLD = []
+serve = end.serve
+def told(*arguments):
+    TOLD.append(repr(arguments[1:]))
+    return serve(*arguments)
+end.serve = told
+def square(x): raise ValueError(" ".join(TOLD))
+"""
+
+
+def test_what_the_solution_imports_is_not_told_to_the_students_process(tmp_path: Path) -> None:
+    answer = (
+        f"### BEGIN SOLUTION\n{IMPORTS}def square(x):\n    return list(secret_trick([x] * x))[-1]\n### END SOLUTION"
+    )
+    test = "assert square(3) == 9\nassert secret_trick is not None"
+    course = Foreign(tmp_path, {"first": test, "second": "assert square(2) == 4"}, answer=answer)
+    course.hand_in("right", IMPORTS + "def square(x): return x * x")
+    course.hand_in("other", "def square(x): return x * x")
+    course.hand_in("wraps", WRAPS)
+    found = course.grade()
+    assert points(found["right"]) == points(found["other"]) == {"first": 1, "second": 1}
+    assert "ValueError" in course.page("wraps")
+    assert "secret_trick" not in course.page("wraps").partition("assert secret_trick")[0]

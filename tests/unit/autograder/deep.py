@@ -9,8 +9,11 @@ from pathlib import Path
 
 
 @contextmanager
-def deep_folder(top: Path, depth: int = 1100) -> Iterator[Path]:
-    """Make a file below so many folders in `top`, deeper than Python calls itself; yield its path, remove all after."""
+def deep_folder(top: Path, depth: int = 1100, *, moved: Path | None = None) -> Iterator[Path]:
+    """Make a file below so many folders in `top`, deeper than Python calls itself; yield its path, remove all after.
+
+    moved: remove this, too, below which the folders may have been moved meanwhile.
+    """
     path = top / "a"
     for _ in range(depth):
         path.mkdir()
@@ -19,4 +22,4 @@ def deep_folder(top: Path, depth: int = 1100) -> Iterator[Path]:
     try:
         yield path
     finally:  # pytest could not
-        subprocess.run(["rm", "-rf", top / "a"], check=True)
+        subprocess.run(["rm", "-rf", top / "a", *filter(None, [moved])], check=True)

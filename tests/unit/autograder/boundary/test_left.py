@@ -66,3 +66,13 @@ def test_a_later_test_compares_what_an_earlier_one_has_computed(talk: Talk) -> N
     assert talk.test("total = f(1)\nassert total == 7", given=given, left=left)["error"] is None
     later = {**given, "cells": ["total = f(1)"], "withheld": ["total"]}
     assert talk.test("assert total == 7\nassert len(calls) == 1", given=later, left=left)["error"] is None
+
+
+def test_nothing_is_asked_of_an_object_of_the_students_when_it_is_kept(talk: Talk) -> None:
+    talk.code("class N:\n    @property\n    def __class__(self): return int\nn = N()")
+    left = Left()
+    assert talk.test("x = n", given={"cells": [], "theirs": ["n"], "level": 3, "withheld": []}, left=left)
+    assert talk.heard == [("name", ["n"])]
+    left.begin(["x = n"], set())
+    assert not left.values
+    assert not left.unbound

@@ -413,7 +413,7 @@ def test_a_folder_too_deep_is_left_out_of_a_folder_and_of_what_is_there(course: 
         rows = collected(course, source)
     assert "left out: more than 24 folders deep" in [row.what for row in rows]
     assert there(course) == {"ada/lab/lab.ipynb": "ada", "eve/lab/lab.ipynb": "eve"}
-    with deep_folder(course.submitted("ada", "lab")):
+    with deep_folder(course.submitted("ada", "lab"), moved=course.state / "replaced"):
         rows = collected(course, source, force=True)
     assert [row.what.partition(";")[0] for row in rows if row.student == "ada"] == ["replaced"]
 
