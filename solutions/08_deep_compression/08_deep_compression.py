@@ -268,13 +268,22 @@ with check.case("the sign does not matter", hint="order by np.abs(w), not by w")
 # How many go is right for any entries, so it counts beside a case that asks which.
 with check.case(
     "exactly round(sparsity * w.size) entries go",
-    hint="prune the first so many of np.argsort(np.abs(w), axis=None)",
+    hint="count entries: a threshold on the magnitude may take one too many or too few",
+    more="np.argsort says in which order entries stand by size; axis=None takes all of them together",
     guard=True,
 ):
     weights = np.random.default_rng(0).normal(size=(7, 9))
     for share in (0.25, 0.6, 0.9):
-        pruned = 63 - int(np.asarray(magnitude_mask(weights, share)).sum())
+        kept = magnitude_mask(weights, share)
+        check.shape(kept, (7, 9), name="mask")
+        pruned = 63 - int(np.asarray(kept).sum())
         check.equal(pruned, round(share * 63), name=f"pruned of 63 at sparsity {share}")
+with check.case(
+    "each call returns a mask of its own", hint="an earlier mask is still in use", guard=True
+):
+    first = magnitude_mask(np.array([1.0, 2.0]), 0.5)
+    magnitude_mask(np.array([2.0, 1.0]), 0.5)
+    check.close(first, [0, 1], name="the first of two masks")
 ### BEGIN HIDDEN TESTS
 with check.hidden_case("half an entry goes as Python rounds", hint="round(2.5) is 2: use round"):
     kept = magnitude_mask(np.array([4.0, 1.0, 5.0, 2.0, 3.0]), 0.5)
@@ -299,12 +308,32 @@ with check.hidden_case(
 with check.hidden_case(
     "four dimensions; what stays is larger than what goes",
     hint="order all entries of the array together, then give the mask w's shape",
+    essential=True,
 ):
     weights = np.random.default_rng(1).normal(size=(4, 3, 3, 3)).astype(np.float32)
-    kept = np.asarray(magnitude_mask(weights, 0.75)).astype(bool)
-    check.shape(kept, (4, 3, 3, 3), name="mask")
-    least, most = np.abs(weights[kept]).min(), np.abs(weights[~kept]).max()
-    check.at_least(least, most, name="smallest magnitude that stays")
+    for some, words in ((weights, "mask"), (weights.transpose(3, 1, 0, 2), "mask of a transpose")):
+        kept = magnitude_mask(some, 0.75)
+        check.shape(kept, some.shape, name=words)
+        kept = np.asarray(kept).astype(bool)
+        check.equal(int(kept.sum()), 27, name="kept entries")
+        least, most = np.abs(some[kept]).min(), np.abs(some[~kept]).max()
+        check.at_least(least, most, name="smallest magnitude that stays")
+with check.hidden_case(
+    "magnitudes that lie close together, or near 0",
+    hint="compare magnitudes themselves: squares of small numbers are 0, and rounding makes ties",
+):
+    kept = magnitude_mask(np.array([1.0 + 2e-12, -1.0, 1.0 + 3e-12, -1.0 - 1e-12]), 0.5)
+    check.close(kept, [1, 0, 1, 0], name="mask of entries that differ by 1e-12")
+    kept = magnitude_mask(np.array([2e-200, -1e-200, 1.0, -3e-200]), 0.5)
+    check.close(kept, [0, 0, 1, 1], name="mask of entries near 0")
+with check.hidden_case(
+    "the count is exact for many entries, and for none", hint="round(sparsity * w.size)", guard=True
+):
+    weights = np.random.default_rng(2).normal(size=100_000)
+    kept = magnitude_mask(weights, 0.12345)
+    check.shape(kept, (100_000,), name="mask")
+    check.equal(100_000 - int(np.asarray(kept).sum()), 12_345, name="pruned of 100,000")
+    check.shape(magnitude_mask(np.zeros((0, 3)), 0.5), (0, 3), name="mask of no entries")
 with check.hidden_case(
     "w stays as it was", hint="np.argsort sorts a copy; w.sort() does not", guard=True
 ):
@@ -352,21 +381,26 @@ def step_inputs(seed):
 
 
 with check.case(
-    "the worked example", hint="mask the new velocity and the new w; return both, w first"
+    "the worked example", hint="both results are 0 where the mask is False; w comes first"
 ):
     pair = np.array([1.0, 2.0]), np.array([1.0, 1.0])
     w, v = masked_step(*pair, np.array([0.0, 5.0]), np.array([True, False]), 0.1)
     check.close(w, [0.9, 0.0], name="w")
     check.close(v, [1.0, 0.0], name="velocity")
 with check.case(
-    "what is kept moves by momentum", hint="v = momentum * v + g, and w - lr * v with the new v"
+    "what is kept moves by momentum",
+    hint="the text's two formulas in their order: w moves by the new velocity",
+    more="what is returned as velocity is not multiplied by lr",
 ):
-    weights, slope, speed, mask = step_inputs(1)
-    want_v = 0.5 * speed + slope  # before the call, which might change speed in place
-    want_w = weights - 0.2 * want_v
-    w, v = masked_step(weights, slope, speed, mask, 0.2, 0.5)
-    check.close(np.asarray(v)[mask], want_v[mask], name="velocity")
-    check.close(np.asarray(w)[mask], want_w[mask], name="w")
+    for seed in (1, 8):  # twice the same shapes, lr and momentum
+        weights, slope, speed, mask = step_inputs(seed)
+        want_v = 0.5 * speed + slope  # before the call, which might change speed in place
+        want_w = weights - 0.2 * want_v
+        w, v = masked_step(weights, slope, speed, mask, 0.2, 0.5)
+        check.shape(v, (4, 5), name="velocity")
+        check.shape(w, (4, 5), name="w")
+        check.close(np.asarray(v)[mask], want_v[mask], name="velocity")
+        check.close(np.asarray(w)[mask], want_w[mask], name="w")
 with check.case(
     "what is pruned stays 0 over five steps",
     hint="the gradient is not 0 there: multiply by mask",
@@ -395,7 +429,9 @@ with check.hidden_case(
     check.close(np.asarray(w)[~mask], np.zeros(3), atol=0, name="pruned w")
     check.close(np.asarray(v)[~mask], np.zeros(3), atol=0, name="their velocity")
 with check.hidden_case(
-    "three steps at other constants", hint="lr and momentum are the arguments; v is kept unscaled"
+    "three steps at other constants",
+    hint="lr and momentum are the arguments; v is kept unscaled",
+    essential=True,
 ):
     weights, _, speed, mask = step_inputs(7)
     w, v = weights.copy(), speed.copy()
@@ -405,6 +441,16 @@ with check.hidden_case(
         speed = (0.7 * speed + slope) * mask
         weights = weights - 0.5 / (number + 1) * speed
     check.close(w, weights, name="w")
+with check.hidden_case(
+    "two layers in turn, with the momentum of the signature",
+    hint="nothing is kept between calls, and earlier results stay as they were",
+):
+    inputs = [step_inputs(seed) for seed in (20, 21)]
+    results = [masked_step(*layer, 0.1) for layer in inputs]
+    for (weights, slope, speed, mask), (w, v) in zip(inputs, results, strict=True):
+        want_v = (0.9 * speed + slope) * mask
+        check.close(v, want_v, name="velocity")
+        check.close(w, weights - 0.1 * want_v, name="w")
 ### END HIDDEN TESTS
 check.score(1)
 
@@ -513,7 +559,7 @@ print(f"multiply-adds with weights that are not 0: {dense_work / work:.1f} times
 
 # %% [markdown]
 # `kmeans_codebook(w, bits)` takes weights of shape `(n,)`
-# and returns the codebook, shape `(2**bits,)`, in rising order, and the indices, whole numbers of shape `(n,)`.
+# and returns the codebook, shape `(2**bits,)`, in rising order, and the indices, integers of shape `(n,)`.
 # For `[0, 1, 2, 10]` and 1 bit they are `[1, 10]` and `[0, 0, 0, 1]`. About 10 lines.
 #
 # Work in float64, and keep an eye on memory: `n` can be a million.
@@ -608,37 +654,48 @@ def least_error(w, k):
     )
 
 
+def shared_values(w, bits):
+    """Return the student's codebook and indices as arrays; a Mismatch if they cannot be these."""
+    values, at = kmeans_codebook(w, bits)
+    values, at = np.asarray(values), np.asarray(at)
+    check.shape(values, (2**bits,), name="codebook")
+    check.shape(at, w.shape, name="indices")
+    check.true(at.dtype.kind in "iu", f"indices that are integers, got {at.dtype}")
+    fits = bool(((at >= 0) & (at < 2**bits)).all())
+    check.true(fits, "indices from 0 to 2**bits - 1")
+    return values, at
+
+
 some = np.random.default_rng(0).normal(size=300) ** 3
 with check.case(
     "the worked example", hint="from [0, 10] the three small weights move the first value to 1"
 ):
-    values, at = kmeans_codebook(np.array([0.0, 1.0, 2.0, 10.0]), 1)
+    values, at = shared_values(np.array([0.0, 1.0, 2.0, 10.0]), 1)
     check.close(values, [1.0, 10.0], name="codebook")
     check.close(at, [0, 0, 0, 1], name="indices")
 # The next three hold for other codebooks, too: they count beside a case that asks for this one.
 with check.case(
     "2**bits values in rising order",
-    hint="np.linspace(w.min(), w.max(), 2**bits); nan is in no order",
+    hint="step 1 says how many there are at the start, and in which order; nan is in no order",
+    more="means of neighbouring groups keep their order; what can go wrong is a group without weights",
     guard=True,
 ):
     for bits in (1, 2, 3, 5):
-        values = np.asarray(kmeans_codebook(some, bits)[0])
-        check.shape(values, (2**bits,), name=f"codebook of {bits} bits")
+        values, _ = shared_values(some, bits)
         check.true(bool((np.diff(values) >= 0).all()), "values in rising order")
 with check.case(
     "each weight has the index of the nearest value", hint="end with step 2, by |w - c|", guard=True
 ):
-    values, at = (np.asarray(part) for part in kmeans_codebook(some, 3))
-    check.shape(values, (8,), name="codebook")
+    values, at = shared_values(some, 3)
     away = np.abs(some - values[at])
     check.close(away, np.abs(some[:, None] - values).min(axis=1), name="distance to its value")
 with check.case(
     "each value is the mean of its weights",
     hint="step 3, again and again until nothing changes",
     guard=True,
+    essential=True,
 ):
-    values, at = (np.asarray(part) for part in kmeans_codebook(some, 3))
-    check.shape(at, some.shape, name="indices")
+    values, at = shared_values(some, 3)
     for j in np.unique(at):
         check.close(values[j], some[at == j].mean(), rtol=1e-9, name=f"value {j}")
 with check.case(
@@ -646,12 +703,21 @@ with check.case(
     hint="evenly spaced, both ends included; quantiles, random weights, too few rounds differ",
 ):
     check.close(kmeans_codebook(some, 3)[0], lloyd(some, 8)[0], name="codebook")
+with check.case(
+    "each call has a codebook of its own", hint="nothing is kept from one call to the next"
+):
+    others = some, some[::-1] ** 2 - 1.0
+    results = [kmeans_codebook(weights, 3) for weights in others]
+    for weights, (values, at) in zip(others, results, strict=True):
+        expected, want = lloyd(weights, 8)
+        check.close(values, expected, name="codebook of its own")
+        check.close(at, want, name="indices of its own")
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "a value without weights stays where it is",
     hint="move only values whose count is above 0 (0 / 0 is nan); the start has both ends of w",
 ):
-    values, at = kmeans_codebook(np.array([0.0, 0.1, 10.0, 10.1]), 2)
+    values, at = shared_values(np.array([0.0, 0.1, 10.0, 10.1]), 2)
     check.close(values, [0.05, 10.1 / 3, 20.2 / 3, 10.05], name="codebook")
     check.close(at, [0, 0, 3, 3], name="indices")
 with check.hidden_case(
@@ -659,8 +725,27 @@ with check.hidden_case(
     hint="with min w = max w all values are equal: any index will do, but no nan",
     guard=True,
 ):
-    values, at = kmeans_codebook(np.full(5, -0.25), 2)
-    check.close(np.asarray(values)[np.asarray(at)], np.full(5, -0.25), name="shared weights")
+    for n, bits in ((5, 2), (1, 1)):
+        values, at = shared_values(np.full(n, -0.25), bits)
+        check.close(values, np.full(2**bits, -0.25), name="codebook")
+        check.close(values[at], np.full(n, -0.25), name="shared weights")
+with check.hidden_case(
+    "weights that hardly differ",
+    hint="values may be equal, the last ones too: each of them needs a count, also of 0",
+    guard=True,
+):
+    alike = np.array([1.0, np.nextafter(1.0, 2.0)] * 3)
+    values, at = shared_values(alike, 3)
+    check.true(bool((values[1:] >= values[:-1]).all()), "values in rising order")
+    check.close(values[at], alike, rtol=1e-12, name="shared weights")
+with check.hidden_case(
+    "float32 weights, too, are shared in float64", hint="the text says in which type to work"
+):
+    # A value without weights stays at a third of the way, which float32 holds to 7 digits only.
+    narrow = np.array([0.0, 0.1, 12.6, 12.7], np.float32)
+    values, _ = shared_values(narrow, 2)
+    expected, _ = lloyd(narrow.astype(np.float64), 4)
+    check.close(values, expected, rtol=1e-12, atol=1e-12, name="codebook")
 with check.hidden_case(
     "groups that lie apart: no codebook is better (brute force)",
     hint="from the linear start each group draws a value of its own",
@@ -668,7 +753,7 @@ with check.hidden_case(
     draw = np.random.default_rng(3)
     groups = np.concatenate([draw.normal(c, 0.1, 3) for c in (-6.0, -2.2, 2.1, 6.0)])
     draw.shuffle(groups)
-    values, at = (np.asarray(part) for part in kmeans_codebook(groups, 2))
+    values, at = shared_values(groups, 2)
     found = ((groups - values[at]) ** 2).sum()
     check.close(found, least_error(groups, 4), rtol=1e-6, name="sum of squared errors")
 with check.hidden_case(
@@ -677,7 +762,7 @@ with check.hidden_case(
 ):
     for seed, bits, n in ((4, 4, 2000), (8, 5, 4000)):  # 32 and 104 rounds
         slow = np.random.default_rng(seed).standard_t(3, size=n)
-        values, at = kmeans_codebook(slow, bits)
+        values, at = shared_values(slow, bits)
         expected, want = lloyd(slow, 2**bits)
         check.close(values, expected, rtol=1e-6, atol=1e-9, name=f"codebook of {bits} bits")
         check.close(at, want, name="indices")
@@ -687,7 +772,7 @@ with check.hidden_case(
     hint="a table of n x k numbers takes 4 GB here: np.searchsorted needs none",
 ):
     many = np.repeat([-3.0, -1.0, 1.0, 3.0], 31_250)
-    values, at = (np.asarray(part) for part in kmeans_codebook(many, 12))
+    values, at = shared_values(many, 12)
     check.close(values[at[::31_250]], many[::31_250], name="shared weights")
 with check.hidden_case("w stays as it was", hint="do not sort w in place", guard=True):
     weights = np.array([0.5, -1.0, 0.25, 2.0])
@@ -725,12 +810,24 @@ from labkit import check
 
 with check.case("the worked example", hint="add up the gradients of each index, k of them"):
     found = codebook_gradient(np.array([1.0, 2.0, 4.0]), np.array([0, 2, 0]), 4)
-    check.close(found, [5.0, 0.0, 2.0, 0.0], name="gradient by the values")
+    check.close(found, [5.0, 0.0, 2.0, 0.0], dtype="float64", name="gradient by the values")
 with check.case(
-    "values that occur often", hint="a sum, not a mean; and g[indices] += x adds only one of them"
+    "values that occur often",
+    hint="a sum, not a mean; and g[indices] += x adds only one of them",
+    essential=True,
 ):
     found = codebook_gradient(np.ones(100), np.repeat([0, 1], [70, 30]), 2)
     check.close(found, [70.0, 30.0], name="gradient by the values")
+with check.case(
+    "no argument is changed, no earlier result either",
+    hint="the sums go into an array that the call makes",
+):
+    slope, at = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[0, 1], [1, 0]])
+    with check.unchanged(gradient=slope, indices=at):
+        first = codebook_gradient(slope, at, 2)
+    second = codebook_gradient(-slope, at, 2)
+    check.close(first, [5.0, 5.0], name="the first of two gradients")
+    check.close(second, [-5.0, -5.0], name="the second of two gradients")
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "it agrees with finite differences", hint="the chain rule: every weight that shares the value"
@@ -741,7 +838,7 @@ with check.hidden_case(
     found = codebook_gradient(slope, at, 5)
     check.gradient(lambda c: float(((np.sin(c[at]) - targets) ** 2).sum()), values, found)
 with check.hidden_case(
-    "the last values may be unused", hint="k entries always: np.bincount needs minlength=k"
+    "the last values may be unused", hint="k entries always, whatever the largest index is"
 ):
     found = codebook_gradient(np.array([3.0]), np.array([1]), 8)
     check.close(found, [0, 3, 0, 0, 0, 0, 0, 0], name="gradient by the values")
@@ -750,13 +847,27 @@ with check.hidden_case("weights of four dimensions", hint="flatten both arrays t
     slope, at = draw.normal(size=(4, 3, 2, 2)), draw.integers(0, 6, (4, 3, 2, 2))
     want = [slope[at == j].sum() for j in range(6)]
     check.close(codebook_gradient(slope, at, 6), want, name="gradient by the values")
-# Float32 keeps seven digits: a sum of 100,000 small numbers beside a large one would lose them.
+    apart = np.asfortranarray(slope)  # the same numbers in another order of memory
+    check.close(codebook_gradient(apart, at, 6), want, name="gradient by the values")
 with check.hidden_case(
-    "float32 gradients are added in float64", hint="np.bincount does; np.add.at into float32 not"
+    "indices are codes of a layer, gradients float32",
+    hint="uint8 holds no sum above 255; the result is float64 for any input",
+):
+    draw = np.random.default_rng(3)
+    slope, at = draw.normal(size=(30, 40)), draw.integers(0, 129, (30, 40))
+    want = [slope[at == j].sum() for j in range(129)]
+    found = codebook_gradient(slope.astype(np.float32), at.astype(np.uint8), 129)
+    # Float32 keeps seven digits of numbers up to 4, of which some ten are added.
+    check.close(found, want, atol=1e-5, dtype="float64", name="gradient by the values")
+# Added one by one in float32, the small numbers beside a large one are lost: 1.5e-3 of the sum.
+# A float32 sum by halves, as np.sum has it, is right to 1e-6: the text does not forbid it.
+with check.hidden_case(
+    "many small float32 gradients beside a large one",
+    hint="add in float64: to a large float32 a small number adds nothing",
 ):
     slope = np.concatenate([[2.0**20], np.full(100_000, 2.0**-6)]).astype(np.float32)
     found = codebook_gradient(slope, np.zeros(100_001, np.int64), 1)
-    check.close(found, [2.0**20 + 100_000 * 2.0**-6], rtol=1e-7, name="gradient by the value")
+    check.close(found, [2.0**20 + 100_000 * 2.0**-6], rtol=1e-5, name="gradient by the value")
 ### END HIDDEN TESTS
 check.score(1)
 
@@ -943,6 +1054,7 @@ from labkit import check
 
 def bits_in_all(code, frequencies):
     """Return the total bits of a code; a Mismatch if it is no prefix-free code of these symbols."""
+    check.true(isinstance(code, dict), f"a dictionary of words, got {type(code).__name__}")
     code = dict(code)
     check.equal(sorted(code), sorted(frequencies), name="symbols with a word")
     words = sorted(code.values())
@@ -1003,6 +1115,7 @@ with check.case(
 with check.hidden_case(
     "no prefix-free code is shorter (brute force)",
     hint="always merge the two smallest of all trees, merged ones included",
+    essential=True,
 ):
     draw = np.random.default_rng(0)
     for n in (2, 3, 4, 5, 5):
@@ -1129,8 +1242,8 @@ with check.case(
 with check.case(
     "decode: the worked example", hint="collect bits until they are a word; stop after count words"
 ):
-    check.equal(list(decode(b"\x9e", CODE, 4)), [1, 0, 2, 2])
-    check.equal(list(decode(b"\xd6", CODE, 4)), [2, 0, 1, 2], name="symbols of 11010110")
+    check.equal(decode(b"\x9e", CODE, 4), [1, 0, 2, 2])
+    check.equal(decode(b"\xd6", CODE, 4), [2, 0, 1, 2], name="symbols of 11010110")
 with check.case(
     "decode stops after count symbols",
     hint="the zeros that fill the last byte look like symbols, and more bytes may follow",
@@ -1146,6 +1259,7 @@ with check.case(
 with check.case(
     "a long stream has the bits of its words, and these are decoded",
     hint="each byte has eight bits, its leading zeros too; a word may cross a border",
+    essential=True,
 ):
     symbols = [int(s) for s in np.random.default_rng(0).choice(list(DEEP), 500)]
     data, want = encode(symbols, DEEP), packed(symbols, DEEP)
@@ -1184,6 +1298,15 @@ with check.hidden_case(
         list(decode(b"\x00\x9e", CODE, 12)), [0] * 8 + [1, 0, 2, 2], name="a zero byte first"
     )
 with check.hidden_case(
+    "the same bytes by another code", hint="the words are those of this call's code"
+):
+    code = {0: "0", 1: "10", 2: "11"}
+    check.equal(list(decode(b"\x9e", code, 4)), [1, 0, 2, 2], name="symbols")
+    check.equal(list(decode(b"\x9e", {3: "1", 5: "0"}, 4)), [3, 5, 5, 3], name="of other words")
+    code[0], code[1], code[2] = "11", "0", "10"
+    check.equal(list(decode(b"\x9e", code, 4)), [2, 1, 0, 0], name="symbols of words exchanged")
+    expect_bits(encode([2, 1, 0, 0], code), b"\x9e", "exchanged words")
+with check.hidden_case(
     "nothing to encode, nothing to decode", hint="no symbols take no bytes", guard=True
 ):
     expect_bits(encode([], CODE), b"")
@@ -1221,13 +1344,13 @@ check.score(2)
 # ![Twelve cells in a row, most of them zero. Cell 1 holds 3, cell 9 holds 2. With gaps of at most 3, the stored entries are: gap 1 symbol 3, gap 3 filler, gap 3 symbol 2.](figures/gaps.svg)
 
 # %% [markdown]
-# `to_gaps(codes, bits)` takes codes of shape `(n,)`, whole numbers of which 0 means pruned,
+# `to_gaps(codes, bits)` takes codes of shape `(n,)`, integers from 0 on of which 0 means pruned,
 # and returns two lists of equal length: gaps, and symbols (the code, or 0 for a filler).
 # It stores as few fillers as possible, and nothing for zeros after the last kept weight.
 # For `[0, 3, 0, 0, 0, 0, 2]` and 2 bits they are `[1, 3, 0]` and `[3, 0, 2]`:
 # the third gap is 0, because the filler itself is the fourth zero.
 #
-# `from_gaps(gaps, symbols, size)` returns the codes again, an array of shape `(size,)`. About 11 and 6 lines.
+# `from_gaps(gaps, symbols, size)` returns the codes again, an array of integers of shape `(size,)`. About 11 and 6 lines.
 
 
 # %% nbgrader={"grade_id": "to-gaps", "solution": true}
@@ -1331,6 +1454,21 @@ with check.case(
     "from_gaps: the worked example", hint="each entry lies gap + 1 cells after the one before"
 ):
     check.close(from_gaps([1, 3, 0], [3, 0, 2], 7), [0, 3, 0, 0, 0, 0, 2], name="codes")
+with check.case(
+    "from_gaps returns integers, from lists that stay as they were",
+    hint="which type has the array that it begins with?",
+    guard=True,
+):
+    gaps, symbols = [1, 3, 0], [3, 0, 2]
+    with check.unchanged(gaps=gaps, symbols=symbols):
+        codes = from_gaps(gaps, symbols, 7)
+    check.shape(codes, (7,), name="codes")
+    kind = np.asarray(codes).dtype
+    check.true(kind.kind in "iu", f"codes of an integer type, got {kind}")
+with check.case("each call returns codes of its own", hint="nothing is kept between two calls"):
+    first, second = from_gaps([1, 0], [5, 6], 4), from_gaps([0, 2], [7, 8], 4)
+    check.close(first, [0, 5, 6, 0], name="the first codes")
+    check.close(second, [7, 0, 0, 8], name="the second codes")
 with check.case("neighbours have gap 0", hint="no zero is skipped between two neighbours"):
     check.equal(stored(np.array([0, 0, 5, 5, 1]), 3), ([2, 0, 0], [5, 5, 1]))
 with check.case(
@@ -1352,12 +1490,16 @@ with check.case(
 with check.hidden_case(
     "to_gaps: every gap fits, the symbols are at their places, no filler too many",
     hint="skip 2**bits - 1 zeros, store a 0, go on behind it; repeat while the rest is too long",
+    essential=True,
 ):
     for seed, bits, density in ((1, 1, 0.3), (2, 3, 0.05), (3, 4, 0.02), (4, 6, 0.02)):
         codes = some_codes(seed, 700, density)
         gaps, symbols = stored(codes, bits)
-        check.at_most(max(gaps), 2**bits - 1, name="longest gap")
+        check.equal(len(symbols), len(gaps), name="symbols, as many as gaps")
+        check.at_most(max(gaps, default=0), 2**bits - 1, name="longest gap")
+        check.at_least(min(gaps, default=0), 0, name="shortest gap")
         check.equal(len(gaps), fewest(codes, bits), name="stored entries")
+        check.at_most(sum(gaps) + len(gaps), 700, name="cells up to the last stored one")
         check.close(laid_out(gaps, symbols, 700), codes, name="codes laid out")
 with check.hidden_case("nothing is kept", hint="two empty lists, and zeros back", guard=True):
     check.equal(stored(np.zeros(40, np.uint8), 2), ([], []))
@@ -1614,12 +1756,20 @@ def expect_numbers(found, want, name):
     check.close(found, want, rtol=0, atol=0, dtype="float32", name=name)
 
 
+def parts_of(*layer):
+    """Return a layer's parts, joined; a Mismatch if they are in no dictionary."""
+    parts = layer_parts(*layer)
+    check.true(isinstance(parts, dict), f"a dictionary of parts, got {type(parts).__name__}")
+    return b"".join(parts.values())
+
+
 FIRST = some_layer(0, (12, 30), 0.2, 8)
+TWIN = some_layer(20, (12, 30), 0.2, 8)  # another layer of the same shapes
 SECOND = some_layer(1, (6, 4, 3, 3), 0.5, 15)
 MATRIX, FILTERS = some_layer(10, (14, 25), 0.2, 8), some_layer(11, (7, 3, 3, 3), 0.5, 15)
 # What no process sees that both writes and reads: layers with their gap_bits, and files, by name.
 LAYERS = {
-    "a matrix": (*MATRIX, 6),
+    "a matrix": MATRIX,  # gap_bits as the signature has it
     "a convolution": (*FILTERS, 6),
     "a matrix, gaps of 5 bits": (*MATRIX, 5),
     "a convolution, gaps of 5 bits": (*FILTERS, 5),
@@ -1673,23 +1823,23 @@ with check.case(
     hint="read the parts in the order in which you wrote them, both streams by the words of "
     "canonical(lengths); then uint8 and the shape",
 ):
-    for layer in (FIRST, SECOND):
-        expect_codes(read_layer(b"".join(layer_parts(*layer).values()), 0)[0], layer)
+    for layer in (FIRST, TWIN, SECOND):
+        expect_codes(read_layer(parts_of(*layer), 0)[0], layer)
     for name, layer in (("a matrix", MATRIX), ("a convolution", FILTERS)):
         expect_codes(there_and_back("small", name)[1][0], layer)
 with check.case(
     "the codebook comes back to the last bit", hint="4 bytes each, '<f4'; entry 0 is 0.0 again"
 ):
-    for layer in (FIRST, SECOND):
-        found, _ = read_layer(b"".join(layer_parts(*layer).values()), 0)
+    for layer in (FIRST, TWIN, SECOND):
+        found, _ = read_layer(parts_of(*layer), 0)
         expect_numbers(found[1], layer[1], "codebook")
     for name, layer in (("a matrix", MATRIX), ("a convolution", FILTERS)):
         expect_numbers(there_and_back("small", name)[1][0][1], layer[1], "codebook")
 with check.case(
     "the biases come back to the last bit", hint="4 bytes each, '<f4', codes.shape[0] of them"
 ):
-    for layer in (FIRST, SECOND):
-        found, _ = read_layer(b"".join(layer_parts(*layer).values()), 0)
+    for layer in (FIRST, TWIN, SECOND):
+        found, _ = read_layer(parts_of(*layer), 0)
         expect_numbers(found[2], layer[2], "bias")
     for name, layer in (("a matrix", MATRIX), ("a convolution", FILTERS)):
         expect_numbers(there_and_back("small", name)[1][0][2], layer[2], "bias")
@@ -1706,6 +1856,7 @@ with check.case(
     "the bytes are enough: packed in one process, unpacked in another",
     hint="whatever read_layer needs must be in the bytes; neither process can open anything else",
     weight=3,
+    essential=True,
 ):
     layers_back = there_and_back("small", "a file")[1]
     check.equal(len(layers_back), 3, name="number of layers")
@@ -1718,6 +1869,7 @@ with check.case(
 ):
     for name in ("a matrix", "a convolution"):
         expect_small("small", f"{name}, gaps of 5 bits", 5)
+        expect_small("small", name, 6)
 ### BEGIN HIDDEN TESTS
 codes, codebook, bias = some_layer(2, (5, 7), 0.3, 4)
 NOTHING = np.zeros_like(codes), codebook, bias
@@ -1728,6 +1880,13 @@ codes = np.where(draw.random((40, 50)) < 0.5, draw.integers(1, 16, (40, 50)), 0)
 RANDOM = codes.astype(np.uint8), *some_layer(8, (40, 1), 0.5, 15)[1:]
 LAYERS = {f"gaps of {gap_bits} bits": (*MATRIX, gap_bits) for gap_bits in (1, 4, 8)}
 LAYERS |= {"in the middle": (*FILTERS, 6)}
+# Bits that begin with seven zeros and a one: a byte that could be a length of the table before.
+place = np.array([0, 1, 2, 3, 4, 5, 6, 8, 9, 12, 13, 14, 16, 17, 18, 19])
+codes = np.zeros((2, 20), np.uint8)
+codes[0, place] = np.where(place % 4 == 3, 2, 1)
+DENSE = codes, *some_layer(4, (2, 1), 0.4, 2)[1:]
+TURNED = MATRIX[0].T, *some_layer(12, (25, 1), 0.2, 8)[1:]  # not contiguous in memory
+LAYERS |= {"dense at first": (*DENSE, 6), "transposed": (*TURNED, 6)}
 FILES = {"pruned": [NOTHING, FILTERS], "full": [FULL], "one value": [ONE_VALUE], "random": [RANDOM]}
 GROUPS["odd"] = LAYERS, FILES
 LARGE = [
@@ -1737,7 +1896,7 @@ LARGE = [
 ]
 LARGE[1][0][::7, 100] = 128  # the last of 128 values
 MANY = some_layer(9, (257, 256), 1.0, 3)
-GROUPS["large"] = {f"shape {layer[0].shape}": (*layer, 6) for layer in LARGE}, {}
+GROUPS["large"] = {f"shape {layer[0].shape}": layer for layer in LARGE}, {}
 # A group of its own, and a small file first: a decoder out of step is slow.
 GROUPS["many"] = {}, {"few": [some_layer(9, (3, 5), 1.0, 3)], "many": [MANY]}
 with check.hidden_case(
@@ -1754,6 +1913,15 @@ with check.hidden_case(
 ):
     expect_codes(there_and_back("odd", "full")[1][0], FULL)
     expect_codes(there_and_back("odd", "one value")[1][0], ONE_VALUE)
+with check.hidden_case(
+    "a layer that begins with many weights side by side, and a transposed one",
+    hint="where does each table end? and the codes go row by row, whatever their order in memory",
+):
+    for name, layer in (("dense at first", DENSE), ("transposed", TURNED)):
+        found, _ = there_and_back("odd", name)[1]
+        expect_codes(found, layer)
+        expect_numbers(found[1], layer[1], f"codebook of what is {name}")
+        expect_numbers(found[2], layer[2], f"bias of what is {name}")
 with check.hidden_case(
     "other lengths of gaps", hint="the file must say gap_bits: read_layer is not told"
 ):
