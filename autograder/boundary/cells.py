@@ -92,6 +92,7 @@ def _run(
             with end.awaited(peer), everywhere(peer, tests, source):
                 with contextlib.redirect_stdout(io.StringIO()):
                     names.update(trusted_names(**given, test=source, beneath=names.below()) if given else {})
+                    names.update(left.values)  # what came of a test above, and not what its text alone would give
                 value = _executed(source, names, space)
             result |= {"bundle": _bundle(value)}
         except BaseException as error:

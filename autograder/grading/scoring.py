@@ -85,7 +85,7 @@ def _score_cell(
         message = f"{_class_of(report.failure)}: {_RETOLD}"
     _show(cell, report, row, points, message)
     if secret and not apart:
-        cases = [_as_written(_without_values(case), row) for case in cases]
+        cases = _as_written([_without_values(case) for case in cases], row)
     elif retold:
         cases = [_without_values(case) for case in cases]
     return CellScore(name, row.grade_id, points, row.points, cases=tuple(cases), message=message)
@@ -101,18 +101,28 @@ def _without_values(case: Case) -> Case:
     return case if case["passed"] or case["error"] == GUARD else {**case, **told}
 
 
-def _as_written(case: Case, row: CellSpec) -> Case:
-    """Return a case with no text but what the test's own cases are called: this one the student's process reported."""
-    said = {
-        node.value
-        for call in ast.walk(ast.Module(statements(row.source), []))
-        if called(call) in _CASES and isinstance(call, ast.Call)
-        for node in (*call.args[:1], *(word.value for word in call.keywords if word.arg in {"hint", "more"}))
-        if isinstance(node, ast.Constant)
-    }
-    titles = {"title": case["title"] if case["title"] in said else "a case of this test"}
-    titles |= {"message": "", "error": ""} if case["passed"] else {}
-    return {**case, **titles, **{key: case.get(key, "") if case.get(key) in said else "" for key in ("hint", "more")}}
+def _as_written(cases: Sequence[Case], row: CellSpec) -> list[Case]:
+    """Return one case for each title of the test's own cases, with no other text: the student's process reported.
+
+    How many there are, in which order and with which words could spell out what that process has read of the test.
+    """
+    found: list[Case] = []
+    for call in ast.walk(ast.Module(statements(row.source), [])):
+        if not isinstance(call, ast.Call) or called(call) not in _CASES or not call.args:
+            continue
+        title = _text(call.args[0])
+        mine = [case for case in cases if case["title"] == title]
+        if mine and title not in {case["title"] for case in found}:
+            hints = {word.arg: _text(word.value) for word in call.keywords}
+            shown = next((case for case in mine if not case["passed"]), {**mine[0], "message": "", "error": ""})
+            said = {key: "" if shown["passed"] else hints.get(key, "") for key in ("hint", "more")}
+            found.append({**shown, "hidden": called(call) == "hidden_case", "weight": 1.0, **said})
+    return found
+
+
+def _text(node: ast.AST) -> str:
+    """Return the text that stands here; empty if it is made of others."""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 # ---------------------------------------------------------------------------------------------------------- the report
@@ -189,7 +199,8 @@ def _said(failure: Failure, row: CellSpec, *, apart: bool, secret: bool) -> str:
     of theirs. In the kernel the student's code can read all lines of all tests there, and could choose a text, a class
     or a built-in one that says what it has read. The grader's own notebook shows everything.
     """
-    shown = row.source.partition(BEGIN_HIDDEN)[0].splitlines()
+    above, hidden, _ = row.source.partition(BEGIN_HIDDEN)
+    shown = above.split("\n")[: -1 if hidden else None]  # as Python counts lines
     known = failure.name in _ENDS or isinstance(getattr(builtins, failure.name, None), type)
     if not secret or (apart and (failure.ours or (known and 1 <= failure.line <= len(shown)))):
         said = f"{failure.name}: {failure.value}".strip(": ")

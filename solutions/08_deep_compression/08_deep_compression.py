@@ -269,7 +269,7 @@ with check.case("the sign does not matter", hint="order by np.abs(w), not by w")
 with check.case(
     "exactly round(sparsity * w.size) entries go",
     hint="count entries: a threshold on the magnitude may take one too many or too few",
-    more="np.argsort says in which order entries stand by size; axis=None takes all of them together",
+    more="np.argsort says in which order entries stand by size; axis=None takes all together",
     guard=True,
 ):
     weights = np.random.default_rng(0).normal(size=(7, 9))
@@ -677,7 +677,7 @@ with check.case(
 with check.case(
     "2**bits values in rising order",
     hint="step 1 says how many there are at the start, and in which order; nan is in no order",
-    more="means of neighbouring groups keep their order; what can go wrong is a group without weights",
+    more="means of neighbouring groups keep their order; look at a group without weights",
     guard=True,
 ):
     for bits in (1, 2, 3, 5):

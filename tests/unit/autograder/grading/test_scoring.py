@@ -382,20 +382,27 @@ def test_of_cases_that_ran_in_the_kernel_beside_hidden_lines_only_what_the_test_
     """The report is the student's process's, which can read the test: any of its texts may be what it has read."""
     cases = [
         case(title="small scores", hint="over axis=1", more="keepdims"),
-        case(False, title="small scores", hint="SEEN", message="SEEN", error="SEEN", more="SEEN"),
-        case(False, title="large scores", hint="subtract the maximum", hidden=False, message="SEEN"),
+        case(False, title="large scores", hint="SEEN", hidden=False, message="SEEN", error="SEEN", more="SEEN"),
         case(title="SEEN", hint="SEEN", message="SEEN", more="SEEN"),
         case(title="17", message="SEEN"),
+        *[case(bit == "1", title="small scores", message="SEEN", weight=1 + int(bit)) for bit in "0110"],
     ]
     found = scored([bundle(report(*cases))], IN_THE_KERNEL)
-    assert [c["title"] for c in found.cases] == [
-        "small scores",
-        "small scores",
-        "large scores",
-        *["a case of this test"] * 2,
+    assert [(c["title"], c["passed"], c["hint"], c["more"]) for c in found.cases] == [
+        ("small scores", False, "over axis=1", "keepdims"),
+        ("large scores", False, "subtract the maximum", ""),
     ]
-    assert [c["hint"] for c in found.cases] == ["over axis=1", "", "subtract the maximum", "", ""]
+    assert {c["weight"] for c in found.cases} == {1.0}
     assert "SEEN" not in str(found)
+
+
+@pytest.mark.parametrize("mark", ["\u2028", "\x0b", "\x0c", "\x1c", "\x85"])
+def test_the_lines_above_a_hidden_one_are_counted_as_python_counts_them(mark: str) -> None:
+    source = (
+        f"note = 'one{mark}two{mark}three'\n### BEGIN HIDDEN TESTS\nassert f(5) == 25, 'SEEN'\n### END HIDDEN TESTS"
+    )
+    score, _ = apart([], source, failure=Failure("AssertionError", "SEEN", line=3))
+    assert "SEEN" not in score.message
 
 
 def test_what_the_grader_itself_says_and_a_test_without_hidden_lines_is_shown() -> None:
