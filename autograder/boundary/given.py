@@ -266,7 +266,7 @@ def _asking(
     These are names of the student's, and data of locked cells that the student's code has made.
     """
     own = {s.node for s in ours}
-    data = [s for s in everything if s.node not in own and not s.defines and not only_imports(s.node)]
+    data = [s for s in everything if s.node not in own and s.gives_data]
     asked = asked | {name for s in data for name in s.binds}
     found = [s for s in everything if isinstance(s.node, ast.FunctionDef) and s.node not in own]
     while True:
@@ -280,7 +280,7 @@ def _asking(
 
 def _needed(ours: Sequence[Statement], wanted: frozenset[str]) -> list[Statement]:
     """Return, in order, what gives these names their meaning, and what acts on it: a seed, a shuffle, `setup()`."""
-    data = {name for s in ours if not s.defines and not only_imports(s.node) for name in s.binds}
+    data = {name for s in ours if s.gives_data for name in s.binds}
     known: set[str] = set()
     more: set[str] = set(wanted)
     chosen: set[int] = set()

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.boundary.locked import all_statements, only_imports
+from autograder.boundary.locked import all_statements
 
 __all__ = ["Left"]
 
@@ -61,9 +61,7 @@ class Left:
 
 def _data(shown: str) -> frozenset[str]:
     """Return the names that this binds at its top, but for functions, classes and imports."""
-    return frozenset(
-        name for s in all_statements((shown,)) if not s.defines and not only_imports(s.node) for name in s.binds
-    )
+    return frozenset(name for s in all_statements((shown,)) if s.gives_data for name in s.binds)
 
 
 def _plain(value: Any) -> bool:

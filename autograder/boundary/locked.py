@@ -61,6 +61,11 @@ class Statement:
         return isinstance(self.node, _DEFINING)
 
     @property
+    def gives_data(self) -> bool:
+        """Whether what it binds is neither defined nor imported by it."""
+        return not self.defines and not only_imports(self.node)
+
+    @property
     def acts(self) -> bool:
         """Whether it may be there for what it does to names that others bind: fill a list, register a function."""
         if isinstance(self.node, _DEFINING):
