@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from autograder.boundary.audit import Sentry
+from autograder.boundary.drift import drifted
 from autograder.boundary.everywhere import everywhere
 from autograder.boundary.frames import Connection, TimeLimit
 from autograder.boundary.given import trusted_names
@@ -76,23 +77,25 @@ def _run(
     """Return the cell's outcome: its value or its error, what it printed, and how it looks in a notebook.
 
     given: the arguments of given.trusted_names, but for the test, and the names that are live. left: of the tests
-    before. leaves: what of this one counts as a locked cell for those below.
+    before. leaves: what of this one counts as a locked cell for those below. In given, look: say which data is another
+    in the student's process, which is the instructor's now.
     """
     given, left = dict(given or {}), left or Left()
     left.begin(given.get("cells", ()), {*given.get("theirs", ()), *given.pop("live", ())})
-    peer.begin(end.cell)
+    peer.begin(end.cell, holds=left.holds)
     tests.begin(peer)
     check.begin()
     printed = _Printed()
-    result: dict[str, Any] = {"value": None, "error": None, "bundle": {}}
+    result: dict[str, Any] = {"value": None, "error": None, "bundle": {}, "differ": [], "less": []}
     names = _Names(peer, given["theirs"] if given else None, left)
     space: dict[str, Any] = {}
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         try:
             with end.awaited(peer), everywhere(peer, tests, source):
                 with contextlib.redirect_stdout(io.StringIO()):
-                    names.update(trusted_names(**given, test=source, beneath=names.below()) if given else {})
-                    names.update(left.values)  # what came of a test above, and not what its text alone would give
+                    result |= names.give(given, source)
+                    if given.get("look"):
+                        tests.begin(peer)  # what was looked at until now the test itself may never meet
                 value = _executed(source, names, space)
             result |= {"bundle": _bundle(value)}
         except BaseException as error:
@@ -102,10 +105,10 @@ def _run(
     written = tests.changes_heard.crossed.written()
     peer.deadline = time.monotonic() + 1
     with contextlib.suppress(BaseException):
-        peer.send("end")
+        peer.send("end", holds=left.holds)
     peer.deadline = None
     seen = {"met": tests.met, "altered": tests.changes_heard.altered, "refused": peer.refused, "written": written}
-    return result | {"printed": printed.getvalue(), "asked": sorted(names.asked), **seen}
+    return result | {"printed": printed.getvalue(), "asked": sorted(names.asked), "kept": left.bound(leaves), **seen}
 
 
 class _Printed(io.StringIO):
@@ -135,13 +138,31 @@ class _Names(dict[str, Any]):
         names.asked = self.asked
         return names
 
+    def give(self, given: Mapping[str, Any], source: str) -> dict[str, list[str]]:
+        """Give the test what the locked cells and the tests above give it; return what `run_cells` reports of that."""
+
+        def make() -> Mapping[str, Any]:
+            about = {key: value for key, value in given.items() if key != "look"}
+            return trusted_names(**about, test=source, beneath=self.below()) if given else {}
+
+        made = make()
+        self.update(made)
+        self.update(self._left.values)  # what came of a test above, and not what its text alone would give
+        if not given.get("look"):
+            return {}
+        differ, less = drifted({n: made[n] for n in made.keys() - self._left.values}, self._of_kernel, make)
+        return {"differ": differ, "less": less}
+
+    def _of_kernel(self, name: str) -> Any:
+        return self._peer.ask("name", None, [name])
+
     def __missing__(self, name: str) -> Any:
         if name in self._left.values:
             return self._left.values[name]
         if name in self._left.unbound or (name.startswith("__") and name.endswith("__")):
             raise KeyError(name)
         self.asked.add(name)
-        found = self._peer.ask("name", None, [name])
+        found = self._of_kernel(name)
         if type(found) is Proxy and self._theirs is not None and name not in self._theirs and compares(name):
             return Judge(found, name)  # imported in a way that the grader does not know: the student's may be another
         return _own_module(name, module_name(found)) or found

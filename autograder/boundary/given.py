@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from autograder.boundary.locked import STAR, Statement, all_statements, global_names, only_imports
+from autograder.boundary.needed import needed, reached
 
 __all__ = [
     "CLASSES",
@@ -32,7 +33,6 @@ __all__ = [
     "names_given",
     "names_made",
     "names_needed",
-    "reached",
     "trusted_names",
 ]
 
@@ -54,23 +54,25 @@ def trusted_names(
     test: str,
     withheld: Collection[str] = (),
     beneath: Mapping[str, Any] | None = None,
+    *,
+    wide: bool = False,
 ) -> Mapping[str, Any]:
     """Return the names of locked cells that a test uses and that are the grader's, with their values, made now.
 
     cells: the locked cells above the test, and what others import. theirs: names that the student's cells bind in the
     instructor's notebook. withheld: names that are to be the student's process's for this test. beneath: the built-in
-    names, below which functions find the student's.
+    names, below which functions find the student's. wide: see needed.needed.
     A statement is the grader's if all that it needs is; classes only where asked for, because their instances go to the
     student's code, which knows its own. Raises what the statements raise.
     """
     foreign, asked = frozenset({*theirs, *withheld}), frozenset(theirs) - set(withheld)
     ours = _ours(tuple(cells), foreign, level, expand=True, asked=asked)
-    needed = names_needed(test) - foreign
-    wanted = needed & {name for statement in ours for name in statement.binds}
+    looked_up = names_needed(test) - foreign
+    wanted = looked_up & {name for statement in ours for name in statement.binds}
     space: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins if beneath is None else beneath}
-    for statement in _needed(ours, wanted) if wanted else ():
+    for statement in needed(ours, wanted, wide=wide) if wanted else ():
         exec(_compiled(statement), space)
-    missing = needed - wanted - _BUILT_IN if level >= DATA else frozenset()
+    missing = looked_up - wanted - _BUILT_IN if level >= DATA else frozenset()
     return {**{name: space[name] for name in wanted if name in space}, **_unseen(tuple(cells), foreign, level, missing)}
 
 
@@ -108,25 +110,31 @@ def brought_along(cells: Sequence[str], theirs: Collection[str], test: str) -> s
     ours = _ours(tuple(cells), frozenset(theirs), FUNCTIONS, asked=frozenset(theirs))
     wanted = names_needed(test) & {name for statement in ours for name in statement.binds}
     stars = [statement for statement in ours if STAR in statement.binds]
-    needed = [s for s in _needed(ours, wanted) if not s.unseen]  # it has run before the test, on nothing of a student's
-    return "\n".join(ast.unparse(statement.node) for statement in [*stars, *needed])
+    along = [s for s in needed(ours, wanted) if not s.unseen]  # it has run before the test, on nothing of a student's
+    return "\n".join(ast.unparse(statement.node) for statement in [*stars, *along])
 
 
 def definitions(
-    cells: Sequence[str], theirs: Collection[str], test: str, again: Collection[str] = ()
+    cells: Sequence[str],
+    theirs: Collection[str],
+    test: str,
+    again: Collection[str] = (),
+    kept: Collection[str] = (),
 ) -> list[list[str]]:
     """Return what is made again in the student's process, as text, in order.
 
     Of each cell, its imports, the functions and classes that a test uses, and what gives the names of again a meaning.
+    kept: names that the test finds as an earlier one has left them, and that are made only for functions that use them.
     """
-    used = reached(cells, global_names(test) | set(again))
+    used = reached(cells, (global_names(test) | set(again)) - set(kept))
+    data_again = frozenset(name for name in again if name not in kept or name in used)
     free = [[s for s in all_statements((cell,)) if not s.binds & set(theirs)] for cell in cells]
-    data = _needed([s for some in free for s in some], frozenset(again)) if again else []
-    kept = [
+    data = needed([s for some in free for s in some], data_again) if data_again else []
+    made = [
         [s for s in some if only_imports(s.node) or s in data or (s.binds & used and isinstance(s.node, _DEFINING))]
         for some in free
     ]
-    return [[ast.unparse(statement.node) for statement in some] for some in kept if some]
+    return [[ast.unparse(statement.node) for statement in some] for some in made if some]
 
 
 def again_there(
@@ -140,23 +148,17 @@ def again_there(
     return frozenset(defined | (data & set(again)) | {name for s in found if only_imports(s.node) for name in s.binds})
 
 
-def asked_of_kernel(cells: Sequence[str], theirs: Collection[str], level: int, test: str) -> frozenset[str]:
+def asked_of_kernel(
+    cells: Sequence[str], theirs: Collection[str], level: int, test: str, kept: Collection[str] = ()
+) -> frozenset[str]:
     """Return the names of these cells that must stand in the student's process for this test to find them there.
 
     What is the grader's is not asked for there, and functions are defined again: but these look up names there, too.
+    kept: names that the test finds as an earlier one has left them.
     """
     ours = {name for s in _ours(tuple(cells), frozenset(theirs), level) for name in s.binds}
     defined = {name for s in all_statements(tuple(cells)) if _defines(s) for name in s.binds}
-    return (reached(cells, _surely_needed(test) - ours) - defined) & names_given(cells)
-
-
-def reached(cells: Sequence[str], names: frozenset[str]) -> frozenset[str]:
-    """Return these names and those that their statements look up, and so on."""
-    found, more = frozenset[str](), names
-    while more - found:
-        found |= more
-        more = frozenset(name for s in all_statements(tuple(cells)) if s.binds & found for name in s.uses)
-    return found
+    return (reached(cells, _surely_needed(test) - ours - set(kept)) - defined) & names_given(cells)
 
 
 def _defines(statement: Statement) -> bool:
@@ -192,12 +194,12 @@ def names_needed(test: str) -> frozenset[str]:
     """Return the names that a test looks up and that it has not bound itself before, as far as its text tells."""
     if not (parts := all_statements((test,))):
         return global_names(test)
-    needed, bound = set[str](), set[str]()
+    found, bound = set[str](), set[str]()
     for statement in parts:
-        needed |= statement.uses - bound
+        found |= statement.uses - bound
         if isinstance(statement.node, _BINDING):
             bound |= statement.binds
-    return frozenset(needed)
+    return frozenset(found)
 
 
 def _surely_needed(test: str) -> frozenset[str]:
@@ -206,14 +208,14 @@ def _surely_needed(test: str) -> frozenset[str]:
     A block binds a name before it uses it, and a function is called when all of the cell has run, unless it says
     otherwise by failing: what is missing then is missing in the trial, too.
     """
-    needed, later, bound = set[str](), set[str](), set[str]()
+    found, later, bound = set[str](), set[str](), set[str]()
     for statement in all_statements((test,)):
         if isinstance(statement.node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             later |= statement.uses
         else:
-            needed |= statement.uses - bound - (statement.binds if isinstance(statement.node, _BLOCKS) else set())
+            found |= statement.uses - bound - (statement.binds if isinstance(statement.node, _BLOCKS) else set())
         bound |= statement.binds
-    return frozenset(needed | later - bound)
+    return frozenset(found | later - bound)
 
 
 def _may_be_ours(node: ast.stmt, level: int) -> bool:
@@ -266,9 +268,9 @@ def _asking(
     These are names of the student's, and data of locked cells that the student's code has made.
     """
     own = {s.node for s in ours}
-    data = [s for s in everything if s.node not in own and s.gives_data]
+    data = [s for s in everything if s.node not in own and s.gives_data and not s.is_function]
     asked = asked | {name for s in data for name in s.binds}
-    found = [s for s in everything if isinstance(s.node, ast.FunctionDef) and s.node not in own]
+    found = [s for s in everything if s.is_function and s.node not in own]
     while True:
         left = {name for s in everything if s.node not in own and s not in found for name in s.binds} | foreign
         there = {name for s in [*ours, *found] for name in s.binds} | asked | _BUILT_IN
@@ -276,19 +278,3 @@ def _asking(
         if len(kept) == len(found):
             return found
         found = kept
-
-
-def _needed(ours: Sequence[Statement], wanted: frozenset[str]) -> list[Statement]:
-    """Return, in order, what gives these names their meaning, and what acts on it: a seed, a shuffle, `setup()`."""
-    data = {name for s in ours if s.gives_data for name in s.binds}
-    known: set[str] = set()
-    more: set[str] = set(wanted)
-    chosen: set[int] = set()
-    while more - known:
-        known |= more
-        for place, s in enumerate(ours):
-            seeds = not s.binds and bool(s.uses) and s.uses <= known | _BUILT_IN
-            if s.binds & known or (s.acts and (seeds or s.touches & known & data)):
-                chosen.add(place)
-                more |= s.uses - _BUILT_IN
-    return [ours[place] for place in sorted(chosen)]

@@ -1,4 +1,4 @@
-"""What tests have bound when they ran apart, for the tests below them: values, and not how they came about.
+"""What tests have bound when they ran apart, for the tests below them: the objects, and not how they came about.
 
 In a notebook a later test finds what an earlier one has computed. What comes of the student's code there is computed
 once, and compared here: made again in the student's process it would be that process's own verdict.
@@ -7,27 +7,26 @@ once, and compared here: made again in the student's process it would be that pr
 from __future__ import annotations
 
 import copy
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from autograder.boundary.exact import KINDS
 from autograder.boundary.locked import all_statements
 
-__all__ = ["Left"]
+__all__ = ["Left", "is_plain"]
 
-_PLAIN = (bool, int, float, complex, str, bytes, type(None))
-_CONTAINERS = (list, tuple, set, frozenset)
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), range, *KINDS)
+_MAPPINGS = (dict, Counter, OrderedDict, defaultdict)
+_CONTAINERS = (list, tuple, set, frozenset, deque)
 _MOST = 100_000
 """So many values are looked at, of one name."""
 
 
 class _Unbound:
     """In place of a name that a test would have bound, had it come so far."""
-
-
-class _Other:
-    """In place of what is an object of the student's, or holds one: it is found in the student's process."""
 
 
 class Left:
@@ -37,13 +36,17 @@ class Left:
         self._by: dict[str, dict[str, Any]] = {}
         self.values: dict[str, Any] = {}
         self.unbound: frozenset[str] = frozenset()
+        self.holds = False
+        """Whether something of it is no plain value: it may stand for an object of the student's, or hold one."""
 
     def note(self, shown: str, space: Mapping[str, Any]) -> None:
         """Keep what a test has bound. shown: what given.left_by_test returns of it, as it stands in given cells."""
-        bound = {name: space.get(name, _Unbound) for name in _data(shown)}
-        self._by[shown] = {
-            name: value if value is _Unbound or _plain(value) else _Other for name, value in bound.items()
-        }
+        self._by[shown] = {name: space.get(name, _Unbound) for name in _data(shown)}
+        self.holds = not all(is_plain(v) for some in self._by.values() for v in some.values() if v is not _Unbound)
+
+    def bound(self, shown: str) -> list[str]:
+        """Return the names that are kept of this test, or were not bound."""
+        return sorted(self._by.get(shown, ()))
 
     def begin(self, cells: Sequence[str], others: Collection[str]) -> None:
         """Set what the next test finds. cells: what stands above it. others: names that are the student's to give."""
@@ -56,7 +59,7 @@ class Left:
                     found.pop(name, None)
         found = {name: value for name, value in found.items() if name not in others}
         self.unbound = frozenset(name for name, value in found.items() if value is _Unbound)
-        self.values = {n: copy.deepcopy(v) for n, v in found.items() if v is not _Unbound and v is not _Other}
+        self.values = {n: copy.deepcopy(v) if is_plain(v) else v for n, v in found.items() if v is not _Unbound}
 
 
 def _data(shown: str) -> frozenset[str]:
@@ -64,14 +67,14 @@ def _data(shown: str) -> frozenset[str]:
     return frozenset(name for s in all_statements((shown,)) if s.gives_data for name in s.binds)
 
 
-def _plain(value: Any) -> bool:
+def is_plain(value: Any) -> bool:
     """Whether this holds nothing of the student's: built-in values, and arrays of numbers."""
     left, seen = [value], 0
     while left:
         one, seen = left.pop(), seen + 1
         if seen > _MOST:
             return False
-        if type(one) is dict:
+        if type(one) in _MAPPINGS:
             left += [*one, *one.values()]
         elif type(one) in _CONTAINERS:
             left += one

@@ -32,6 +32,11 @@ _IMPORTS = ast.Import | ast.ImportFrom
 _DEFINING = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _BINDING_ALONE = _IMPORTS | ast.Assign | ast.AnnAssign | ast.Assert | ast.Pass
 _SHOWING = {"print", "display"}
+_READING = {
+    "abs", "all", "any", "bool", "dict", "enumerate", "float", "frozenset", "int", "isinstance", "len", "list", "max",
+    "min", "range", "repr", "reversed", "round", "set", "sorted", "str", "sum", "tuple", "type", "zip",
+}  # fmt: skip
+"""Built-in functions that change nothing, called without a function to call."""
 _BINDING_UNSEEN = {"exec", "globals", "vars", "locals"}
 """Built-in names with which a statement binds names that its text does not show."""
 _RUN = re.compile(r"\s*%run\s+(?:-i\s+)?(['\"]?)([\w./-]+\.py)\1\s*$")
@@ -61,9 +66,27 @@ class Statement:
         return isinstance(self.node, _DEFINING)
 
     @property
+    def is_function(self) -> bool:
+        """Whether it defines a function, if need be as `name = lambda ...`."""
+        return isinstance(self.node, ast.FunctionDef) or (
+            isinstance(self.node, ast.Assign) and isinstance(self.node.value, ast.Lambda)
+        )
+
+    @property
     def gives_data(self) -> bool:
         """Whether what it binds is neither defined nor imported by it."""
         return not self.defines and not only_imports(self.node)
+
+    @property
+    def constant(self) -> bool:
+        """Whether what it binds cannot be changed under another name: a number, a text."""
+        value = getattr(self.node, "value", None)
+        return isinstance(value.operand if isinstance(value, ast.UnaryOp) else value, ast.Constant)
+
+    @property
+    def calls(self) -> bool:
+        """Whether it binds what something else returns, which may do more than that: `number = fill()`."""
+        return self.gives_data and any(map(_may_act, _run_at_once(self.node)))
 
     @property
     def acts(self) -> bool:
@@ -73,6 +96,21 @@ class Statement:
         if isinstance(self.node, ast.Expr) and isinstance(self.node.value, ast.Call):
             return not isinstance(self.node.value.func, ast.Name) or self.node.value.func.id not in _SHOWING
         return not isinstance(self.node, _BINDING_ALONE) or (isinstance(self.node, ast.Assign) and not self.binds)
+
+
+def _run_at_once(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what is run with a statement; what functions in it do is run later, if at all."""
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        yield node
+        for child in ast.iter_child_nodes(node):
+            yield from _run_at_once(child)
+
+
+def _may_act(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    reads = isinstance(node.func, ast.Name) and node.func.id in _READING and not node.keywords
+    return not reads
 
 
 def statements(source: str) -> list[ast.stmt]:

@@ -60,10 +60,18 @@ class Peer:
         self.connection = connection
         self.deadline: float | None = None
         self.graphs_stay = owner.graphs_stay
+        self._last = 0
+        """The last handle that was given out."""
+        self._kept: dict[int, Any] = {}
+        self._handles: dict[int, int] = {}
+        self._stand_ins: dict[int, Any] = {}
         self.begin(0)
 
-    def begin(self, cell: int) -> None:
-        """Forget everything of the cell before; speak of this one."""
+    def begin(self, cell: int, *, holds: bool = False) -> None:
+        """Forget everything of the cell before; speak of this one.
+
+        holds: but for the objects of the student's, which the tests before have left something of.
+        """
         self.cell = cell
         self.leaves = Leaves()
         self.operators = False
@@ -73,9 +81,11 @@ class Peer:
         """What a function of the test's asserted in vain, called by the student's code."""
         self._nested = self._asked = 0
         self._put_back: tuple[dict[str, Any], bytes] | None = None
-        self._kept: dict[int, Any] = {}
-        self._handles: dict[int, int] = {}
-        self._stand_ins: dict[int, Any] = {}
+        if self.trusted or not holds:
+            self._kept.clear()
+            self._handles.clear()
+        if not (self.trusted and holds):
+            self._stand_ins.clear()
 
     # ----------------------------------------------------------------------------------------------------- conversation
     def ask(
@@ -202,9 +212,9 @@ class Peer:
                 said = report(error, out.encode, self.keep, discreet=self.trusted)
                 self._send({"k": "raise", "error": said} | number, b"")
 
-    def send(self, kind: str) -> None:
+    def send(self, kind: str, **more: Any) -> None:
         """Send a message that needs no answer."""
-        self._send({"k": kind}, b"")
+        self._send({"k": kind, **more}, b"")
 
     def carries(self) -> bool:
         """Put aside what has come for ranks; return False if something else came, which is the next message then."""
@@ -236,9 +246,9 @@ class Peer:
         """Return the number under which the other end may speak of this object until the cell ends."""
         handle = self._handles.get(id(value))
         if handle is None:
-            handle = len(self._kept) + 1
-            if handle > _MAX_HANDLES:
+            if len(self._kept) >= _MAX_HANDLES:
                 raise WireError(f"more than {_MAX_HANDLES:,} objects in one test")
+            self._last = handle = self._last + 1  # never one that a cell before has known as another's
             self._kept[handle] = value
             self._handles[id(value)] = handle
         return handle

@@ -126,8 +126,10 @@ def _unix_socket() -> socket.socket:
     return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
 
 
-def answer_until_end(peer: Peer) -> None:
-    """Answer what the test asks until it says that it has ended, or hangs up."""
+def answer_until_end(peer: Peer) -> bool:
+    """Answer what the test asks until it ends, or hangs up; return whether those below go on with objects of its."""
     with contextlib.suppress(ProcessDied, KeyboardInterrupt):
         while (message := peer.next())[0].get("k") != "end":
             peer.answer(*message)
+        return message[0].get("holds") is True
+    return False

@@ -63,6 +63,8 @@ class Run:
         """How many cells have run: the count that the grader shows, whatever the kernel says."""
         self.reports: dict[str, Report] = {}
         self._left = LeftByTests()
+        self._kept: set[str] = set()
+        """Names that tests have bound where they ran apart: those below find them there."""
         self._why = ""
         """Which limit a test cell has reached."""
         self.client = Client(km=manager, allow_errors=True, startup_timeout=_STARTUP_S, record_timing=False)
@@ -156,11 +158,11 @@ class Run:
             self.reports[grade_id] = Report.failed(grade_id, DIED, why)
             return ""
         name, self._why = cell_name(number, cell), "its time was over"
-        shown = self._left.take(self.tests.checks.asked_of_kernel(grade_id, cell.source))
+        shown = self._left.take(self.tests.checks.asked_of_kernel(grade_id, cell.source, self._kept))
         if reason := await self._run_shown(shown, name, allowed):
             return reason
         self.client.begin(self.ran)
-        again = self.tests.checks.defined_again(grade_id, cell.source)
+        again = self.tests.checks.defined_again(grade_id, cell.source, self._kept)
         answering = nbformat.v4.new_code_cell(serving(cell.source, number + 1, again))
         over = asyncio.create_task(self._stopped(number + 1, allowed))
         student = asyncio.create_task(self._run_source(name, answering, over, serving=True))
@@ -170,6 +172,7 @@ class Run:
             self._stop_noted(name, self._why)
         cell.outputs = [o for o in answering.outputs if o.output_type in {"stream", "display_data"}]
         self._left.note(cell.source)
+        self._kept |= self.reports[grade_id].kept
         if why := self.tests.failed():
             self.problems.append(f"{name}: {why}")
         return reason

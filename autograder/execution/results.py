@@ -54,6 +54,9 @@ class Report:
         refused: whether the boundary raised an error that a test might expect of the student's code.
         written: whether the test wrote to what it had handed to the student's code, or was given by it.
         asked: the names that it asked the student's process for.
+        kept: the names of what it has bound, which the tests below find as it left them.
+        differ: in the trial, data of locked cells that is another in the instructor's kernel.
+        less: of that, what is less than there.
     """
 
     grade_id: str
@@ -67,6 +70,9 @@ class Report:
     refused: bool = False
     written: bool = False
     asked: frozenset[str] = frozenset()
+    kept: frozenset[str] = frozenset()
+    differ: frozenset[str] = frozenset()
+    less: frozenset[str] = frozenset()
 
     @classmethod
     def failed(cls, grade_id: str, name: str, value: str) -> Report:
@@ -78,8 +84,9 @@ class Report:
         """Return what the process answered; AttributeError, KeyError, TypeError or ValueError if it is not one."""
         printed = _text(answer["printed"], 4 * _MAX_SHOWN)
         seen: dict[str, Any] = {name: answer[name] is True for name in ("met", "altered", "refused", "written")}
-        asked = frozenset(_text(name, _MAX_NAME) for name in answer["asked"])
-        report = cls(grade_id, printed=printed, asked=asked, **seen)
+        for names in ("asked", "kept", "differ", "less"):
+            seen[names] = frozenset(_text(name, _MAX_NAME) for name in answer[names])
+        report = cls(grade_id, printed=printed, **seen)
         if (error := answer["error"]) is not None:
             return replace(report, failure=_read_failure(error))
         bundle = answer["bundle"]

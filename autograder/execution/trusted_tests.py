@@ -8,7 +8,7 @@ import contextlib
 import json
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -62,6 +62,10 @@ class Checks:
     """For each test, names of locked cells that are made again in the student's process instead."""
     live: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """For each test, data of locked cells that is what the student's code makes of it."""
+    wide: frozenset[str] = frozenset()
+    """Tests for which more of these locked cells is run: see boundary.needed."""
+    look: bool = False
+    """Whether data of locked cells is compared with that in the kernel, which is the instructor's."""
     kept: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """For each test that runs in the kernel for them, names that mean there what locked cells have bound."""
 
@@ -75,7 +79,7 @@ class Checks:
         withheld = sorted(self._again(grade_id) | self._live(grade_id))
         level = self.levels.get(grade_id, given.DATA)
         about = {"cells": list(cells), "theirs": sorted(self.theirs), "level": level, "withheld": withheld}
-        return about | {"live": sorted(self._live(grade_id))}
+        return about | {"live": sorted(self._live(grade_id)), "wide": grade_id in self.wide, "look": self.look}
 
     def around(self, grade_id: str, *, locked: bool) -> tuple[list[str], list[str]]:
         """Return what the student's kernel runs before and after a cell that runs there."""
@@ -92,16 +96,17 @@ class Checks:
     def _live(self, grade_id: str) -> frozenset[str]:
         return self.live.get(grade_id, frozenset())
 
-    def defined_again(self, grade_id: str, source: str) -> list[list[str]]:
-        """Return the definitions that hold in the student's process while this test runs."""
+    def defined_again(self, grade_id: str, source: str, kept: Collection[str] = ()) -> list[list[str]]:
+        """Return the definitions that hold in the student's process while this test runs; kept: see `given`."""
         cells, theirs = self.given.get(grade_id, ()), self.theirs | self._live(grade_id)
-        return given.definitions(cells, theirs, source, self._again(grade_id))
+        return given.definitions(cells, theirs, source, self._again(grade_id), set(kept) - theirs)
 
-    def asked_of_kernel(self, grade_id: str, source: str) -> frozenset[str]:
-        """Return the names given to this test that it can only find in the student's process."""
+    def asked_of_kernel(self, grade_id: str, source: str, kept: Collection[str] = ()) -> frozenset[str]:
+        """Return the names given to this test that it can only find in the student's process; kept: as before."""
         about = self.given_to(grade_id)
         theirs = {*about["theirs"], *about["withheld"]}
-        return given.asked_of_kernel(about["cells"], theirs, about["level"], source)
+        own = set(kept) - {*about["theirs"], *about["live"]}
+        return given.asked_of_kernel(about["cells"], theirs, about["level"], source, own)
 
 
 class TrustedCells(AbstractContextManager["TrustedCells"]):

@@ -48,6 +48,7 @@ def checks_of(
         again={name: standing.again for name, standing in (standings or {}).items()},
         kept=kept or {},
         live={name: standing.live for name, standing in (standings or {}).items()},
+        wide=frozenset(name for name, standing in (standings or {}).items() if standing.wide),
     )
 
 

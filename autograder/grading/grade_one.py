@@ -84,7 +84,7 @@ def _names_of(checks: Checks) -> list[object]:
         sorted((name, sorted(names)) for name, names in each.items())
         for each in (checks.again, checks.live, checks.kept)
     ]
-    return [sorted(checks.levels.items()), sorted(checks.theirs), *sets]
+    return [sorted(checks.levels.items()), sorted(checks.theirs), sorted(checks.wide), *sets]
 
 
 @dataclass

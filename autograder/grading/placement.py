@@ -109,7 +109,7 @@ class _Kept:
             return Found(*sets, {name: _standing(*parts) for name, parts in known["standings"].items()}, kept_names)
         found = trial.run()
         parts: dict[str, Any] = {"isolated": sorted(found.isolated), "unwatched": sorted(found.unwatched)}
-        standings = {name: [s.level, sorted(s.again), sorted(s.live)] for name, s in found.standings.items()}
+        standings = {name: [s.level, sorted(s.again), sorted(s.live), s.wide] for name, s in found.standings.items()}
         kept = {name: sorted(names) for name, names in found.kept.items()}
         parts |= {"notes": list(found.notes), "standings": standings, "kept": kept}
         self._known[trial.name] = {"key": key, **parts}
@@ -118,5 +118,5 @@ class _Kept:
         return found
 
 
-def _standing(level: int, again: list[str], live: list[str]) -> Standing:
-    return Standing(level, frozenset(again), frozenset(live))
+def _standing(level: int, again: list[str], live: list[str], wide: bool) -> Standing:
+    return Standing(level, frozenset(again), frozenset(live), wide)

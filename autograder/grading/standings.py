@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from autograder.boundary.given import (
     CLASSES,
@@ -17,9 +17,9 @@ from autograder.boundary.given import (
     names_given,
     names_made,
     names_needed,
-    reached,
 )
 from autograder.boundary.locked import STAR, Statement, all_statements, global_names, only_imports
+from autograder.boundary.needed import reached
 from autograder.boundary.parsing import syntax_tree
 from autograder.execution import Checks
 
@@ -44,11 +44,13 @@ class Standing:
         level: how much is the grader's: see boundary.given.
         again: names that are made again in the student's process, from the locked text.
         live: data that is what the student's code makes of it.
+        wide: whether more of the locked cells is run than is seen to give its names a meaning: see boundary.needed.
     """
 
     level: int = FUNCTIONS
     again: frozenset[str] = frozenset()
     live: frozenset[str] = frozenset()
+    wide: bool = False
 
 
 class Standings:
@@ -69,6 +71,22 @@ class Standings:
         self.of |= found
         return bool(found)
 
+    def mend(self, name: str, differ: frozenset[str], less: frozenset[str]) -> bool:
+        """Take account of data that is another in the instructor's kernel, or more; return whether there was a way.
+
+        First more of the locked cells is run for this test. What is still less than there the student's code has filled:
+        it is what that makes of it.
+        """
+        before = self.of[name]
+        wide = before.wide or bool(differ)
+        live = before.live | (less if before.wide else frozenset())
+        self.of[name] = replace(before, wide=wide, live=live, again=before.again - live)
+        return self.of[name] != before
+
+    def widen(self, names: Iterable[str]) -> bool:
+        """Run more of the locked cells for these tests; return whether that is more than before for one of them."""
+        return bool([name for name in names if self.mend(name, frozenset([name]), frozenset())])
+
     def denied(self, name: str, asked: frozenset[str]) -> frozenset[str]:
         """Return those names that a test asked the student's process for, and that are not the student's to give."""
         standing = self.of[name]
@@ -80,8 +98,9 @@ class Standings:
         """Return what the instructor should know of the standing of a test."""
         standing, cells = self.of[name], self._checks.cells_above(name)
         theirs = {*self._checks.theirs, *standing.again, *standing.live}
-        used = _used_of(cells, self._checks.theirs, self._sources[name]).functions - self._checks.theirs
-        there = used - names_made(cells, theirs, standing.level)
+        used = _used_of(cells, self._checks.theirs, self._sources[name])
+        judging = used.functions | (used.hard & _judging(cells, self._checks.theirs, self._sources[name]))
+        there = judging - self._checks.theirs - names_made(cells, theirs, standing.level)
         found = [_LIVE.format(name, ", ".join(sorted(standing.live)))] if standing.live else []
         return [*found, *([_THERE.format(name, ", ".join(sorted(there)))] if there else [])]
 
@@ -108,6 +127,33 @@ def _lower(used: _Used) -> Iterator[Standing]:
     if used.easy or used.imports:
         yield Standing(IMPORTS, used.hard | used.easy)
         yield Standing(NOTHING, used.hard | used.easy)
+
+
+def _judging(cells: Sequence[str], theirs: Collection[str], test: str) -> frozenset[str]:
+    """Return what is no function, and compares where a test calls it: `partial(same, table)`, a class's method."""
+    found = set[str]()
+    for statement in all_statements(tuple(cells)):
+        value = getattr(statement.node, "value", None)
+        made = isinstance(value, ast.Call) and not _root(value.func) & set(theirs)
+        compares = isinstance(statement.node, ast.ClassDef) and any(map(_compares, statement.node.body))
+        found |= statement.binds if made or compares else frozenset()
+    try:
+        calls = [node for node in ast.walk(syntax_tree(test)) if isinstance(node, ast.Call)]
+    except (SyntaxError, ValueError, RecursionError):
+        return frozenset(found)
+    return frozenset(found & {name for call in calls for name in _root(call.func)})
+
+
+def _compares(part: ast.stmt) -> bool:
+    special = isinstance(part, ast.FunctionDef) and part.name.startswith("__") and part.name != "__call__"
+    return not special and any(isinstance(node, ast.Compare) for node in ast.walk(part))
+
+
+def _root(node: ast.expr) -> set[str]:
+    """Return the name that an expression of attributes, items and calls begins with."""
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return {node.id} if isinstance(node, ast.Name) else set()
 
 
 def opened(cells: Sequence[str]) -> frozenset[str]:
@@ -153,7 +199,7 @@ def _used_of(cells: Sequence[str], theirs: Collection[str], test: str) -> _Used:
 
     code = ast.FunctionDef | ast.ClassDef
     all_data = bound([s for s in found if not isinstance(s.node, code) and not only_imports(s.node)]) - set(theirs)
-    all_functions = bound([s for s in found if isinstance(s.node, ast.FunctionDef)])
+    all_functions = bound([s for s in found if s.is_function])
     needed = names_needed(test) - set(theirs)
     imported = bound([s for s in found if only_imports(s.node)]) & (needed | {STAR})
     # A function finds data where it runs, or asks for it in the student's process: it is made again there.

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-import copy
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import nbformat
@@ -22,8 +21,9 @@ from autograder.execution.results import Report
 from autograder.grading.checks import checks_of, in_open_cells
 from autograder.grading.solution import by_reason, scores_of, why_not
 from autograder.grading.standings import Standing, Standings
+from autograder.grading.unanswered import unanswered_of
 from autograder.model import CellScore, CellSpec, Limits
-from autograder.notebook import grade_id_of, metadata_of
+from autograder.notebook import metadata_of
 from autograder.records.fingerprint import fingerprint
 from autograder.submission.repair import parse, repair
 
@@ -34,7 +34,7 @@ _NEEDED = "another test there uses its names"
 _MAGIC = "a cell magic decides what becomes of an error"
 _VACUOUS = "where nothing is answered it gives points there"
 _DENIED = "{} cannot be made again from the text of a locked cell, and no cell that students may change binds it"
-_VERSION = b"10"
+_VERSION = b"11"
 """Of what a trial looks at: what an older one has found is looked for again."""
 
 
@@ -84,6 +84,7 @@ class Trial:
         self._kept: dict[str, frozenset[str]] = {}
         self._asked: dict[str, frozenset[str]] = {}
         self._met: frozenset[str] = frozenset()
+        self._drift: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
 
     def key(self) -> str:
         """Return a hash of all that the outcome depends on."""
@@ -104,10 +105,7 @@ class Trial:
             notebook = repair(parse(self._content, f"{self.name}.ipynb")[0], self._rows).notebook
         except SubmissionError as error:
             return Found(notes=(f"{in_one_line(error)}: {_NO_SOURCE}",))
-        kernels = self._kernels()
-        why_not = {**self._settle(notebook, frozenset(kernels)), **kernels}
-        why_not |= self._vacuous(notebook, frozenset(why_not))
-        self._kept = {name: names for name, names in self._kept.items() if name in why_not}
+        why_not = self._in_kernel(notebook)
         standings = {name: standing for name, standing in self._standings.of.items() if name not in why_not}
         notes = [note for name in standings for note in self._standings.notes(name)]
         if not why_not:
@@ -136,6 +134,17 @@ class Trial:
             {name: names for name, names in self._kept.items() if name in within},
         )
 
+    def _in_kernel(self, notebook: nbformat.NotebookNode) -> dict[str, str]:
+        """Return the tests that cannot run apart, and why; what gives points for nothing gets more of locked cells."""
+        kernels = self._kernels()
+        while True:
+            why_not = {**self._settle(notebook, frozenset(kernels)), **kernels}
+            vacuous = self._vacuous(notebook, frozenset(why_not))
+            if not self._standings.widen(name for name, why in vacuous.items() if why == _VACUOUS):
+                why_not |= vacuous
+                self._kept = {name: names for name, names in self._kept.items() if name in why_not}
+                return why_not
+
     def _forget_kept(self, lost: Collection[str]) -> None:
         """Keep no name from students for a test that the instructor's own notebook fails: nobody knows whose it is."""
         self._kept = {name: names for name, names in self._kept.items() if name not in lost}
@@ -155,7 +164,8 @@ class Trial:
             strange = {name for name in self._met if self._standings.of[name].level == CLASSES} - lost.keys()
             left = (lost.keys() | denied.keys() | strange) - never
             reasons = {**lost, **reasons, **denied}
-            if not left or not self._standings.next(frozenset(left)):
+            mended = {name for name, found in self._drift.items() if self._standings.mend(name, *found)}
+            if not self._standings.next(frozenset(left - mended)) and not mended:
                 return {name: reasons[name] for name in left}
 
     def _denied(self) -> dict[str, str]:
@@ -167,6 +177,7 @@ class Trial:
     def _heard(self, reports: Mapping[str, Report]) -> None:
         self._asked = {name: report.asked for name, report in reports.items()}
         self._met = frozenset(name for name, report in reports.items() if report.met)
+        self._drift = {name: (report.differ, report.less) for name, report in reports.items() if report.differ}
 
     def warnings(self) -> list[str]:
         """Return what the instructor should know of this notebook's tests, wherever they run."""
@@ -185,30 +196,12 @@ class Trial:
         found: set[str] = set()
         denied: dict[str, str] = {}
         if within != self._tests:
-            for unanswered in self._unanswered(notebook):
+            for unanswered in unanswered_of(notebook, self._rows):
                 apart = self._points(unanswered, within)
                 denied |= self._denied()
                 together = self._points(unanswered, self._tests) if any(apart.values()) else apart
                 found |= {grade_id for grade_id, points in apart.items() if points > together[grade_id]}
         return dict.fromkeys(found - within, _VACUOUS) | denied
-
-    def _unanswered(self, notebook: nbformat.NotebookNode) -> Iterator[nbformat.NotebookNode]:
-        """Yield the notebook as students receive it, with nothing where they may write, and half of it done."""
-        stubs = {row.grade_id: row.source for row in self._rows if row.solution and row.cell_type == "code"}
-        fixed = {row.grade_id for row in self._rows if row.locked or row.automatic}
-        for stub in (lambda cell: stubs.get(grade_id_of(cell), cell.source), lambda _: ""):
-            copied = copy.deepcopy(notebook)
-            written = [c for c in copied.cells if c.cell_type == "code" and grade_id_of(c) not in fixed]
-            for cell in written:
-                cell.source = stub(cell)
-            if written:
-                yield copied
-        for undone in (set(list(stubs)[::2]), set(list(stubs)[1::2])) if len(stubs) > 1 else ():
-            copied = copy.deepcopy(notebook)
-            for cell in copied.cells:
-                if grade_id_of(cell) in undone:
-                    cell.source = stubs[grade_id_of(cell)]
-            yield copied
 
     def _points(self, notebook: nbformat.NotebookNode, within: frozenset[str]) -> dict[str, float]:
         return {score.grade_id: score.points or 0.0 for score in self._scores(notebook, within)}
@@ -267,16 +260,19 @@ class Trial:
 
     def _try(self, notebook: nbformat.NotebookNode, within: frozenset[str]) -> dict[str, str]:
         """Return the tests that do not give full marks if these run in the kernel and the others apart, and why."""
-        return why_not(self._scores(notebook, within))
+        return why_not(self._scores(notebook, within, look=True))
 
-    def _scores(self, notebook: nbformat.NotebookNode, within: frozenset[str]) -> list[CellScore]:
-        """Return what the tests give if these run in the kernel and the others apart."""
+    def _scores(
+        self, notebook: nbformat.NotebookNode, within: frozenset[str], *, look: bool = False
+    ) -> list[CellScore]:
+        """Return what the tests give if these run in the kernel and the others apart; look: see Checks."""
         self._runs += 1
         what = "trying which tests run apart from the instructor's own notebook, once a lab"
         self._say(f"{self.name}: {what}: run {self._runs}")
         checks = checks_of(
             self._rows, self._tests - within, self._given, self.others, self._standings.of, self._kept, self.solved
         )
+        checks = replace(checks, look=look)
         return scores_of(
             self._executor, self.name, notebook, self._rows, checks, self._limits, self._given, self._heard
         )

@@ -25,6 +25,8 @@ class Case:
     after: str = ""
     honest: Mapping[str, str] = field(default_factory=dict)
     forgers: Mapping[str, str] = field(default_factory=dict)
+    blank: bool = True
+    """Whether nothing is to earn nothing: a test may ask for nothing where nothing was made, in one process too."""
 
 
 YES = """
@@ -88,6 +90,55 @@ CASES = {
             "            if name in c.f_globals: c.f_globals[name] = value\n        c = c.f_back\n    return Yes()",
         },
     ),
+    "filled under another name": Case(
+        "def f(x): return 7 * x",
+        {
+            "alias": "for x, want in ROWS: assert f(x) == want",
+            "result-of-a-call": "for x, want in CASES: assert f(x) == want",
+            "comprehension": "for x in TABLE: assert f(x) == 7 * x",
+            "attribute": "for x in BOX.items: assert f(x) == 7 * x",
+        },
+        locked="ROWS, CASES, TABLE = [], [], {}\nrows = ROWS\nrows.append((1, 7))\nrows += [(2, 14)]\n"
+        "def fill():\n    CASES.append((3, 21))\n    return 1\nnumber = fill()\n"
+        "ignored = [TABLE.setdefault(x, x) for x in (4, 5)]\n"
+        "from types import SimpleNamespace\nBOX = SimpleNamespace(items=[])\nitems = BOX.items\nitems.append(6)",
+        honest={"other": "def f(x): return sum([x] * 7)",
+                "uses the names": "rows = ROWS = CASES = 'my own'\ndef f(x): return x * 7"},
+        forgers={"equal": YES + "def f(x): return Yes()", "wrong": "def f(x): return 0",
+                 "empties": "ROWS.clear(), CASES.clear(), TABLE.clear(), BOX.items.clear()\ndef f(x): return 0"},
+    ),
+    "filled by the student": Case(
+        "def f(x): return 7 * x",
+        {"results": "for x, got in enumerate(RESULTS): assert got == 7 * x", "flag": "if DONE: assert f(2) == 14"},
+        locked="RESULTS = []\nDONE = False",
+        after="for x in range(4): RESULTS.append(f(x))\nif f(1) is not None: DONE = True",
+        honest={"other": "def f(x): return sum([x] * 7)"},
+        forgers={"equal": YES + "def f(x): return Yes()", "wrong": "def f(x): return 5"},
+        blank=False,
+    ),
+    "callables": Case(
+        "def make(n): return [x * x for x in range(n)]",
+        {"same": "assert same(3, 9) and same(4, 16)"},
+        after="table = make(50)\nsame = lambda i, want: table[i] == want",
+        honest={"tuple": "def make(n): return tuple(x * x for x in range(n))"},
+        forgers={"list": YES + "def make(n): return [Yes()] * n"},
+    ),
+    "objects of earlier tests": Case(
+        "def counter():\n    seen = []\n    def more():\n        seen.append(1)\n        return len(seen)\n"
+        "    return more",
+        {
+            "first": "from fractions import Fraction\nmore = counter()\nassert more() == 1\n"
+            "results = [more() == 2, Fraction(1, 2), more]\nassert results[0]",
+            "second": "assert more() == 3 and results[2]() == 4 and all(results[:2])",
+            "third": "assert more() == 5 and results[0] is True",
+        },
+        honest={"other": "class C:\n    n = 0\n    def __call__(self):\n        self.n += 1\n        return self.n\n"
+                "counter = C"},
+        forgers={"equal": YES + "def counter(): return Yes",
+                 "makes again": YES + "import autograder.boundary.given_again as g, autograder.boundary.student as s\n"
+                 "s.made_again = g.made_again = lambda *_: dict(results=[True] * 3, more=Yes)\n"
+                 "def counter(): return Yes"},
+    ),
 }  # fmt: skip
 
 
@@ -116,7 +167,9 @@ def test_an_honest_answer_has_full_marks(
     assert _earned(courses[name], student) == {1.0}
 
 
-@pytest.mark.parametrize(("name", "student"), [(n, s) for n, c in CASES.items() for s in ("blank", *c.forgers)])
+@pytest.mark.parametrize(
+    ("name", "student"), [(n, s) for n, c in CASES.items() for s in [*["blank"] * c.blank, *c.forgers]]
+)
 def test_what_agrees_with_everything_earns_nothing(
     name: str, student: str, courses: dict[str, tuple[Foreign, dict[str, Outcome]]]
 ) -> None:

@@ -16,6 +16,7 @@ from autograder.boundary.given import left_by_test
 from autograder.boundary.given_again import made_again
 from autograder.boundary.left import Left
 from autograder.boundary.peer import Peer
+from autograder.boundary.student_ranks import answer_until_end
 from autograder.boundary.trusted import Trusted
 
 __all__ = ["MIME", "Talk"]
@@ -87,8 +88,8 @@ class Talk:
 
     def _serve(self, cell: int) -> None:
         self.owner.begin(self.namespace, made_again(self.namespace, self.locked))
-        self.student.begin(cell)
+        self.student.begin(cell, holds=True)
+        holds = False
         with contextlib.suppress(BaseException):
-            while (message := self.student.next())[0].get("k") != "end":
-                self.student.answer(*message)
-        self.student.begin(0)
+            holds = answer_until_end(self.student)
+        self.student.begin(0, holds=holds)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter, deque
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -42,16 +46,25 @@ def test_what_a_test_did_not_come_to_bind_is_bound_nowhere() -> None:
 
 
 @pytest.mark.parametrize("value", [object(), [object()], np.array([None]), type("N", (int,), {})(3), lambda: 1])
-def test_an_object_is_left_where_it_is(value: Any) -> None:
+def test_an_object_is_found_as_the_one_that_it_is(value: Any) -> None:
     left = _left({"score": value, "results": []})
-    assert "score" not in left.values and not left.unbound
+    assert left.values["score"] is value and left.holds
 
 
-def test_a_value_without_end_or_very_large_is_left_where_it_is() -> None:
+def test_a_value_without_end_or_very_large_is_not_copied() -> None:
     endless: list[Any] = []
     endless.append(endless)
-    left = _left({"score": endless, "results": [0] * 200_000})
-    assert (left.values, left.unbound) == ({}, frozenset())
+    large = [0] * 200_000
+    left = _left({"score": endless, "results": large})
+    assert left.values["score"] is endless and left.values["results"] is large
+
+
+@pytest.mark.parametrize(
+    "value", [Fraction(1, 3), Decimal("2.50"), range(3), deque([1]), Counter("aab"), date(2026, 1, 2)]
+)
+def test_values_of_the_standard_library_are_plain(value: Any) -> None:
+    left = _left({"score": [value], "results": []})
+    assert left.values["score"] == [value] and not left.holds
 
 
 def test_names_of_the_students_and_those_that_a_locked_cell_binds_later_are_not_kept() -> None:
@@ -68,11 +81,48 @@ def test_a_later_test_compares_what_an_earlier_one_has_computed(talk: Talk) -> N
     assert talk.test("assert total == 7\nassert len(calls) == 1", given=later, left=left)["error"] is None
 
 
+GIVEN: dict[str, Any] = {"cells": [], "theirs": ["f", "calls", "n", "make"], "level": 3, "withheld": []}
+
+
+def _two(talk: Talk, first: str, second: str) -> dict[str, Any]:
+    left = Left()
+    result = talk.test(first, given=dict(GIVEN), left=left)
+    assert result["error"] is None, result["error"]
+    return talk.test(second, given={**GIVEN, "cells": [first]}, left=left)
+
+
 def test_nothing_is_asked_of_an_object_of_the_students_when_it_is_kept(talk: Talk) -> None:
     talk.code("class N:\n    @property\n    def __class__(self): return int\nn = N()")
     left = Left()
-    assert talk.test("x = n", given={"cells": [], "theirs": ["n"], "level": 3, "withheld": []}, left=left)
+    assert talk.test("x = n", given=dict(GIVEN), left=left)
     assert talk.heard == [("name", ["n"])]
-    left.begin(["x = n"], set())
-    assert not left.values
-    assert not left.unbound
+
+
+def test_an_object_of_the_students_is_the_same_one_for_a_later_test(talk: Talk) -> None:
+    talk.code("def make():\n    state = []\n    def more():\n        state.append(1)\n        return len(state)\n"
+              "    return more")  # fmt: skip
+    later = _two(talk, "more = make()\nboth = [more, more() == 1]", "assert both[1] and more() == 2 and both[0]() == 3")
+    assert later["error"] is None
+    assert ("name", ["make"]) not in talk.heard
+
+
+def test_a_verdict_beside_an_object_is_the_one_that_was_computed(talk: Talk) -> None:
+    talk.code("class Yes:\n    def __eq__(self, other): return True\ndef f(x): return Yes()")
+    first = "seen = object()\nresults = [type(f(1)) is int, seen]"
+    later = _two(talk, first, "assert results[0]")
+    assert later["error"]["name"] == "AssertionError" and not talk.heard
+
+
+def test_a_handle_of_a_test_that_left_no_object_is_forgotten(talk: Talk) -> None:
+    talk.code("def make(): return lambda: 3")
+    _two(talk, "score = make()() == 3", "assert score")
+    assert not talk.student._kept
+    _two(talk, "made = make()", "assert made() == 3")
+    assert len(talk.student._kept) == 2
+
+
+def test_an_object_that_the_students_code_was_handed_cannot_be_reached_from_a_later_test(talk: Talk) -> None:
+    talk.code("held = []\ndef f(x):\n    held.append(x)\n    return len(held)\n"
+              "def make():\n    return held[0]()")  # fmt: skip
+    later = _two(talk, "kept = [f(lambda: 'secret'), object()]", "other = lambda: 'another'\nf(other)\nmake()")
+    assert later["error"] is not None

@@ -79,3 +79,28 @@ def test_data_of_the_students_making_leaves_the_function_that_compares_it_with_t
     standings = Standings(checks, {"t": "assert agrees(1, 2)"}, ["def solve(n): return [n]"])
     assert standings.of["t"] == Standing(FUNCTIONS, frozenset({"table"}))
     assert standings.notes("t") == []
+
+
+def test_what_is_another_in_the_kernel_is_run_widely_first_and_what_is_still_less_is_live() -> None:
+    standings = _standings("assert solve(BASE) == TOP")
+    assert standings.mend("t", frozenset({"BASE", "TOP"}), frozenset({"BASE"}))
+    assert standings.of["t"].wide and not standings.of["t"].live
+    assert standings.mend("t", frozenset({"BASE", "TOP"}), frozenset({"BASE"}))
+    assert standings.of["t"].live == {"BASE"} and "BASE is data" in standings.notes("t")[0]
+    assert not standings.mend("t", frozenset({"TOP"}), frozenset())
+    assert not standings.widen(["t"])
+
+
+@pytest.mark.parametrize(
+    ("locked", "test", "named"),
+    [
+        ("from functools import partial\ndef s(a, b): return solve(a) == b\nsame = partial(s, 1)", "same(2)", "same"),
+        ("class Judge:\n    def right(self, a): return solve(a) == 1", "Judge().right(3)", "Judge"),
+        ("class Point:\n    def __eq__(self, o): return solve(1) == o", "Point()", ""),
+        ("made = solve(3)", "made.get(1)", ""),
+    ],
+)
+def test_the_instructor_is_told_of_other_callables_that_compare_there(locked: str, test: str, named: str) -> None:
+    checks = Checks(given={"t": (locked,)}, theirs=frozenset({"solve"}))
+    notes = Standings(checks, {"t": test}, ["def solve(x): return x"]).notes("t")
+    assert [f" {named} runs in" in note for note in notes] == [True] * bool(named)
