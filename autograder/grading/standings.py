@@ -74,13 +74,18 @@ class Standings:
     def mend(self, name: str, differ: frozenset[str], less: frozenset[str]) -> bool:
         """Take account of data that is another in the instructor's kernel, or more; return whether there was a way.
 
-        First more of the locked cells is run for this test. What is still less than there the student's code has filled:
-        it is what that makes of it.
+        First more of the locked cells is run for this test, then their classes as well. What is still less than there
+        has been filled by the student's code: it is what that makes of it.
         """
         before = self.of[name]
-        wide = before.wide or bool(differ)
-        live = before.live | (less if before.wide else frozenset())
-        self.of[name] = replace(before, wide=wide, live=live, again=before.again - live)
+        if not before.wide:
+            after = replace(before, wide=bool(differ))
+        elif less and before.level == FUNCTIONS and not before.live:
+            after = replace(before, level=CLASSES)
+        else:
+            live = before.live | less
+            after = replace(before, level=min(before.level, FUNCTIONS), live=live, again=before.again - live)
+        self.of[name] = after if less or not before.wide else before
         return self.of[name] != before
 
     def widen(self, names: Iterable[str]) -> bool:

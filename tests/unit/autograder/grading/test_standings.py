@@ -86,7 +86,10 @@ def test_what_is_another_in_the_kernel_is_run_widely_first_and_what_is_still_les
     assert standings.mend("t", frozenset({"BASE", "TOP"}), frozenset({"BASE"}))
     assert standings.of["t"].wide and not standings.of["t"].live
     assert standings.mend("t", frozenset({"BASE", "TOP"}), frozenset({"BASE"}))
-    assert standings.of["t"].live == {"BASE"} and "BASE is data" in standings.notes("t")[0]
+    assert standings.of["t"].level == CLASSES
+    assert standings.mend("t", frozenset({"BASE", "TOP"}), frozenset({"BASE"}))
+    assert standings.of["t"] == Standing(FUNCTIONS, live=frozenset({"BASE"}), wide=True)
+    assert "BASE is data" in standings.notes("t")[0]
     assert not standings.mend("t", frozenset({"TOP"}), frozenset())
     assert not standings.widen(["t"])
 
