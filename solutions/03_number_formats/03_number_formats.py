@@ -1156,6 +1156,8 @@ compare(
 # %% [markdown]
 # The same bits, and opposite results: NumPy's integers are many times *slower* than its floats,
 # for want of code that fills the lanes.
+# Look at PyTorch's product with a single row, too: where there is little to multiply,
+# all that surrounds the product counts, and a narrow format may lose.
 # A narrow format saves time only if the instruction exists, the library uses it,
 # and the bytes or the multiplications were what you waited for.
 
@@ -1168,7 +1170,7 @@ compare(
 
 # %% explore=true
 def copy_times(count=2**24, repeat=15):
-    """Time copies of an array too large for the caches, in turns."""
+    """Time copies of 16,777,216 numbers, in turns."""
     ways = {}
     for name in ("float32", "bfloat16", "int8"):
         source = torch.zeros(count, dtype=getattr(torch, name))
@@ -1186,7 +1188,8 @@ for name in ("float32", "bfloat16", "int8"):
     )
 
 # %% [markdown]
-# What waits for memory gains what the bytes say, with no special instruction.
+# What waits for memory gains about what the bytes say, with no special instruction,
+# or more, where the smaller array fits into a cache that the larger one does not fit into.
 # For a large network and one input at a time that is the common case (lab 04).
 
 # %% [markdown]
