@@ -215,6 +215,9 @@ for name, dtype in {"E5M2": "float8_e5m2", "E4M3": "float8_e4m3fn"}.items():
 
 
 # %% explore=true
+import matplotlib.pyplot as plt
+
+
 def draw_values(ax, low, high):
     for row, name in enumerate(FORMATS):
         values = all_values(name)
@@ -227,8 +230,6 @@ def draw_values(ax, low, high):
     ax.grid(visible=False)
     ax.spines[["top", "right"]].set_visible(False)
 
-
-import matplotlib.pyplot as plt
 
 figure, (whole, near) = plt.subplots(
     2, 1, figsize=(9, 5.6), layout="constrained"
@@ -359,7 +360,7 @@ check.score(3)
 # up as often as down, so that errors of a long sum cancel.
 #
 # Codes of one sign are ordered as their values are.
-# So adding to the *bits* of a float32 moves its value up, from one power of two to the next without a special case,
+# So adding to the *bits* of a float32 moves its magnitude up, from one power of two to the next without a special case,
 # and in the end to infinity: there rounding is an integer addition.
 
 # %% [markdown]
@@ -476,6 +477,8 @@ with check.hidden_case(
     got = round_to_bfloat16(np.array(odd, np.uint32).view(F))
     kept = np.asarray(got).astype(int) % 2**15
     check.at_least(kept.min(), 0x7F81, name="smallest code without its sign")
+    got = round_to_bfloat16(np.array([np.nan, 1.0, np.nan], F))
+    check.close(got[1], 0x3F80, rtol=0, name="code of 1 between two NaN")
 with check.hidden_case(
     "other orders in memory, no number; x and an earlier result stay",
     hint="view asks for entries side by side; write into a copy",
@@ -690,7 +693,7 @@ check.score(3)
 # That 0 has a code of its own matters: padding and the output of a ReLU are exactly 0.
 
 # %% [markdown]
-# `quantize(x, bits, axis)` returns `(codes, scale, zero)`.
+# `quantize(x, bits, axis)` takes floats with any number of axes and returns `(codes, scale, zero)`.
 #
 # * `low` is the smaller of 0 and the smallest entry, `high` the larger of 0 and the largest.
 #   `axis` goes to `min` and `max`: `None` asks for one scale for all, 0 for one in each column.
@@ -1075,7 +1078,7 @@ with check.hidden_case(
         check.close(got, want, rtol=0, name="result")
 with check.hidden_case(
     "arguments and an earlier result stay as they were",
-    hint="astype makes a copy; do not subtract in place",
+    hint="work on copies, and return a new array",
     guard=True,
 ):
     a, w = np.array([[1, 2]], I8), np.array([[3], [4]], I8)
@@ -1104,8 +1107,8 @@ check.score(2)
 # Vanhoucke et al. (2011) got three times with the 128 bits of their time.
 
 # %% [markdown]
-# Intel's Knights Landing (2016), a chip for learning with 512-bit registers, bet on the lanes and was given up;
-# a GPU's warp takes the idea further: 32 threads that execute one instruction.
+# Intel's Knights Landing (2016) had 512-bit registers and was sold for deep learning, too; its line was given up.
+# A GPU's warp takes the idea further: 32 threads that execute one instruction.
 #
 # More than four times is possible where instructions do more for bytes:
 # VNNI multiplies four pairs of bytes and adds them to a 32-bit sum at once, AMX multiplies whole tiles.
@@ -1139,6 +1142,8 @@ for name, shape in shapes.items():
     for way in [way for way in ("bf16", "int8") if way in times.timings]:
         speed_up[name, way] = 1 / times.ratio(way, "float32")[1]
         print(f"  {name:16} {way:5} {speed_up[name, way]:6.2f}")
+if not hasattr(torch, "_int_mm"):
+    print("int8 left out: needs torch._int_mm (pip install -U torch)")
 print(f"you predicted {predictions()['int8']:g} for the last, int8")
 
 # %% explore=true
@@ -1357,7 +1362,8 @@ with check.hidden_case(
     check.close(elements, want, rtol=1e-6, name="elements, odd grid")
 with check.hidden_case(
     "just below a power of two",
-    hint="np.log2 of a number a little below 8 is 3: np.frexp is exact",
+    hint="the logarithm of a number a little below 8 is rounded to 3",
+    more="np.frexp takes a float apart without rounding",
     weight=0.5,
 ):
     some = np.array([np.nextafter(8.0, 0), np.nextafter(-0.25, 0)])
@@ -1547,7 +1553,7 @@ ax = plot.bars(
 # One float32 times one float32 moves 12 bytes and takes $12 \cdot 162.5 + 3.7 + 0.9 = 1954.6$ pJ. About 3 lines.
 
 # %% nbgrader={"grade_id": "energies", "locked": true}
-# Bytes, multiplication, addition (pJ, 45 nm, Horowitz 2014, figure 1.1.9).
+# Bytes, multiplication, addition (pJ, 45 nm, Horowitz 2014).
 NUMBERS = {
     "float32": (4, 3.7, 0.9),
     "FP16": (2, 1.1, 0.4),
