@@ -1108,7 +1108,7 @@ check.score(2)
 
 # %% [markdown]
 # Intel's Knights Landing (2016) had 512-bit registers and was sold for deep learning, too; its line was given up.
-# A GPU's warp takes the idea further: 32 threads that execute one instruction.
+# A GPU's warp takes the idea further: 32 threads, written in CUDA or OpenCL, that execute one instruction (lab 04).
 #
 # More than four times is possible where instructions do more for bytes:
 # VNNI multiplies four pairs of bytes and adds them to a 32-bit sum at once, AMX multiplies whole tiles.
@@ -1467,7 +1467,7 @@ WAYS = {  # bits a number, scales not counted
 # Second comes the *same function* in other numbers.
 # A ReLU does not mind a positive factor: multiply all that goes into one hidden unit by 256,
 # divide what comes out of it by 256, and every output stays as it was, bit by bit.
-# For training and for float32 these two networks are one. For a scale they are not.
+# In float32 these two networks are one. For a scale they are not.
 
 
 # %% explore=true
