@@ -50,7 +50,9 @@ def row(card: Card) -> str:
     hardware = dict(card.hardware)
     machine = ", ".join(str(hardware[key]) for key in ("cpu", "cores", "gpu") if hardware.get(key))
     source = card.source or "this lab"
-    return f"| {card.claim} | {source} | {seed} | {card.value:.3g}{spread}{unit} | {card.n} | {machine} |\n"
+    whole = abs(card.value) >= 1000 and float(card.value).is_integer()  # counted, so every digit is known
+    value = f"{card.value:.0f}" if whole else f"{card.value:.3g}"
+    return f"| {card.claim} | {source} | {seed} | {value}{spread}{unit} | {card.n} | {machine} |\n"
 
 
 def main() -> int:

@@ -1,0 +1,1806 @@
+# %% [markdown]
+# # 03. Number formats
+#
+# **What is lost with 16, 8 or 4 bits?**
+# A network is millions of numbers, and a number is a pattern of bits with a rule that says what it means.
+# Fewer bits mean less memory, less traffic, less energy, and more numbers in one instruction.
+# They also mean that most numbers are no longer there, and something has to be put in their place.
+# Here you write the rules of several formats, compare them bit by bit with NumPy's and PyTorch's,
+# and measure what each costs a trained network.
+
+# %% [markdown]
+# | | |
+# |---|---|
+# | Prerequisites | NumPy, binary numbers; lab 01 or its equivalent |
+# | Time | about 4 hours |
+# | Points | 20: 16 from checks, 4 from two written answers |
+# | Hardware | two CPU cores; with a GPU, one cell near the end times narrow products there |
+
+# %% [markdown]
+# ## How this notebook works
+#
+# Each task asks for one or two functions.
+# Replace the line that raises `NotImplementedError` and keep the name and the arguments.
+# Then run what stands below it: a cell that shows what your function does, and a check.
+# Read the first case that fails.
+# Further cases, hidden here, run when your work is graded.
+# They test what the task's text promises, with other numbers.
+# No function changes its arguments, or what it returned before.
+# No check looks at a clock: seconds are shown, bits are graded.
+#
+# Cells that begin with `# explore` are yours to change.
+# They are not run when your work is graded:
+# a helper or an import that a task needs belongs in the task's cell.
+
+# %% nbgrader={"grade_id": "setup", "locked": true}
+import numpy as np
+import torch
+
+from labkit import check, compare, device, load, plot, result_card
+
+torch.set_num_threads(1)
+digits = load("digits")
+print(digits)
+
+# %% [markdown]
+# ### Task 1. Predict (1 point)
+#
+# Commit to three numbers before you measure them; the point is for writing them down.
+#
+# * `"finite"`: how many of the 65,536 codes of float16 are finite numbers.
+# * `"int8"`: how many times as fast as in float32
+#   this CPU multiplies two 512 x 512 matrices of 8-bit integers (0.5 means half as fast).
+# * `"outlier"`: a matrix of 64 columns is stored in 8-bit integers, first with one scale for each column,
+#   then with one scale for all. One column is 100 times as large as the others.
+#   By which factor does the error of the *others* grow?
+#
+# `predictions()` returns a dictionary with these three keys and a number above 0 for each. 1 line.
+
+
+# %% nbgrader={"grade_id": "predictions", "solution": true}
+def predictions() -> dict[str, float]:
+    """Return a count of at most 65,536 and two ratios, each above 0."""
+    ### BEGIN SOLUTION
+    return {"finite": 65_000, "int8": 4.0, "outlier": 100.0}
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade_id": "predictions-check", "grade": true, "points": 1}
+from labkit import check
+
+with check.case(
+    "three predictions",
+    hint="return a dictionary with exactly the three keys of the text",
+):
+    check.equal(sorted(predictions()), ["finite", "int8", "outlier"])
+with check.case("each is above 0", hint="0.5 means half as fast, 2 twice"):
+    for name in ("finite", "int8", "outlier"):
+        check.at_least(predictions()[name], 1e-9, name=name)
+with check.case(
+    "there are 65,536 codes", hint="more than all cannot be finite"
+):
+    check.at_most(predictions()["finite"], 65_536, name="finite")
+check.score(1)
+
+# %% [markdown]
+# ## A number in binary scientific notation
+#
+# ![Five bars of bits. FP16: 1 sign, 5 exponent, 10 fraction bits. bf16: 1, 8, 7. E5M2: 1, 5, 2. E4M3: 1, 4, 3. E2M1: 1, 2, 1.](figures/formats.svg)
+#
+# A floating-point number is $\pm\, 1.f \times 2^{e}$: a sign, a fraction, a power of **two**.
+# (One of the course's sources says a power of ten. If it were, 0.1 would be exact.)
+# With $p$ bits of fraction there are $2^p$ numbers between a power of two and the next,
+# equally far apart; one power higher they lie twice as far apart.
+# So the *relative* distance is about the same everywhere, from $2^{-p}$ to half of that.
+# Bits of exponent buy range, bits of fraction buy digits.
+
+# %% [markdown]
+# ### Task 2. Decode (3 points)
+#
+# From left to right a code has one sign bit, `exponent` bits $E$ and `mantissa` bits $M$.
+# With the bias $b = 2^{\mathtt{exponent}-1} - 1$ its value is
+#
+# $$\pm\,(1 + M/2^{\mathtt{mantissa}})\, 2^{E-b} \quad\text{if } E > 0, \qquad
+# \pm\,(M/2^{\mathtt{mantissa}})\, 2^{1-b} \quad\text{if } E = 0.$$
+#
+# The second kind, *subnormal*, fills the gap between 0 and $2^{1-b}$ evenly.
+# Without it, two different numbers could have a difference of 0.
+
+# %% [markdown]
+# What the largest $E$ (all ones) means depends on `specials`:
+#
+# * `"ieee"`: $\pm\infty$ if $M = 0$, else NaN (FP16, bf16, E5M2);
+# * `"nan"`: NaN if $M$ is all ones too; all others are ordinary numbers (E4M3);
+# * `"none"`: all are ordinary numbers (E2M1).
+#
+# `decode(codes, exponent, mantissa, specials)` takes an array of any shape and any integer dtype, `uint8` too,
+# whose entries are at least 0 and have no bits above the sign.
+# It returns their values, exactly, as an array of floats of the same shape; the sign of a zero is kept.
+#
+# In E4M3 the code `0 0111 100` is $1.5$, `1 0000 001` is $-2^{-9}$ and `0 1111 110` is 448.
+# About 12 lines; what comes out is compared with NumPy's and PyTorch's own below.
+
+# %% nbgrader={"grade_id": "formats", "locked": true}
+# Bits of exponent, bits of mantissa, meaning of the largest exponent.
+FORMATS = {
+    "FP16": (5, 10, "ieee"),
+    "bf16": (8, 7, "ieee"),
+    "E5M2": (5, 2, "ieee"),
+    "E4M3": (4, 3, "nan"),
+    "E2M1": (2, 1, "none"),
+}
+
+
+# %% nbgrader={"grade_id": "decode", "solution": true}
+def decode(
+    codes: np.ndarray, exponent: int, mantissa: int, specials: str
+) -> np.ndarray:
+    """Return the values of codes, an array of the same shape."""
+    ### BEGIN SOLUTION
+    codes = codes.astype(np.int64)  # uint8 would overflow
+    m = codes % 2**mantissa
+    e = codes // 2**mantissa % 2**exponent
+    negative = codes // 2 ** (exponent + mantissa) == 1
+    low = 2.0 ** (2 - 2 ** (exponent - 1) - mantissa)
+    step = low * 2.0 ** np.maximum(e - 1, 0)
+    value = np.where(e > 0, 2**mantissa + m, m) * step
+    if specials == "ieee":
+        special = np.where(m == 0, np.inf, np.nan)
+        value = np.where(e == 2**exponent - 1, special, value)
+    if specials == "nan":
+        ones = 2 ** (exponent + mantissa) - 1
+        value = np.where(codes % (ones + 1) == ones, np.nan, value)
+    return np.where(negative, -value, value)
+    ### END SOLUTION
+
+
+# %% explore=true
+def all_values(name):
+    """Return the values of all codes of a format, by your decode."""
+    exponent, mantissa, specials = FORMATS[name]
+    codes = np.arange(2 ** (1 + exponent + mantissa))
+    return decode(codes, exponent, mantissa, specials)
+
+
+print("format   codes   finite      smallest > 0     largest   after 1")
+for name in FORMATS:
+    values = all_values(name)
+    real = values[np.isfinite(values)]
+    above = real[real > 0]
+    step = above[above > 1].min() - 1
+    print(
+        f"{name:6}{len(values):8,}{len(real):9,}{above.min():18.4g}"
+        f"{above.max():12.5g}   1 + {step:g}"
+    )
+print(f"you predicted {predictions()['finite']:,} finite codes of FP16")
+print(
+    f"a tenth is no sum of powers of two: in FP16 it is {np.float16(0.1):.7f}"
+)
+
+# %% [markdown]
+# FP16 has $2^{16}$ codes, and a source of this course says that as many points are representable.
+# It is a little less: $2 \cdot 2^{10}$ codes have the largest exponent and are infinities or NaN,
+# and two of the others are both zero.
+# E5M2 spends 8 of its 256 codes in the same way.
+# With 16 codes in all one cannot afford that, so E2M1 has no infinity:
+# what is too large has to *saturate*, which means that it becomes the largest number.
+
+
+# %% explore=true
+def compare_bits(name, theirs):
+    """Count the codes whose value is the library's, NaN included."""
+    mine = all_values(name)
+    same = (mine == theirs) | (np.isnan(mine) & np.isnan(theirs))
+    same &= np.isnan(mine) | (np.signbit(mine) == np.signbit(theirs))
+    print(f"{name}: {same.sum():,} of {len(mine):,} codes agree")
+
+
+sixteen, eight = np.arange(2**16), np.arange(2**8)
+compare_bits("FP16", sixteen.astype(np.uint16).view(np.float16))
+bits = torch.tensor(sixteen.astype(np.uint16).view(np.int16))
+compare_bits("bf16", bits.view(torch.bfloat16).double().numpy())
+bits = torch.tensor(eight.astype(np.uint8))
+for name, dtype in {"E5M2": "float8_e5m2", "E4M3": "float8_e4m3fn"}.items():
+    if hasattr(torch, dtype):
+        theirs = bits.view(getattr(torch, dtype)).double().numpy()
+        compare_bits(name, theirs)
+    else:
+        print(f"{name} left out: needs PyTorch 2.1 (pip install -U torch)")
+
+# %% [markdown]
+# ### Every value of each format
+#
+# Above, each line is one positive number, on a logarithmic axis;
+# below, the stretch from 1/2 to 4 on an ordinary one.
+
+
+# %% explore=true
+import matplotlib.pyplot as plt
+
+
+def draw_values(ax, low, high):
+    for row, name in enumerate(FORMATS):
+        values = all_values(name)
+        values = values[(values >= low) & (values <= high)]
+        look = {"color": plot.PALETTE[row], "rasterized": True}
+        width = 0.6 if len(values) > 300 else 1.5
+        ax.vlines(values, row - 0.38, row + 0.38, lw=width, **look)
+    ax.set_yticks(range(len(FORMATS)), FORMATS)
+    ax.invert_yaxis()
+    ax.grid(visible=False)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+figure, (whole, near) = plt.subplots(
+    2, 1, figsize=(9, 5.6), layout="constrained"
+)
+draw_values(whole, 2.0**-40, 2.0**20)
+whole.set_xscale("log", base=2)
+whole.set_title("Every positive value from 2^-40 to 2^20, logarithmic")
+draw_values(near, 0.5, 4)
+near.set_title("Every value from 0.5 to 4, linear")
+plt.show()
+
+# %% [markdown]
+# Seen logarithmically a floating-point format is an even comb, as wide as its exponent allows.
+# bf16's goes on past both edges.
+# At the left end of the others the teeth move apart: these are the subnormals, evenly spaced,
+# with one digit less at each step.
+# Seen linearly, the comb is coarser by a factor of two beyond each power of two.
+# An integer format is the opposite: even on the linear axis, from 1 to 127 only.
+# Which is better depends on how your numbers are spread, and the rest of the lab is about that.
+
+# %% nbgrader={"grade_id": "decode-check", "grade": true, "points": 3}
+import numpy as np
+
+from labkit import check
+
+ONE, TINY, TOP = 0b0_0111_100, 0b1_0000_001, 0b0_1111_110
+with check.case(
+    "the worked example",
+    hint="take the three fields apart first, then follow the two formulas",
+    more="remainder and quotient by powers of two cut fields out",
+):
+    got = decode(np.array([ONE, TINY, TOP]), 4, 3, "nan")
+    check.close(got, [1.5, -(2.0**-9), 448.0], rtol=0, name="E4M3")
+with check.case(
+    "zero and subnormals",
+    hint="E = 0: no leading 1, and the exponent is that of E = 1",
+):
+    got = decode(np.array([[0, 1], [2, 3]]), 2, 1, "none")
+    check.close(got, [[0, 0.5], [1, 1.5]], rtol=0, name="E2M1")
+with check.case(
+    "codes of dtype uint8",
+    hint="what is the largest number that uint8 holds, and the smallest?",
+    more="the exponent minus the bias may be negative",
+):
+    some = np.array([0x01, 0x3C, 0x7B, 0x84, 0xC0], np.uint8)
+    want = [2.0**-16, 1.0, 57344.0, -(2.0**-14), -2.0]
+    check.close(decode(some, 5, 2, "ieee"), want, rtol=0, name="E5M2")
+with check.case(
+    "the largest exponent",
+    hint="it means three different things: see the list in the text",
+):
+    top = np.array([0x7C, 0x7D, 0x7F, 0xFC])
+    want = np.array([np.inf, np.nan, np.nan, -np.inf])
+    check.equal(decode(top, 5, 2, "ieee"), want, name="E5M2")
+    got = decode(np.array([0x78, 0x7E, 0x7F]), 4, 3, "nan")
+    check.equal(got, np.array([256.0, 448.0, np.nan]), name="E4M3")
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "every code of FP16, as NumPy reads it",
+    hint="compare all_values with NumPy's float16: which is the first code?",
+    essential=True,
+):
+    codes = np.arange(2**16, dtype=np.uint16)
+    want = codes.view(np.float16).astype(np.float64)
+    check.equal(decode(codes, 5, 10, "ieee"), want, name="FP16")
+with check.hidden_case(
+    "every code of bf16: a float32 whose lower half is zero",
+    hint="powers from 2**-133 to 2**127: is each of them exact?",
+):
+    codes = np.arange(2**16, dtype=np.uint16)
+    wide = codes.astype(np.uint32) << 16
+    want = wide.view(np.float32).astype(np.float64)
+    check.equal(decode(codes, 8, 7, "ieee"), want, name="bf16")
+with check.hidden_case(
+    "every code of both 8-bit formats, and of E2M1",
+    hint="E4M3 has one NaN a sign, E5M2 three, and E2M1 none",
+):
+    codes = np.arange(256, dtype=np.uint8)
+    want = (codes.astype(np.uint16) << 8).view(np.float16).astype(float)
+    check.equal(decode(codes, 5, 2, "ieee"), want, name="E5M2")
+    half = [k * 2.0**-9 for k in range(8)]
+    half += [(8 + k) * 2.0**e for e in range(-9, 6) for k in range(8)]
+    want = np.array([*half[:-1], np.nan])
+    got = decode(codes, 4, 3, "nan")
+    check.equal(got, np.concatenate([want, -want]), name="E4M3")
+    want = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
+    got = decode(codes[:16], 2, 1, "none")
+    check.equal(got, np.concatenate([want, -want]), name="E2M1")
+with check.hidden_case(
+    "formats that have no name here",
+    hint="use the arguments: no bias and no width is fixed",
+):
+    got = decode(np.array([1, 7, 8, 31, 63]), 2, 3, "none")
+    check.close(got, [0.125, 0.875, 1, 7.5, -7.5], rtol=0, name="E2M3")
+    got = decode(np.array([1, 4, 30, 31, 63]), 3, 2, "nan")
+    want = np.array([0.0625, 0.25, 24.0, np.nan, np.nan])
+    check.equal(got, want, name="E3M2")
+    got = decode(np.array([1, 6, 7, 15]), 3, 0, "ieee")
+    want = np.array([0.25, 8.0, np.inf, -8.0 * np.inf])
+    check.equal(got, want, name="E3M0")
+with check.hidden_case(
+    "the sign of a zero is kept", hint="-0.0 and 0.0 are equal and differ"
+):
+    got = decode(np.array([0x00, 0x80]), 4, 3, "nan")
+    check.equal(np.signbit(got), np.array([False, True]), name="sign bits")
+with check.hidden_case(
+    "any shape; the codes and an earlier result stay as they were",
+    hint="the result has the shape of codes; work on a copy",
+    guard=True,
+):
+    codes = np.array([[[0x38, 0x40, 0xC0]]], np.int16)
+    with check.unchanged(codes=codes):
+        got = decode(codes, 4, 3, "nan")
+    check.shape(got, (1, 1, 3), name="values")
+    decode(codes + 1, 4, 3, "nan")
+    check.close(got, [[[1.0, 2.0, -2.0]]], name="the first of two results")
+    got = decode(np.zeros((0, 2), np.uint8), 4, 3, "nan")
+    check.shape(got, (0, 2), name="values of no code")
+### END HIDDEN TESTS
+check.score(3)
+
+# %% [markdown]
+# ### Task 3. Round to bfloat16 (2 points)
+#
+# bf16 is the upper half of a float32.
+# Cutting off the lower half would be easy, and would always move a number towards 0.
+# *Round to nearest* takes the closer neighbour, and a tie goes to the *even* one, whose last bit is 0:
+# up as often as down, so that errors of a long sum cancel.
+#
+# Codes of one sign are ordered as their values are.
+# So adding to the *bits* of a float32 moves its magnitude up, from one power of two to the next without a special case,
+# and in the end to infinity: there rounding is an integer addition.
+
+# %% [markdown]
+# `round_to_bfloat16(x)` takes a float32 array of any shape
+# and returns an array of dtype `uint16`, of the same shape: the codes of the nearest bf16 numbers.
+#
+# * Ties go to the even code.
+# * What is nearer to $2^{128}$ than to the largest number becomes infinite, as IEEE 754 asks.
+# * Infinities stay; NaN becomes a NaN, whichever. There the addition needs help.
+#
+# $1 + 2^{-8}$ is a tie between the codes `0x3F80` and `0x3F81` and becomes `0x3F80`;
+# $1 + 3 \cdot 2^{-8}$ becomes `0x3F82`.
+# About 4 lines of integer arithmetic on `x.view(np.uint32)`.
+
+
+# %% nbgrader={"grade_id": "round-to-bfloat16", "solution": true}
+def round_to_bfloat16(x: np.ndarray) -> np.ndarray:
+    """Return the bf16 codes, dtype uint16, nearest to float32 numbers."""
+    ### BEGIN SOLUTION
+    bits = x.view(np.uint32)
+    odd = (bits >> 16) & 1
+    nearest_even = (bits + 0x7FFF + odd) >> 16
+    return np.where(np.isnan(x), 0x7FC0, nearest_even).astype(np.uint16)
+    ### END SOLUTION
+
+
+# %% explore=true
+draw = np.random.default_rng(0)
+some = draw.uniform(1, 2, 100_000).astype(np.float32)
+kept = {
+    "cut off": some.view(np.uint32) >> 16,
+    "rounded, yours": round_to_bfloat16(some),
+}
+for name, codes in kept.items():
+    off = (decode(codes, *FORMATS["bf16"]) - some) * 128
+    print(
+        f"{name:15} mean error {off.mean():+.4f}, largest "
+        f"{np.abs(off).max():.3f}, in units of the last bit"
+    )
+x = np.linspace(1, 1 + 5 / 128, 401).astype(np.float32)
+steps = {"float32": (x, x)}
+for name, codes in {
+    "cut off": x.view(np.uint32) >> 16,
+    "rounded, yours": round_to_bfloat16(x),
+}.items():
+    steps[name] = (x, decode(codes, *FORMATS["bf16"]))
+plot.curves(steps, xlabel="float32", ylabel="bf16", title="Five steps of bf16")
+
+# %% [markdown]
+# Cutting off errs by half a unit on average, always in the same direction.
+# In a sum of $n$ such numbers that bias grows like $n$; the errors of rounding grow like $\sqrt n$.
+# The price is one addition in the conversion, and it is worth it.
+
+# %% nbgrader={"grade_id": "round-to-bfloat16-check", "grade": true, "points": 2}
+import numpy as np
+
+from labkit import check
+
+F = np.float32
+with check.case(
+    "the worked example, and its negatives",
+    hint="half a unit of the upper part goes up or down with its last bit",
+    more="add a little less than half, and one more where the code is odd",
+):
+    pair = np.array([1 + 2.0**-8, 1 + 3 * 2.0**-8], F)
+    got = round_to_bfloat16(np.concatenate([pair, -pair]))
+    want = [0x3F80, 0x3F82, 0xBF80, 0xBF82]
+    check.close(got, want, rtol=0, dtype="uint16", name="codes")
+with check.case(
+    "the nearest of the two neighbours",
+    hint="the lower half decides: less, exactly or more than a half",
+):
+    some = np.array([1 + 2.0**-9, 1 + 2.0**-8 + 2.0**-20, 1.9999], F)
+    got = round_to_bfloat16(some)
+    check.close(got, [0x3F80, 0x3F81, 0x4000], rtol=0, name="codes")
+with check.case("what is exact stays", hint="adding must not reach it"):
+    some = np.array([[0.0, -0.0], [-2.0, 2.0**-133]], F)
+    want = [[0, 0x8000], [0xC000, 1]]
+    check.close(round_to_bfloat16(some), want, rtol=0, name="codes")
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "as PyTorch rounds, for floats of every size",
+    hint="compare with torch.tensor(x).bfloat16() on random bits",
+    essential=True,
+):
+    import torch
+
+    bits = np.random.default_rng(5).integers(0, 2**32, 40_000)
+    some = bits.astype(np.uint32).view(F)
+    some = some[~np.isnan(some)][:39_000].reshape(4, -1)
+    want = torch.tensor(some).bfloat16().view(torch.int16).numpy()
+    got = round_to_bfloat16(some)
+    check.close(got, want.view(np.uint16), rtol=0, name="codes")
+with check.hidden_case(
+    "all ties go to the even code",
+    hint="the last bit that stays decides, in every octave",
+):
+    bits = np.arange(0, 2**31 - 2**24, 2**16 * 7, np.uint32) + 2**15
+    want = bits // 2**16 + bits // 2**16 % 2
+    got = round_to_bfloat16(bits.view(F))
+    check.close(got, want, rtol=0, name="codes")
+with check.hidden_case(
+    "too large is infinite, and infinity stays",
+    hint="the largest float32 is nearer to 2**128 than to bf16's largest",
+):
+    ends = np.array([3.4028235e38, -3.4028235e38, 3.39e38, np.inf, -np.inf], F)
+    want = [0x7F80, 0xFF80, 0x7F7F, 0x7F80, 0xFF80]
+    check.close(round_to_bfloat16(ends), want, rtol=0, name="codes")
+with check.hidden_case(
+    "NaN stays NaN, whatever its bits are",
+    hint="a NaN whose ones are all in the lower half, or which is all ones",
+):
+    odd = [0x7F800001, 0x7FFFFFFF, 0xFFFFFFFF, 0x7FC00000, 0xFF800100]
+    got = round_to_bfloat16(np.array(odd, np.uint32).view(F))
+    kept = np.asarray(got).astype(int) % 2**15
+    check.at_least(kept.min(), 0x7F81, name="smallest code without its sign")
+    got = round_to_bfloat16(np.array([np.nan, 1.0, np.nan], F))
+    check.close(got[1], 0x3F80, rtol=0, name="code of 1 between two NaN")
+with check.hidden_case(
+    "other orders in memory, no number; x and an earlier result stay",
+    hint="view asks for entries side by side; write into a copy",
+    guard=True,
+):
+    some = np.arange(12, dtype=F).reshape(3, 4)
+    with check.unchanged(x=some):
+        got = round_to_bfloat16(some)
+    want = some.view(np.uint32) >> 16  # small integers are exact
+    round_to_bfloat16(some + 1)
+    check.close(got, want, name="the first of two results")
+    check.close(round_to_bfloat16(some.T), want.T, name="codes, transposed")
+    check.shape(round_to_bfloat16(np.zeros((0, 3), F)), (0, 3), name="none")
+### END HIDDEN TESTS
+check.score(2)
+
+# %% [markdown]
+# ## Fixed point, and rounding by chance
+#
+# ### Task 4. Fixed point (3 points)
+#
+# Put an imaginary dot into an integer: in $Qm.n$ the integer $c$ stands for $c / 2^n$.
+# It has a sign, $m$ bits before the dot and $n$ behind it,
+# so $c$ lies between $-2^{m+n}$ and $2^{m+n} - 1$. What is larger *saturates*: it becomes the end of that range.
+# (An integer that is merely cut off wraps around instead, and the largest becomes the smallest.)
+
+# %% [markdown]
+# Rounding to the nearest loses every update smaller than half a step.
+# *Stochastic rounding* (Gupta et al. 2015) rounds 2.3 up to 3 with probability 0.3, and else down to 2.
+# Each result is worse, but its expectation is exactly 2.3: sums stay right.
+
+# %% [markdown]
+# `to_fixed(x, m, n, draw=None)` takes an array of float32 or float64 numbers, of any shape, infinite ones too,
+# and returns the codes, an array of dtype `int32` and x's shape; $m + n$ is at most 31.
+#
+# * Without `draw` it rounds to the nearest code, a tie to the even one.
+# * With a generator `draw` it rounds down, and up where `draw.random(x.shape)`, drawn once,
+#   is less than what stands behind the dot, $x \cdot 2^n - \lfloor x \cdot 2^n \rfloor$.
+#   So each entry goes up by a chance of its own, and what is exact stays.
+# * What is out of range saturates.
+#
+# In Q2.5 the number $1.3$ becomes $42$ (as $41.6$ is nearest to it) and $-9$ becomes $-128$.
+# About 6 lines, no loop.
+
+
+# %% nbgrader={"grade_id": "to-fixed", "solution": true}
+def to_fixed(
+    x: np.ndarray, m: int, n: int, draw: np.random.Generator | None = None
+) -> np.ndarray:
+    """Return Qm.n codes, dtype int32; with draw, rounded by chance."""
+    ### BEGIN SOLUTION
+    scaled = x.astype(np.float64) * 2.0**n
+    most = 2.0 ** (m + n)
+    scaled = np.clip(scaled, -most, most - 1)  # infinity has no fraction
+    if draw is None:
+        return np.rint(scaled).astype(np.int32)
+    low = np.floor(scaled)
+    up = draw.random(x.shape) < scaled - low
+    return (low + up).astype(np.int32)
+    ### END SOLUTION
+
+
+# %% explore=true
+def many_updates(step, draw=None, count=3000):
+    """Add step again and again to a Q2.5 number; return it each time."""
+    value, seen = np.zeros(1), []
+    for _ in range(count):
+        value = to_fixed(value + step, 2, 5, draw) / 2**5
+        seen.append(value[0])
+    return seen
+
+
+updates = 0.001
+plot.curves(
+    {
+        "exact": np.arange(1, 3001) * updates,
+        "rounded by chance, yours": many_updates(
+            updates, np.random.default_rng(0)
+        ),
+        "rounded to the nearest, yours": many_updates(updates),
+    },
+    xlabel="update",
+    ylabel="value",
+    title=f"3000 updates of {updates} in eight bits, Q2.5",
+)
+
+# %% [markdown]
+# One step of Q2.5 is $2^{-5}$, some thirty updates.
+# To the nearest, every one of them is rounded away, and nothing is ever learned.
+# By chance about one in thirty is rounded up to a whole step: the line is rough, and follows the exact one.
+# Its standard deviation after $k$ updates is at most $\tfrac12 \sqrt{k}$ steps; relative to the sum it shrinks.
+# That is why eight-bit training rounds by chance.
+# Lab 07 keeps a wide copy of the weights instead, and lab 14 rounds gradients by chance.
+
+# %% nbgrader={"grade_id": "to-fixed-check", "grade": true, "points": 3}
+import numpy as np
+
+from labkit import check
+
+with check.case(
+    "the worked example",
+    hint="scale, round, saturate; the codes are whole numbers of type int32",
+):
+    got = to_fixed(np.array([1.3, -9.0]), 2, 5)
+    check.close(got, [42, -128], rtol=0, dtype="int32", name="Q2.5 codes")
+with check.case(
+    "to the nearest, also below 0, a tie to the even code",
+    hint="not towards 0, and not always up",
+):
+    some = np.array([[0.5, 1.5, 2.5], [-0.5, -1.7, -2.2]])
+    want = [[0, 2, 2], [0, -2, -2]]
+    check.close(to_fixed(some, 7, 0), want, rtol=0, name="Q7.0 codes")
+with check.case(
+    "both ends saturate",
+    hint="the two ends differ by one; saturate before you make integers",
+):
+    some = np.array([3.99, 4.0, 100.0, np.inf, -4.0, -4.1, -np.inf])
+    want = [127, 127, 127, 127, -128, -128, -128]
+    check.close(to_fixed(some, 2, 5), want, rtol=0, name="Q2.5 codes")
+with check.case(
+    "by chance, each entry by itself, and right on average",
+    hint="0.3 of a step goes up three times of ten: how do you get there"
+    " from a random number between 0 and 1?",
+    more="a random number is below 0.3 in three cases of ten",
+    essential=True,
+    weight=2,
+):
+    # Five standard deviations of a mean of 20,000 draws: 0.016 at most.
+    for value in (0.3, 2.9, -1.25):
+        codes = np.asarray(
+            to_fixed(np.full(20_000, value), 3, 0, np.random.default_rng(2))
+        )
+        low = np.floor(value)
+        check.equal(
+            sorted(set(codes.tolist())),
+            [int(low), int(low) + 1],
+            name=f"codes that occur for {value}",
+        )
+        check.close(codes.mean(), value, rtol=0, atol=0.017, name="mean")
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "by chance, too, what is exact stays",
+    hint="a whole number has nothing behind the dot",
+):
+    some = np.repeat([[-2.0, -0.5, 0.0, 0.25, 1.75]], 400, axis=0)
+    got = to_fixed(some, 3, 2, np.random.default_rng(3))
+    check.close(got, 4 * some, rtol=0, dtype="int32", name="Q3.2 codes")
+with check.hidden_case(
+    "by chance, too, it saturates, after rounding",
+    hint="what is rounded up may leave the range",
+):
+    some = np.repeat([[3.99, 40.0, -4.0, -50.0, np.inf]], 300, axis=0)
+    got = to_fixed(some, 2, 5, np.random.default_rng(4))
+    check.at_most(np.asarray(got).max(), 127, name="largest code")
+    check.close(got[:, 1:], [[127, -128, -128, 127]] * 300, name="codes")
+with check.hidden_case(
+    "it goes up where the drawn number is less than the fraction",
+    hint="draw.random once, in x's shape; what is compared with what?",
+):
+    some = np.random.default_rng(5).uniform(-3, 3, (40, 50))
+    for seed, n in ((6, 4), (7, 0)):
+        drawn = np.random.default_rng(seed).random((40, 50))
+        low = np.floor(some * 2**n)
+        want = low + (drawn < some * 2**n - low)
+        got = to_fixed(some, 2, n, np.random.default_rng(seed))
+        check.close(got, want, rtol=0, name=f"Q2.{n} codes")
+    same = np.random.default_rng(8).random(50)  # equal is not less
+    got = to_fixed(same, 2, 0, np.random.default_rng(8))
+    check.close(got, np.zeros(50), rtol=0, name="codes of the same numbers")
+with check.hidden_case(
+    "small chances, in other formats",
+    hint="the chance is what stands behind the dot of the scaled number",
+):
+    # 0.0009 in Q0.7: 0.1152 of a step; five standard deviations are 0.008.
+    codes = to_fixed(np.full(40_000, 9e-4), 0, 7, np.random.default_rng(9))
+    mean = np.asarray(codes).mean()
+    check.close(mean, 0.1152, rtol=0, atol=0.009, name="mean code")
+with check.hidden_case(
+    "31 bits, from float32 as well",
+    hint="float32 has no 2**31 - 1: compute in float64",
+):
+    some = np.array([1.0, -1.0, 0.5 + 2.0**-24, 2.0**-31], np.float32)
+    want = [2**31 - 1, -(2**31), 2**30 + 128, 1]
+    check.close(to_fixed(some, 0, 31), want, rtol=0, name="Q0.31 codes")
+    check.close(to_fixed(np.array([2.0**-30]), 0, 31), [2], name="code")
+with check.hidden_case(
+    "any shape; x and an earlier result stay as they were",
+    hint="entry by entry; write into a new array",
+    guard=True,
+):
+    some = np.array([[[1.26], [-1.26]]])
+    with check.unchanged(x=some):
+        got = to_fixed(some, 4, 2)
+        to_fixed(some, 4, 2, np.random.default_rng(1))
+        to_fixed(-some, 4, 2)
+    check.close(got, [[[5], [-5]]], name="the first of three results")
+    check.shape(to_fixed(np.zeros((2, 0)), 4, 2), (2, 0), name="no codes")
+### END HIDDEN TESTS
+check.score(3)
+
+# %% [markdown]
+# ## Integers with a scale
+#
+# ### Task 5. Quantise (2 points)
+#
+# Fixed point has steps of a power of two, and a range about 0.
+# Networks are stored with steps that fit the data: an entry $x$ becomes the integer $q$ with
+#
+# $$x \approx s\,(q - z),$$
+#
+# where the *scale* $s$ is the step and the integer *zero point* $z$ is the code of 0.
+# That 0 has a code of its own matters: padding and the output of a ReLU are exactly 0.
+
+# %% [markdown]
+# `quantize(x, bits, axis)` takes floats with any number of axes and returns `(codes, scale, zero)`.
+#
+# * `low` is the smaller of 0 and the smallest entry, `high` the larger of 0 and the largest.
+#   `axis` goes to `min` and `max`: `None` asks for one scale for all, 0 for one in each column.
+#   `scale` and `zero` keep x's number of axes, so they have shape `(1, 1)` or `(1, columns)` for a matrix.
+# * `scale` is $(high - low) / (2^{bits} - 1)$, or 1 where that is 0.
+# * `zero` is an integer: the one nearest to $-2^{bits-1} - low/scale$.
+# * `codes`, dtype `int8`, are the integers nearest to $x / scale + zero$, between $-2^{bits-1}$ and $2^{bits-1} - 1$.
+#   `bits` is at most 8.
+
+# %% [markdown]
+# `dequantize(codes, scale, zero)` returns $s\,(q - z)$, as floats; `codes` and `zero` may be `int8`.
+#
+# With 8 bits, `[[-1, 0, 1.55]]` has scale 0.01, zero -28 and codes `[[-128, -28, 127]]`.
+# About 7 lines, and 1.
+
+
+# %% nbgrader={"grade_id": "quantize", "solution": true}
+def quantize(
+    x: np.ndarray, bits: int = 8, axis: int | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return int8 codes, scale and zero; the latter keep x's axes."""
+    ### BEGIN SOLUTION
+    low = np.minimum(x.min(axis=axis, keepdims=True), 0)
+    high = np.maximum(x.max(axis=axis, keepdims=True), 0)
+    scale = (high - low) / (2**bits - 1)
+    scale = np.where(scale == 0, 1, scale)
+    least = -(2 ** (bits - 1))
+    zero = np.rint(least - low / scale).astype(np.int64)
+    codes = np.clip(np.rint(x / scale + zero), least, -least - 1)
+    return codes.astype(np.int8), scale, zero
+    ### END SOLUTION
+
+
+def dequantize(
+    codes: np.ndarray, scale: np.ndarray, zero: np.ndarray
+) -> np.ndarray:
+    """Return the numbers that codes stand for."""
+    ### BEGIN SOLUTION
+    return scale * (codes.astype(np.int64) - zero)
+    ### END SOLUTION
+
+
+# %% explore=true
+def lost(x, y):
+    """Return how large y's error is, relative to x (root mean square)."""
+    return float(np.sqrt(((y - x) ** 2).sum() / (x**2).sum()))
+
+
+factors = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
+others = {"one scale for all": [], "a scale for each column": []}
+for factor in factors:
+    matrix = np.random.default_rng(0).normal(size=(256, 64))
+    matrix[:, 7] *= factor
+    for axis, name in zip((None, 0), others, strict=True):
+        back = dequantize(*quantize(matrix, 8, axis))
+        rest = np.delete(matrix, 7, 1), np.delete(back, 7, 1)
+        others[name].append(lost(*rest))
+ratio = others["one scale for all"][6] / others["a scale for each column"][6]
+print(f"a column 100 times as large: the others' error grows {ratio:.0f}-fold")
+print(f"you predicted {predictions()['outlier']:g}")
+plot.curves(
+    {name: (factors, errors) for name, errors in others.items()},
+    logx=True,
+    logy=True,
+    xlabel="one column of 64 is so many times as large",
+    ylabel="relative error of the other 63",
+    title="Counter-experiment: one outlier column, 8 bits",
+)
+
+# %% [markdown]
+# The scale follows the largest entry, and the error of everybody else follows the scale.
+# Near the right end the other columns are rounded to 0: their relative error is 1, and nothing of them is left.
+# A scale for each column costs a few bytes and keeps the outlier's size to itself.
+#
+# Columns here are the outputs of a layer, in $y = xW$.
+# That matters: a factor of a whole column of $W$ is a factor of a column of $y$, and can be applied after the sum.
+# One of a *row* of $W$, which is an input, cannot be taken out of the sum.
+
+# %% nbgrader={"grade_id": "quantize-check", "grade": true, "points": 2}
+import numpy as np
+
+from labkit import check
+
+with check.case(
+    "the worked example",
+    hint="low, high, scale, zero, codes: one line of the text after another",
+):
+    codes, scale, zero = quantize(np.array([[-1.0, 0.0, 1.55]]), 8, None)
+    check.close(scale, [[0.01]], name="scale")
+    check.close(zero, [[-28]], rtol=0, name="zero")
+    want = [[-128, -28, 127]]
+    check.close(codes, want, rtol=0, dtype="int8", name="codes")
+with check.case(
+    "back again, from int8",
+    hint="the difference of two int8 numbers may not fit into int8",
+    more="make the codes wider before you subtract",
+):
+    codes = np.array([[127, -128], [-100, 0]], np.int8)
+    zero = np.array([[-128, 100]], np.int8)
+    got = dequantize(codes, np.array([[0.5, 0.25]]), zero)
+    want = [[127.5, -57.0], [14.0, -25.0]]
+    check.close(got, want, rtol=1e-6, name="numbers")
+    fine, zero = np.array([[1.23456e-4]]), np.array([[-28]])
+    got = dequantize(codes, fine, zero)
+    want = [
+        [155 * 1.23456e-4, -100 * 1.23456e-4],
+        [-72 * 1.23456e-4, 28 * 1.23456e-4],
+    ]
+    check.close(got, want, rtol=1e-5, name="numbers in small steps")
+with check.case(
+    "a scale for each column",
+    hint="axis goes to min and max, which keep the axes they go over",
+    essential=True,
+):
+    # Multiples of powers of two: no rounding error anywhere.
+    steps = np.array([[-20.0, 155.0, 64], [235, -100, 255], [7, 3, 0]])
+    codes, scale, zero = quantize(steps * [0.5, 8.0, 0.25], 8, 0)
+    check.close(scale, [[0.5, 8.0, 0.25]], name="scale")
+    check.close(zero, [[-108, -28, -128]], rtol=0, name="zero")
+    want = steps + np.array([-108, -28, -128])
+    check.close(codes, want, rtol=0, name="codes")
+with check.case(
+    "0 is always in the range, and has a code of its own",
+    hint="low is at most 0 and high at least 0, whatever the entries are",
+):
+    for some in ([[3.0, 6.0]], [[-3.0, -6.0]]):
+        codes, scale, zero = quantize(np.array(some), 8, None)
+        check.close(scale, [[6 / 255]], name="scale")
+        ends = -128 if some[0][0] > 0 else 127
+        check.close(zero, [[ends]], rtol=0, name="zero")
+    codes, scale, zero = quantize(np.array([[-0.3, 1.0, 0.0]]), 8, None)
+    check.close(zero, [[-69]], rtol=0, name="zero, a whole number")
+    check.close(codes[0, 2], -69, rtol=0, name="code of 0")
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "nothing but zeros",
+    hint="0 divided by 0 is no scale: the text says which one to take",
+):
+    some = np.array([[0.0, 2.0], [0.0, -0.55]])
+    codes, scale, zero = quantize(some, 8, 0)
+    check.close(scale, [[1.0, 0.01]], name="scale")
+    check.close(zero, [[-128, -73]], rtol=0, name="zero")
+    check.close(codes, [[-128, 127], [-128, -128]], rtol=0, name="codes")
+with check.hidden_case(
+    "fewer bits, and eight unless said otherwise",
+    hint="bits gives the number of steps and both ends",
+):
+    some = np.array([[-7.0, 8.0, 0.4, -3.7]])
+    codes, scale, zero = quantize(some, 4, None)
+    check.close(scale, [[1.0]], name="scale of 4 bits")
+    check.close(zero, [[-1]], rtol=0, name="zero of 4 bits")
+    want = [[-8, 7, -1, -5]]
+    check.close(codes, want, rtol=0, dtype="int8", name="codes of 4 bits")
+    codes, scale, zero = quantize(np.array([[-1.0, 2.0, 0.9]]), 2, None)
+    check.close(codes, [[-2, 1, 0]], rtol=0, name="codes of 2 bits")
+    codes, scale, zero = quantize(np.array([[-1.0, 0.0], [1.55, 0.0]]))
+    check.close(scale, [[0.01]], name="scale without bits and axis")
+with check.hidden_case(
+    "no entry is further from its code than half a step",
+    hint="round to the nearest integer; cutting off loses up to a whole step",
+):
+    some = np.random.default_rng(1).normal(size=(40, 6)).astype(np.float32)
+    for axis in (None, 0, 1):
+        codes, scale, zero = (
+            np.asarray(part) for part in quantize(some, 8, axis)
+        )
+        check.equal(scale.shape, some.min(axis=axis, keepdims=True).shape)
+        size = np.ptp(some.astype(float), axis=axis, keepdims=True) / 255
+        check.close(scale, size, rtol=1e-5, name="scale")
+        # float32 makes a rounding error of 1e-7 of 255 steps
+        off = np.abs(size * (codes.astype(float) - zero) - some) / size
+        check.at_most(off.max(), 0.501, name="largest error in steps")
+with check.hidden_case(
+    "where zero was rounded, both ends still saturate",
+    hint="the largest code may come out one too large: keep codes in range",
+):
+    some = np.array([[-77.5, 177.5, 0.0]])
+    codes, scale, zero = quantize(some, 8, None)
+    # The text leaves open where a tie goes: zero is -50 or -51.
+    check.close(zero, [[-50.5]], rtol=0, atol=0.5, name="zero")
+    check.at_least(codes[0, 1], 126, name="code of the largest entry")
+    check.at_most(codes[0, 0], -127, name="code of the smallest entry")
+with check.hidden_case(
+    "other axes; arguments and earlier results stay as they were",
+    hint="keep the number of axes; return new arrays",
+    guard=True,
+):
+    some = np.arange(24.0).reshape(2, 3, 4) - 5
+    with check.unchanged(x=some):
+        codes, scale, zero = quantize(some, 8, 2)
+        quantize(3 - 2 * some, 8, 2)
+    check.close(scale[:, :, 0] * 255, [[5, 3, 6], [10, 14, 18]])
+    check.close(zero[:, :, 0], [[127, -43, -128], [-128, -128, -128]])
+    check.close(codes[0, 0], [-128, -77, -26, 25], name="codes")
+    check.shape(codes, (2, 3, 4), name="codes")
+    check.shape(scale, (2, 3, 1), name="scale")
+    check.shape(zero, (2, 3, 1), name="zero")
+    given = [np.array([[3, 4]], np.int8), np.array([[2.0]]), np.array([[1]])]
+    with check.unchanged(given=given):
+        got = dequantize(*given)
+        other = dequantize(given[0], given[1], given[2] + 1)
+    check.close(got, [[4.0, 6.0]], name="the first of two results")
+    check.close(other, [[2.0, 4.0]], name="the second of two results")
+### END HIDDEN TESTS
+check.score(2)
+
+# %% [markdown]
+# ## Multiply integers
+#
+# ### Task 6. An int8 product (2 points)
+#
+# With $x \approx s_x (q_x - z)$ and weights $w \approx s_w q_w$, whose zero is 0, a layer's output is
+#
+# $$y_{ij} = \sum_k x_{ik} w_{kj} \approx s_x s_w \sum_k (q_{x,ik} - z)\, q_{w,kj}.$$
+#
+# The sum needs integers only. Its terms have up to 16 bits, so it is kept in 32.
+# The next layer wants 8 bits again: multiply by $s_x s_w / s_y$, round, saturate. This is called *requantising*.
+# If the weights have a scale for each column, so does this multiplier.
+# On a chip without floating point it is a 32-bit integer and a shift (Jacob et al. 2018).
+
+# %% [markdown]
+# `int8_matmul(a, zero, w, multiplier)` takes
+#
+# * `a`, int8 of shape `(n, k)`, and its zero point, an integer,
+# * `w`, int8 of shape `(k, m)`,
+# * `multiplier`: one float above 0, or an array of m, one for each column of the result.
+#
+# It returns int8 of shape `(n, m)`: the exact sums $\sum_k (a_{ik} - zero)\, w_{kj}$,
+# times the multiplier in float64, rounded to the nearest (a tie to the even one), between -128 and 127.
+#
+# With `a = [[100, 100]]`, zero -28, `w = [[127, 1], [127, -3]]`
+# the sums are 32,512 and -256; times 0.001 they become `[[33, 0]]`.
+# About 3 lines.
+
+
+# %% nbgrader={"grade_id": "int8-matmul", "solution": true}
+def int8_matmul(
+    a: np.ndarray, zero: int, w: np.ndarray, multiplier: float | np.ndarray
+) -> np.ndarray:
+    """Return the requantised product of int8 matrices, dtype int8."""
+    ### BEGIN SOLUTION
+    sums = (a.astype(np.int32) - np.int32(zero)) @ w.astype(np.int32)
+    scaled = np.rint(sums * np.asarray(multiplier, np.float64))
+    return np.clip(scaled, -128, 127).astype(np.int8)
+    ### END SOLUTION
+
+
+# %% explore=true
+terms = [4, 8, 16, 32, 64, 128, 256, 512, 1024]
+draw = np.random.default_rng(1)
+wrong = {"int16, wraps": [], "int16, saturates": [], "float16": []}
+for k in terms:
+    products = draw.integers(-128, 128, (400, k)) * draw.integers(
+        -128, 128, (400, k)
+    )
+    exact = products.sum(axis=1)
+    wraps = products.astype(np.int16).sum(axis=1, dtype=np.int16)
+    total, half = np.zeros(400, int), np.zeros(400, np.float16)
+    for column in products.T:
+        total = np.clip(total + column, -(2**15), 2**15 - 1)
+        with np.errstate(over="ignore"):  # infinity is one of the wrong sums
+            half = half + column.astype(np.float16)
+    for name, sums in zip(wrong, (wraps, total, half), strict=True):
+        wrong[name].append((sums != exact).mean())
+plot.curves(
+    {name: (terms, shares) for name, shares in wrong.items()},
+    logx=True,
+    xlabel="products in a sum",
+    ylabel="share of wrong sums",
+    title="Counter-experiment: narrow sums of random int8 products",
+)
+
+# %% [markdown]
+# A product of two int8 numbers fits into 16 bits, a sum of four may not.
+# Wrapped sums are not a little wrong but have any value; saturated ones are wrong by the excess;
+# float16 is wrong even where nothing overflows, because above 2048 it has no odd integers.
+# In 32 bits at least 131,071 of the largest products fit: $131{,}071 \cdot 2^{14} < 2^{31}$.
+# So int32 sums are *exact*, whatever the order of the terms.
+# That is more than a float32 product can say.
+
+# %% explore=true
+draw = np.random.default_rng(2)
+acts = np.maximum(draw.normal(size=(64, 512)), 0)  # after a ReLU
+weights = draw.normal(size=(512, 512)) / 16
+codes, scale, zero = quantize(acts)
+size = np.abs(weights).max(axis=0) / 127  # weights: zero at 0, by column
+weight_codes = np.rint(weights / size).astype(np.int8)
+y = acts @ weights
+step = np.abs(y).max() / 127
+output = int8_matmul(
+    codes, int(zero[0, 0]), weight_codes, scale[0, 0] * size / step
+)
+print(f"lost in the int8 layer: {lost(y, step * output):.2%}")
+alone = lost(y, step * np.rint(y / step))
+print(f"of that, by the 8 bits of y alone: {alone:.2%}")
+if hasattr(torch, "_int_mm"):
+    theirs = torch._int_mm(torch.tensor(codes), torch.tensor(weight_codes))
+    mine = codes.astype(np.int32) @ weight_codes.astype(np.int32)
+    same = (theirs.numpy() == mine).mean()
+    print(f"PyTorch's int8 product has {theirs.dtype}: {same:.0%} are equal")
+else:
+    print("torch._int_mm left out: needs PyTorch 2.1 (pip install -U torch)")
+
+# %% nbgrader={"grade_id": "int8-matmul-check", "grade": true, "points": 2}
+import numpy as np
+
+from labkit import check
+
+I8 = np.int8
+with check.case(
+    "the worked example",
+    hint="sum in 32 bits, multiply, round, then make int8 of it",
+):
+    a, w = np.array([[100, 100]], I8), np.array([[127, 1], [127, -3]], I8)
+    got = int8_matmul(a, -28, w, 0.001)
+    check.close(got, [[33, 0]], rtol=0, dtype="int8", name="result")
+with check.case(
+    "the zero point is taken off each entry of a",
+    hint="a code minus zero may have nine bits",
+):
+    a, w = np.array([[127, -128], [5, 6]], I8), np.array([[1], [2]], I8)
+    got = int8_matmul(a, -128, w, 0.25)
+    check.close(got, [[64], [100]], rtol=0, name="result")
+    got = int8_matmul(a, 7, w, 0.25)
+    check.close(got, [[-38], [-1]], rtol=0, name="result with zero 7")
+with check.case(
+    "a multiplier for each column",
+    hint="it belongs to the columns of w, after the sum",
+):
+    w = np.array([[10, 10, 10], [0, 1, 2]], I8)
+    got = int8_matmul(np.array([[3, 4]], I8), 0, w, np.array([1, 0.5, 2]))
+    check.close(got, [[30, 17, 76]], rtol=0, name="result")
+with check.case(
+    "long sums",
+    hint="how many products of two int8 numbers fit into int16?",
+    more="the matrices have to be wider before they are multiplied",
+    essential=True,
+):
+    a, w = np.full((2, 400), 127, I8), np.full((400, 3), 127, I8)
+    w[:, 1] = -128
+    got = int8_matmul(a, 0, w, 1e-5)
+    check.close(got, [[65, -65, 65]] * 2, rtol=0, name="result")
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "it saturates on both sides", hint="127 and -128 are the ends of int8"
+):
+    a, w = np.array([[50], [-50]], I8), np.array([[3, -3, 1]], I8)
+    got = int8_matmul(a, 0, w, 1.0)
+    want = [[127, -128, 50], [-128, 127, -50]]
+    check.close(got, want, rtol=0, dtype="int8", name="result")
+with check.hidden_case(
+    "to the nearest, a tie to the even one", hint="as np.rint does it"
+):
+    a, w = np.array([[1], [3], [5], [-1], [-3]], I8), np.array([[1]], I8)
+    got = int8_matmul(a, 0, w, 0.5)
+    check.close(got, [[0], [2], [2], [0], [-2]], rtol=0, name="result")
+    got = int8_matmul(a, 0, w, 0.3)
+    check.close(got, [[0], [1], [2], [0], [-1]], rtol=0, name="result")
+with check.hidden_case(
+    "sums are exact, even beyond 2**24",
+    hint="float32 has no odd integers there: sum integers",
+):
+    a, w = np.full((1, 1500), 127, I8), np.full((1500, 2), 127, I8)
+    w[0] = 126, 125  # the sums are 24,193,373 and 24,193,246
+    exact = np.array([1500 * 127**2 - 127, 1500 * 127**2 - 254])
+    got = int8_matmul(a, 0, w, 100.5 / (exact + 0.5))
+    check.close(got, [[100, 100]], rtol=0, name="result")
+    got = int8_matmul(a, 0, w, 100.5 / (exact - 0.5))
+    check.close(got, [[101, 101]], rtol=0, name="result")
+with check.hidden_case(
+    "random matrices of other shapes, all codes",
+    hint="rows of a with columns of w, shape (n, m)",
+):
+    draw = np.random.default_rng(3)
+    for n, k, m in ((5, 300, 4), (1, 7, 1), (3, 1, 6)):
+        a = draw.integers(-128, 128, (n, k)).astype(I8)
+        w = draw.integers(-128, 128, (k, m)).astype(I8)
+        factor = draw.random(m) / 4000
+        sums = (a.astype(int) + 11) @ w.astype(int)
+        want = np.clip(np.rint(sums * factor), -128, 127)
+        got = int8_matmul(a, -11, w, factor)
+        check.close(got, want, rtol=0, name="result")
+with check.hidden_case(
+    "arguments and an earlier result stay as they were",
+    hint="work on copies, and return a new array",
+    guard=True,
+):
+    a, w = np.array([[1, 2]], I8), np.array([[3], [4]], I8)
+    factor = np.array([0.5])
+    with check.unchanged(a=a, w=w, multiplier=factor):
+        got = int8_matmul(a, 1, w, factor)
+        int8_matmul(a, 0, w, factor)
+    check.close(got, [[2]], rtol=0, name="the first of two results")
+### END HIDDEN TESTS
+check.score(2)
+
+# %% [markdown]
+# ### Why narrow numbers are fast: lanes
+#
+# A SIMD instruction does one thing to all numbers in a register.
+# Registers of x86 grew from 64 bits (MMX, 1997) through 128 (SSE) and 256 (AVX) to 512 (AVX-512):
+#
+# | register | float32 | 16 bits | 8 bits |
+# |---|---|---|---|
+# | 64 bits | 2 | 4 | 8 |
+# | 128 bits | 4 | 8 | 16 |
+# | 256 bits | 8 | 16 | 32 |
+# | 512 bits | 16 | 32 | 64 |
+#
+# Four times as many lanes, so at best four times as fast, says this table.
+# Vanhoucke et al. (2011) got three times with the 128 bits of their time.
+
+# %% [markdown]
+# Intel's Knights Landing (2016) had 512-bit registers and was sold for deep learning, too; its line was given up.
+# A GPU's warp takes the idea further: 32 threads, written in CUDA or OpenCL, that execute one instruction (lab 04).
+#
+# More than four times is possible where instructions do more for bytes:
+# VNNI multiplies four pairs of bytes and adds them to a 32-bit sum at once, AMX multiplies whole tiles.
+# Less is usual where a library has no such code: NumPy calls BLAS for floats, and BLAS has no integers.
+# So measure, side by side in one run.
+
+
+# %% explore=true
+def product_times(n, k, m, repeat=15):
+    """Time float32, bf16 and int8 products on one core, in turns."""
+    draw = torch.Generator().manual_seed(0)
+    a, w = torch.randn(n, k, generator=draw), torch.randn(k, m, generator=draw)
+    ways = {"float32": lambda: a @ w}
+    ab, wb = a.bfloat16(), w.bfloat16()
+    ways["bf16"] = lambda: ab @ wb
+    if hasattr(torch, "_int_mm"):
+        ac, wc = (30 * a).clamp(-127, 127), (30 * w).clamp(-127, 127)
+        ac, wc = ac.to(torch.int8), wc.to(torch.int8)
+        ways["int8"] = lambda: torch._int_mm(ac, wc)
+    return compare(ways, repeat=repeat)
+
+
+# %% explore=true
+print("PyTorch uses here:", torch.backends.cpu.get_cpu_capability())
+shapes = {"1 x 512 x 512": (1, 512, 512), "64 x 512 x 512": (64, 512, 512)}
+shapes["512 x 512 x 512"] = (512, 512, 512)
+print("times as fast as float32:")
+speed_up = {}
+for name, shape in shapes.items():
+    times = product_times(*shape)
+    for way in [way for way in ("bf16", "int8") if way in times.timings]:
+        speed_up[name, way] = 1 / times.ratio(way, "float32")[1]
+        print(f"  {name:16} {way:5} {speed_up[name, way]:6.2f}")
+if not hasattr(torch, "_int_mm"):
+    print("int8 left out: needs torch._int_mm (pip install -U torch)")
+print(f"you predicted {predictions()['int8']:g} for the last, int8")
+
+# %% explore=true
+a, w = torch.ones(128, 256), torch.ones(256, 256)
+narrow = a.to(torch.int8), w.to(torch.int8)
+arrays = [tensor.numpy() for tensor in narrow]
+ways = {
+    "float32": lambda: a @ w,
+    "int8 with @, wraps": lambda: narrow[0] @ narrow[1],
+    "yours, NumPy's int32": lambda: int8_matmul(arrays[0], 0, arrays[1], 1),
+}
+if hasattr(torch, "_int_mm"):
+    ways["int8 with _int_mm"] = lambda: torch._int_mm(*narrow)
+compare(ways, repeat=9)
+
+# %% [markdown]
+# The same bits, and opposite results: NumPy's integer product takes many times as long as the float product of this size,
+# for want of code that fills the lanes. PyTorch's `@` of integers lay in between where this lab was written.
+# Look at PyTorch's product with a single row, too: where there is little to multiply,
+# all that surrounds the product counts, and a narrow format may lose.
+# A narrow format saves time only if the instruction exists, the library uses it,
+# and the bytes or the multiplications were what you waited for.
+
+# %% [markdown]
+# ### Bytes, and the time they take
+#
+# One of the sources says that bf16 halves the data that travels.
+# The bytes are a matter of counting. Do the seconds follow?
+
+
+# %% explore=true
+def copy_times(count=2**24, repeat=15):
+    """Time copies of 16,777,216 numbers, in turns."""
+    ways = {}
+    for name in ("float32", "bfloat16", "int8"):
+        source = torch.zeros(count, dtype=getattr(torch, name))
+        target = torch.empty_like(source)
+        ways[name] = lambda s=source, t=target: t.copy_(s)
+    return compare(ways, repeat=repeat)
+
+
+times = copy_times()
+for name in ("float32", "bfloat16", "int8"):
+    size = torch.zeros(1, dtype=getattr(torch, name)).element_size()
+    print(
+        f"{name:9} {size} bytes a number, copied "
+        f"{times.ratio('float32', name)[1]:.2f} times as fast as float32"
+    )
+
+# %% [markdown]
+# What waits for memory gains about what the bytes say, with no special instruction,
+# or more, where the smaller array fits into a cache that the larger one does not fit into.
+# For a large network and one input at a time that is the common case (lab 04).
+
+# %% [markdown]
+# ## Floats that share an exponent
+#
+# Four bits are too few for an exponent that covers a whole tensor, and for digits as well.
+# So neighbours share one. An *MX block* (OCP Microscaling, 2023) is 32 numbers of E2M1 or E4M3
+# and one power of two of 8 bits: 4.25 bits a number.
+#
+# `nearest(x, grid)` is given: it rounds to the nearest value of a sorted grid of numbers from 0 on,
+# keeps the sign, saturates at the grid's end, and lets a tie go to the even place.
+# With the non-negative values of a format, that is rounding to this format: place and code are the same number.
+
+# %% nbgrader={"grade_id": "nearest", "locked": true}
+E2M1 = np.array([0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0])
+
+
+def nearest(x: np.ndarray, grid: np.ndarray) -> np.ndarray:
+    """Return the nearest of grid's values to each |x|, with x's sign."""
+    size = np.minimum(np.abs(np.asarray(x, np.float64)), grid[-1])
+    above = np.searchsorted(grid, size)
+    below = np.maximum(above - 1, 0)
+    up, down = grid[above] - size, size - grid[below]
+    rises = (up < down) | ((up == down) & (above % 2 == 0))
+    return np.copysign(np.where(rises, grid[above], grid[below]), x)
+
+
+print(nearest([0.3, -0.75, 2.5, 5.0, -100.0], E2M1))
+
+# %% [markdown]
+# ### Task 7. An MX block (2 points)
+#
+# `mx_quantize(x, grid, block=32)` takes a one-dimensional float array whose length is a multiple of `block`,
+# and the grid of a format. It returns `(exponents, elements)`:
+#
+# * `exponents`, integers, one for each block of `block` neighbours:
+#   the exponent of the block's largest magnitude minus the exponent of the grid's largest value,
+#   between -127 and 127. The *exponent* of a number $v > 0$ is $\lfloor \log_2 v \rfloor$.
+# * `elements`, floats of shape `(blocks, block)`: each entry divided by $2^{exponent}$ of its block,
+#   then rounded by `nearest`.
+#
+# In a block of zeros all elements are 0, and its exponent is any that is allowed.
+
+# %% [markdown]
+# With blocks of 4, `[2, -3.5, 0.4, 22]` and E2M1: 22 has exponent 4 and 6 has 2, so the block has 2;
+# its elements are `[0.5, -1, 0, 6]`, which stand for `[2, -4, 0, 24]`. About 5 lines.
+
+
+# %% nbgrader={"grade_id": "mx-quantize", "solution": true}
+def mx_quantize(
+    x: np.ndarray, grid: np.ndarray, block: int = 32
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return a shared exponent for each block, and elements by block."""
+    ### BEGIN SOLUTION
+    blocks = x.astype(np.float64).reshape(-1, block)
+    peak = np.abs(blocks).max(axis=1)
+    # frexp is exact where log2 rounds up, and 0 has an exponent there.
+    exponents = np.frexp(peak)[1] - np.frexp(grid[-1])[1]
+    exponents = np.clip(exponents, -127, 127)
+    return exponents, nearest(blocks / 2.0 ** exponents[:, None], grid)
+    ### END SOLUTION
+
+
+# %% explore=true
+def grid_of(exponent, mantissa, specials="none"):
+    """Return the finite values from 0 on, by your decode."""
+    codes = np.arange(2 ** (exponent + mantissa))
+    values = decode(codes, exponent, mantissa, specials)
+    return values[np.isfinite(values)]
+
+
+def through_mx(x, grid, block=32):
+    """Return x as its MX blocks hold it."""
+    exponents, elements = mx_quantize(x.ravel(), grid, block)
+    return (elements * 2.0 ** exponents[:, None]).reshape(x.shape)
+
+
+# %% explore=true
+tails = np.random.default_rng(3).standard_t(4, 2**14)  # some large entries
+sizes = [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
+errors = [lost(tails, through_mx(tails, E2M1, size)) for size in sizes]
+unit = np.abs(tails).max() / 6
+whole = lost(tails, unit * nearest(tails / unit, E2M1))
+plot.curves(
+    {
+        "E2M1 in blocks, yours": (sizes, errors),
+        "E2M1, one scale for all": (sizes, [whole] * len(sizes)),
+    },
+    logx=True,
+    xlabel="numbers that share an exponent",
+    ylabel="relative error",
+    title="Small blocks keep outliers to themselves",
+)
+for size, error in zip(sizes, errors, strict=True):
+    print(f"{size:5} a block: {4 + 8 / size:.2f} bits, error {error:.1%}")
+
+# %% [markdown]
+# The block is Task 5's column, made small: an outlier spoils the numbers that share its exponent and no others.
+# Very small blocks gain no more, because what is lost then is lost in the element's own two digits,
+# and they cost bits: at two numbers a block the exponents are as large as the elements.
+# The standard takes 32.
+
+# %% nbgrader={"grade_id": "mx-quantize-check", "grade": true, "points": 2}
+import numpy as np
+
+from labkit import check
+
+FP4 = np.array([0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0])
+with check.case(
+    "the worked example",
+    hint="the block's exponent, then divide, then nearest",
+):
+    some = np.array([2.0, -3.5, 0.4, 22.0])
+    exponents, elements = mx_quantize(some, FP4, 4)
+    check.close(exponents, [2], rtol=0, name="exponents")
+    check.close(elements, [[0.5, -1, 0, 6]], name="elements")
+with check.case(
+    "each block has an exponent of its own",
+    hint="neighbours are a block; the largest of each, by magnitude",
+    essential=True,
+):
+    some = np.array([1.0, 0.5, -64, 32, 0.25, 0.125, 6, -3])
+    exponents, elements = mx_quantize(some, FP4, 2)
+    check.close(exponents, [-2, 4, -4, 0], rtol=0, name="exponents")
+    want = [[4, 2], [-4, 2], [4, 2], [6, -3]]
+    check.close(elements, want, name="elements")
+with check.case(
+    "a block of zeros",
+    hint="0 has no logarithm; 0 divided by 0 is no element",
+):
+    exponents, elements = mx_quantize(np.array([0.0, 0, 8, 0]), FP4, 2)
+    check.close(elements, [[0, 0], [4, 0]], name="elements")
+    check.close(exponents[1], 1, name="exponent of the second block")
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "another grid, and blocks of 32 unless said otherwise",
+    hint="the exponent of the grid's largest value is 8 for 448",
+):
+    draw = np.random.default_rng(4)
+    some = (draw.normal(size=96) * np.repeat([1e-3, 1, 1e4], 32)).astype(
+        np.float32
+    )
+    steps = [k * 2.0**-9 for k in range(8)]
+    steps += [(8 + k) * 2.0**e for e in range(-9, 6) for k in range(8)]
+    steps = np.array(steps[:-1])
+    parts = some.astype(float).reshape(3, 32)
+    want = np.floor(np.log2(np.abs(parts).max(axis=1))) - 8
+    exponents, elements = mx_quantize(some, steps)
+    check.close(exponents, want, rtol=0, name="exponents")
+    scaled = parts / 2.0 ** want[:, None]
+    place = np.abs(np.abs(scaled)[..., None] - steps).argmin(axis=-1)
+    want = np.sign(scaled) * steps[place]
+    check.close(elements, want, rtol=1e-12, name="elements")
+with check.hidden_case(
+    "what is between the grid's end and the next power of two saturates",
+    hint="the exponent follows from powers of two alone",
+):
+    exponents, elements = mx_quantize(np.array([7.9, 1, -8, 1]), FP4, 2)
+    check.close(exponents, [0, 1], rtol=0, name="exponents")
+    check.close(elements, [[6, 1], [-4, 0.5]], name="elements")
+    odd = np.array([0.0, 1.0, 3.0, 4.501])
+    exponents, elements = mx_quantize(np.array([9.0, 15.0, -2.2]), odd, 1)
+    check.close(exponents, [1, 1, -1], rtol=0, name="exponents, odd grid")
+    want = [[4.501], [4.501], [-4.501]]
+    check.close(elements, want, rtol=1e-6, name="elements, odd grid")
+with check.hidden_case(
+    "just below a power of two",
+    hint="the logarithm of a number a little below 8 is rounded to 3",
+    more="np.frexp takes a float apart without rounding",
+    weight=0.5,
+):
+    some = np.array([np.nextafter(8.0, 0), np.nextafter(-0.25, 0)])
+    exponents, _ = mx_quantize(some, FP4, 1)
+    check.close(exponents, [0, -5], rtol=0, name="exponents")
+with check.hidden_case(
+    "exponents stay between -127 and 127",
+    hint="8 bits hold no more: see the text",
+):
+    some = np.array([2.0**-140, 2.0**200, 2.0**-126, 2.0**129])
+    exponents, elements = mx_quantize(some, FP4, 1)
+    check.close(exponents, [-127, 127, -127, 127], rtol=0, name="exponents")
+    check.close(elements, [[0], [6], [2], [4]], name="elements")
+    exponents, _ = mx_quantize(np.zeros(3), FP4, 3)
+    check.at_least(exponents[0], -127, name="exponent of a block of zeros")
+    check.at_most(exponents[0], 127, name="exponent of a block of zeros")
+with check.hidden_case(
+    "whole exponents; arguments and earlier results stay",
+    hint="exponents are integers; divide into a new array",
+    guard=True,
+):
+    some = np.array([1.0, 2.0, 4.0, 8.0])
+    with check.unchanged(x=some, grid=FP4):
+        shared, inside = mx_quantize(some, FP4, 4)
+        mx_quantize(16 * some[::-1], FP4, 4)
+    check.close(shared, [1], name="the first of two exponents")
+    check.close(inside, [[0.5, 1, 2, 4]], name="the first of two blocks")
+    kind = np.asarray(shared).dtype.kind
+    check.equal(kind, "i", name="kind of the exponents' dtype")
+### END HIDDEN TESTS
+check.score(2)
+
+# %% [markdown]
+# ## What a network loses
+#
+# A small network reads digits: three linear layers, trained in float32.
+# Now its weights, not its biases, go through each format, and come back.
+
+
+# %% explore=true
+def train_network(seed, steps=300):
+    """Return the layers of a trained network as pairs (weights, biases)."""
+    torch.manual_seed(seed)
+    sizes, layers = (64, 64, 64, 10), []
+    for inside, outside in zip(sizes, sizes[1:], strict=False):
+        layers += [torch.nn.Linear(inside, outside), torch.nn.ReLU()]
+    net = torch.nn.Sequential(*layers[:-1])
+    x = torch.tensor(digits.train.x).reshape(-1, 64)
+    y = torch.tensor(digits.train.y)
+    adam = torch.optim.AdamW(net.parameters(), lr=3e-3, weight_decay=1e-3)
+    for _ in range(steps):
+        adam.zero_grad()
+        torch.nn.functional.cross_entropy(net(x), y).backward()
+        adam.step()
+    flat = [p.detach().numpy().astype(np.float32) for p in net.parameters()]
+    return [(w.T.copy(), b) for w, b in zip(flat[::2], flat[1::2], strict=True)]
+
+
+# %% explore=true
+def outputs(layers, split):
+    """Return the logits of a split's images."""
+    x = split.x.reshape(-1, 64).astype(np.float64)
+    for number, (w, b) in enumerate(layers):
+        x = x @ w + b
+        x = np.maximum(x, 0) if number < len(layers) - 1 else x
+    return x
+
+
+def accuracy(layers, split):
+    """Return the share of images that a network of these layers reads."""
+    return float((outputs(layers, split).argmax(axis=1) == split.y).mean())
+
+
+# %% explore=true
+def by_columns(w, bits, axis):
+    return dequantize(*quantize(w, bits, axis))
+
+
+def in_blocks(w, grid):
+    """Return w in MX blocks of 32 inputs: a column's neighbours."""
+    return through_mx(np.ascontiguousarray(w.T), grid).T
+
+
+WAYS = {  # bits a number, scales not counted
+    "float32": (32, lambda w: w),
+    "FP16": (16, lambda w: w.astype(np.float16).astype(np.float32)),
+    "bf16": (16, lambda w: decode(round_to_bfloat16(w), *FORMATS["bf16"])),
+    "E5M2": (8, lambda w: nearest(w, grid_of(5, 2, "ieee"))),
+    "E4M3": (8, lambda w: nearest(w, grid_of(4, 3, "nan"))),
+    "Q2.5": (8, lambda w: to_fixed(w, 2, 5) / 2**5),
+    "int8, one scale": (8, lambda w: by_columns(w, 8, None)),
+    "int8, by column": (8, lambda w: by_columns(w, 8, 0)),
+    "int4, one scale": (4, lambda w: by_columns(w, 4, None)),
+    "int4, by column": (4, lambda w: by_columns(w, 4, 0)),
+    "E2M1 alone": (4, lambda w: nearest(w, E2M1)),
+    "E2M1 in MX blocks": (4, lambda w: in_blocks(w, E2M1)),
+    "int2, by column": (2, lambda w: by_columns(w, 2, 0)),
+}
+
+# %% [markdown]
+# Second comes the *same function* in other numbers.
+# A ReLU does not mind a positive factor: multiply all that goes into one hidden unit by 256,
+# divide what comes out of it by 256, and every output stays as it was, bit by bit.
+# In float32 these two networks are one. For a scale they are not.
+
+
+# %% explore=true
+def outlier_unit(layers, unit=5, factor=256.0):
+    """Return the same function with a unit 256 times as large."""
+    (w1, b1), (w2, b2), last = [(w.copy(), b.copy()) for w, b in layers]
+    w1[:, unit] *= factor
+    b1[unit] *= factor
+    w2[unit] /= factor
+    return [(w1, b1), (w2, b2), last]
+
+
+def through(layers, way):
+    return [(way(w), b) for w, b in layers]
+
+
+def losses(layers, split):
+    """Return by format the accuracy, with an outlier, and the error."""
+    found = {}
+    every = np.concatenate([w.ravel() for w, _ in layers])
+    for name, (_, way) in WAYS.items():
+        plain, twin = through(layers, way), through(outlier_unit(layers), way)
+        back = np.concatenate([w.ravel() for w, _ in plain])
+        found[name] = (
+            accuracy(plain, split),
+            accuracy(twin, split),
+            lost(every, back),
+        )
+    return found
+
+
+# %% explore=true
+networks = [train_network(seed) for seed in range(3)]
+twins = [outlier_unit(layers) for layers in networks]
+for layers, twin in zip(networks, twins, strict=True):
+    change = outputs(layers, digits.test) - outputs(twin, digits.test)
+    print(f"largest change of an output by the factor: {np.abs(change).max()}")
+runs = [losses(layers, digits.test) for layers in networks]
+means = {name: np.mean([run[name] for run in runs], axis=0) for name in WAYS}
+print(f"{'weights in':18} bits   error   accuracy  with an outlier")
+for name, (plain, twin, error) in means.items():
+    bits = WAYS[name][0]
+    print(f"{name:18} {bits:4} {error:7.2%} {plain:10.1%} {twin:13.1%}")
+ax = plot.bars(
+    {name: 100 * (1 - twin) for name, (_, twin, _) in means.items()},
+    ylabel="test images misread, %",
+    fmt=".1f",
+    title="Three networks, each with one outlier unit in its first layer",
+)
+
+# %% [markdown]
+# Three things to read from this.
+#
+# * A network bears a lot. Weights that are wrong by several per cent cost few images or none,
+#   for errors that are independent average out in a sum over many inputs.
+# * The factor 256 is a power of two: in bf16 it changes exponents and no digit, so nothing happens.
+#   E4M3 and E5M2 bear it as far as their exponents reach.
+# * An integer has no exponent. With one scale the outlier takes nearly all steps of 8 bits for itself,
+#   and its layer is lost; a scale for each column saves it, at 4 bits too.
+#   (In the second layer the small unit is a *row*: no column's scale saves that one.)
+
+# %% [markdown]
+# What helps there is what made the trouble: before quantising,
+# move a factor from one layer into the next so that both are easy.
+# AWQ and SmoothQuant do this to language models, whose activations have such outliers; lab 09 comes back to it.
+
+# %% [markdown]
+# ## Energy and bytes
+#
+# ### Task 8. What a product costs (1 point)
+#
+# Horowitz (2014) gives the energy of single operations on a chip of 45 nm, in picojoules.
+# Chips have become better since, and all rows have become so together: read ratios.
+# An int8 product adds in int32.
+
+# %% [markdown]
+# `matmul_cost(n, k, m, number)` counts a product of shapes $(n, k)$ and $(k, m)$.
+# `number` is one of the rows below: bytes of a number, picojoules of a multiplication and of an addition.
+# It returns `(bytes, picojoules)`: both matrices are read once from DRAM and the result, of the same number, is written once;
+# each of the $nkm$ terms takes one multiplication and one addition;
+# each byte that moves takes `DRAM` picojoules.
+#
+# One float32 times one float32 moves 12 bytes and takes $12 \cdot 162.5 + 3.7 + 0.9 = 1954.6$ pJ. About 3 lines.
+
+# %% nbgrader={"grade_id": "energies", "locked": true}
+# Bytes, multiplication, addition (pJ, 45 nm, Horowitz 2014).
+NUMBERS = {
+    "float32": (4, 3.7, 0.9),
+    "FP16": (2, 1.1, 0.4),
+    "int8": (1, 0.2, 0.1),
+}
+DRAM = 162.5  # pJ a byte: the lower end, 1.3 nJ for 64 bits
+
+
+# %% nbgrader={"grade_id": "matmul-cost", "solution": true}
+def matmul_cost(
+    n: int, k: int, m: int, number: tuple[int, float, float]
+) -> tuple[int, float]:
+    """Return bytes moved and picojoules of an (n, k) by (k, m) product."""
+    ### BEGIN SOLUTION
+    size, multiply, add = number
+    moved = size * (n * k + k * m + n * m)
+    return moved, moved * DRAM + n * k * m * (multiply + add)
+    ### END SOLUTION
+
+
+# %% explore=true
+import matplotlib.pyplot as plt
+
+for ax, inputs in zip(plot.panels(2), (1, 1024), strict=True):
+    energy, title = {}, f"{inputs} x 1024 x 1024"
+    for name, number in NUMBERS.items():
+        moved, picojoules = matmul_cost(inputs, 1024, 1024, number)
+        energy[name] = picojoules / 1e6
+        share = moved * DRAM / picojoules
+        print(f"{title:18} {name:8} {share:6.1%} of the energy is DRAM's")
+    plot.bars(energy, fmt=".0f", ylabel="microjoules", title=title, ax=ax)
+    ratio = energy["float32"] / energy["int8"]
+    print(f"{title:18} int8 takes {ratio:.1f} times less (modelled)")
+plt.show()
+
+# %% [markdown]
+# These numbers are modelled, not measured: they follow from one table.
+# With one input, nearly all energy goes into fetching weights, and every format gains by its bytes.
+# With many, arithmetic counts, and there an integer gains more than its bytes say:
+# a multiplier's size grows about with the square of the digits that it multiplies.
+# This is why chips for inference compute in 8 bits, and why FP16 hardware holds more units.
+
+# %% nbgrader={"grade_id": "matmul-cost-check", "grade": true, "points": 1}
+from labkit import check
+
+with check.case(
+    "the worked example",
+    hint="three matrices move; a term is a multiplication and an addition",
+    essential=True,
+):
+    moved, picojoules = matmul_cost(1, 1, 1, (4, 3.7, 0.9))
+    check.close(moved, 12, name="bytes")
+    check.close(picojoules, 1954.6, name="picojoules")
+with check.case(
+    "three different sides",
+    hint="n k, k m and n m entries, and n k m terms",
+):
+    moved, picojoules = matmul_cost(2, 3, 5, (1, 0.2, 0.1))
+    check.close(moved, 31, name="bytes")
+    check.close(picojoules, 31 * 162.5 + 30 * 0.3, name="picojoules")
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "other numbers and large matrices",
+    hint="use the three fields of number, each for what it is",
+):
+    moved, picojoules = matmul_cost(7, 4096, 300, (2, 5.0, 70.0))
+    size = 2 * (7 * 4096 + 4096 * 300 + 2100)
+    check.close(moved, size, name="bytes")
+    want = size * 162.5 + 7 * 4096 * 300 * 75.0
+    check.close(picojoules, want, name="picojoules")
+    _, picojoules = matmul_cost(500, 600, 700, (1, 1.0003, 2.0001))
+    want = 1_070_000 * 162.5 + 500 * 600 * 700 * 3.0004
+    # float64 makes a rounding error of 1e-15
+    check.close(picojoules, want, rtol=1e-7, name="picojoules")
+    _, picojoules = matmul_cost(1, 1, 1, (1, 2e-4, 3e-4))
+    check.close(picojoules, 487.5005, rtol=1e-8, name="picojoules")
+### END HIDDEN TESTS
+check.score(1)
+
+# %% [markdown]
+# ### With a GPU
+#
+# The next cell multiplies larger matrices in four formats on the GPU, or says that it has nothing to time.
+# There, tensor cores do for narrow formats what VNNI and AMX do here:
+# expect each halving of the bits to gain up to a factor of two, if the matrices are large.
+
+# %% explore=true
+if device() != "cuda":
+    print("No CUDA device here: skipped 4096 x 4096 in bf16, int8 and E4M3.")
+else:
+    at = torch.randn(4096, 4096, device="cuda")
+    ways = {"float32": lambda: at @ at}
+    half, whole = at.bfloat16(), (30 * at).clamp(-127, 127).to(torch.int8)
+    ways["bf16"] = lambda: half @ half
+    if hasattr(torch, "_int_mm"):
+        ways["int8"] = lambda: torch._int_mm(whole, whole)
+    if torch.cuda.get_device_capability() >= (8, 9):
+        tiny, one = at.to(torch.float8_e4m3fn), torch.ones((), device="cuda")
+        ways["E4M3"] = lambda: torch._scaled_mm(
+            tiny, tiny.t(), one, one, out_dtype=torch.bfloat16
+        )
+    else:
+        print("E4M3 left out: needs a GPU of compute capability 8.9.")
+    print(compare(ways))
+
+# %% [markdown]
+# ## Open task: your own six bits (2 points)
+#
+# `tails` holds 16,384 numbers, some of them large.
+# Store them in *at most six bits a number*, all scales and exponents counted, so that as little as possible is lost.
+# You choose: exponent and mantissa, integers or floats, size of the block,
+# nearest or by chance, a scale that cuts off the largest entries, something of your own.
+
+# %% [markdown]
+# Hand in, below and in the cell after it:
+#
+# 1. a figure of `lost(tails, ...)` against bits a number, of at least six choices of yours, with labelled axes;
+# 2. three or four sentences: which one you take, how you counted its bits, *why* it wins here,
+#    and what kind of numbers would make you choose another.
+
+# %% explore=true
+# Change this cell: the choices below are a beginning, and not good ones.
+tried = {}
+for exponent, mantissa in ((2, 1), (2, 3), (3, 2)):
+    for block in (32, 128):
+        bits = 1 + exponent + mantissa + 8 / block
+        error = lost(
+            tails, through_mx(tails, grid_of(exponent, mantissa), block)
+        )
+        tried[f"E{exponent}M{mantissa} by {block}"] = (bits, error)
+for bits in (4, 5, 6):
+    back = dequantize(*quantize(tails, bits))
+    tried[f"int{bits}, one scale"] = (bits, lost(tails, back))
+plot.scatter(
+    {name: ([bits], [error]) for name, (bits, error) in tried.items()},
+    xlabel="bits a number, everything counted",
+    ylabel="relative error",
+    logy=True,
+    title="Six bits: what would you take?",
+)
+
+# %% [markdown] nbgrader={"grade_id": "six-bits", "grade": true, "solution": true, "points": 2}
+# ### BEGIN SOLUTION
+# **Model answer.**
+# I take five-bit integers with a float16 scale for each block of 16: $5 + 16/16 = 6$ bits a number; about 5 % are lost.
+# E2M2 with a shared exponent for each block of 16 has $1 + 2 + 2 + 8/16 = 5.5$ bits and loses about 6 %.
+# E2M3 is not allowed with any block: with 32 it has 6.25 bits, and six bits leave no room for an exponent.
+# A scale that fits the largest entry of its block uses all steps, while a power of two may waste nearly half of them.
+# Tails are heavy here, so blocks must be small: a large entry spoils the few numbers beside it.
+# In larger blocks, where the numbers spread over more powers of two, floats win:
+# at 64 a block E2M2 loses less than these integers.
+# For numbers spread evenly, such as pixels, I would take six-bit integers and one scale for all:
+# blocks and exponents would be wasted on them.
+#
+# **Rubric.**
+#
+# * 1 point: the figure, from runs of their own, with at least six choices and labelled axes;
+#   bits counted with scales or exponents. Half a point if bits are not all counted.
+# * 1 point: the choice is within six bits and is that of the figure, and the reason speaks of how the numbers are spread
+#   (tails, outliers, neighbours), half; and of which numbers would change it, half.
+#
+# The size of the error earns nothing. Do not take points for language.
+# ### END SOLUTION
+
+# %% [markdown]
+# ### In your words (2 points)
+#
+# A colleague computes a layer $y = xW$ with $k = 4096$ inputs in int8.
+#
+# 1. The chip offers sums of 16, 24 or 32 bits.
+#    How wide must they be at least so that no sum of products of codes from -127 to 127 can overflow? Show the numbers.
+# 2. In $x$ a few *columns* are a hundred times as large as the others.
+#    The colleague proposes a scale for each column of $x$, as there is one for each column of $W$.
+#    Why does that not fit into one int8 product, although the scales of $W$'s columns do?
+#    Name one way out, and its price.
+#
+# About 150 words.
+
+# %% [markdown] nbgrader={"grade_id": "inner-scale", "grade": true, "solution": true, "points": 2}
+# ### BEGIN SOLUTION
+# **Model answer.**
+# The largest sum is $4096 \cdot 127^2 = 66{,}064{,}384$. It lies between $2^{25}$ and $2^{26} = 67{,}108{,}864$,
+# so it takes 26 bits and a sign, 27 in all: 16 and 24 are too few, 32 it is.
+# In practice sums of random signs stay far below, like $\sqrt{k}$; but a guarantee needs the worst case.
+#
+# $y_{ij} = \sum_k x_{ik} w_{kj}$ is a sum over $k$. A scale of $W$'s column $j$ is the same in all terms of the sum
+# and can be taken out of it: one multiplication after the integers have been added.
+# A scale of x's column $k$ differs from term to term and cannot be taken out; the sum would have to be one of floats.
+# Ways out: multiply $W$'s row $k$ by the scale before it is quantised, which moves the outlier into the weights (and they lose digits there);
+# compute the few large columns in 16 bits, in a product of its own (more code, two products);
+# blocks of $k$ with a scale each, as in MX, whose partial sums are added in floating point (more additions, hardware for it).
+#
+# **Rubric.**
+#
+# * 1 point: 27 bits, hence 32, from $4096 \cdot 127^2$ (half a point for the sum alone, or if the sign is forgotten).
+# * 1 point: the sum goes over the columns of x, so their scales cannot be taken out (half); one way out with its price (half).
+#
+# Do not take points for language.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## Your result cards
+#
+# The speed of int8 here, beside a number from 2011, and the codes of FP16 that are finite.
+
+# %% explore=true
+times = product_times(512, 512, 512, repeat=11)
+if "int8" in times.timings:
+    low, middle, high = times.ratio("float32", "int8")
+    card = result_card(
+        "8-bit integers multiply faster than float32 (512 x 512, one core)",
+        middle,
+        spread=(high - low) / 2,
+        n=11,
+        unit="x",
+        seed_value=3,
+        source="D: three times on a CPU, by fixed point (Vanhoucke 2011)",
+        lab="03_number_formats",
+        note="Registers were 128 bits wide in 2011; here "
+        f"{torch.backends.cpu.get_cpu_capability()}. Spread: half of the "
+        "middle half.",
+    )
+    print(card)
+else:
+    print("no card: needs torch._int_mm (pip install -U torch)")
+
+# %% explore=true
+finite = np.isfinite(all_values("FP16")).sum()
+result_card(
+    "codes of FP16 that are finite numbers",
+    finite,
+    seed_value=2**16,
+    source="A: 65536 points are exactly representable",
+    lab="03_number_formats",
+    note=f"{2**16 - finite} codes are infinities and NaN; 0 has two.",
+)
+
+# %% [markdown]
+# ## What you take along
+#
+# * A format is a set of numbers. Floats are evenly spaced in the logarithm, integers on the line.
+# * Round to the nearest, ties to even; by chance where small updates have to add up.
+# * Integers need a scale, and a scale is as good as the outlier beneath it. Give outliers few neighbours.
+# * A scale can be taken out of a sum only if it is the same in all terms.
+# * Multiply narrow, add wide.
+# * Fewer bits save bytes always, energy mostly, and time only where instruction and library know them.
+
+# %% [markdown]
+# Lab 07 trains in 16 bits, lab 08 shares values instead of steps, and lab 09 trains a network to bear 8 bits.

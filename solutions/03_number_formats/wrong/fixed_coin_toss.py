@@ -1,0 +1,13 @@
+"""Fails to-fixed-check: goes up or down with equal probability."""
+
+
+def to_fixed(x, m, n, draw=None):
+    scaled = np.asarray(x, np.float64) * 2.0**n
+    most = 2.0 ** (m + n)
+    scaled = np.clip(scaled, -most, most - 1)
+    if draw is None:
+        return np.rint(scaled).astype(np.int32)
+    low = np.floor(scaled)
+    return (low + (draw.random(scaled.shape) < 0.5 * (scaled > low))).astype(
+        np.int32
+    )
