@@ -329,10 +329,12 @@ with check.case(
     more="give it as many axes as w has: NumPy's and PyTorch's rule lines shapes up from the right",
     essential=True,
 ):
-    for seed in (1, 2):  # the same shape twice
-        case = bn_inputs(seed, (3, 3, 3, 3))
-        want = bn_want(*case, 1e-3)
-        bn_expect(fold_batchnorm(*case, 1e-3), want)
+    cases = [bn_inputs(seed, (3, 3, 3, 3)) for seed in (1, 2)]
+    wants = [bn_want(*case, 1e-3) for case in cases]
+    first = fold_batchnorm(*cases[0], 1e-3)  # a network keeps both
+    second = fold_batchnorm(*cases[1], 1e-3)
+    bn_expect(first, wants[0])
+    bn_expect(second, wants[1])
 with check.case(
     "nothing is changed in place",
     hint="w *= factor changes the network's own weights",
@@ -355,7 +357,7 @@ with check.hidden_case(
     hint="read the formula's root again",
 ):
     case = bn_inputs(5, (3, 2, 3, 3))
-    for eps in (0.0, 0.5, 10.0):
+    for eps in (0.0, 0.1234567, 10.0):
         bn_expect(fold_batchnorm(*case, eps), bn_want(*case, eps))
 with check.hidden_case(
     "float32 stays float32", hint="make no tensor of another dtype"
@@ -508,7 +510,7 @@ with check.case(
     more="both ends move inwards: 1 percent below, 1 percent above",
 ):
     for more in (skewed, 3 - 2 * skewed):  # the same shape twice
-        for bits, top in ((8, 99.0), (8, 90.0), (4, 97.5)):
+        for bits, top in ((8, 99.0), (8, 90.012345), (4, 97.5)):
             want = cal_want(more, bits, top)
             cal_expect(calibrate(more, bits, top), *want)
 ### BEGIN HIDDEN TESTS
@@ -647,7 +649,7 @@ error = np.abs((mine.astype(int) - z_out) * s_out - exact)
 print(f"one step is {s_out:.4f}; mean error {error.mean():.4f}")
 
 
-# %% explore=true
+# %% nbgrader={"grade_id": "runtime-conv", "locked": true}
 def runtime_conv(q, zero, s_in, layer, s_out, z_out):
     """Let ONNX Runtime's own integer kernel do the same convolution."""
     import onnx
@@ -785,8 +787,11 @@ with check.case(
     more="or subtract zero first: then 0 stands for 0",
     essential=True,
 ):
-    for seed in (3, 4):
-        conv_expect(conv_case(seed, 2, 3, 4, 4, 5, 3))
+    cases = [conv_case(seed, 2, 3, 4, 4, 5, 3) for seed in (3, 4)]
+    first, second = int8_conv(*cases[0]), int8_conv(*cases[1])
+    exact = {"rtol": 0, "atol": 0, "dtype": "int8"}
+    check.close(first, conv_want(*cases[0]), name="codes", **exact)
+    check.close(second, conv_want(*cases[1]), name="codes", **exact)
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "rounded to the nearest, halves upwards",
@@ -854,7 +859,7 @@ check.score(3)
 # `fake_quantize(x, scale, zero, bits)` takes a tensor,
 # a scale (a number, or a tensor that broadcasts to `x`'s shape),
 # an integer zero point and a number of bits.
-# It returns $s\,(q - z)$ with $q = \mathrm{round}(x/s) + z$,
+# It returns, in `x`'s dtype, $s\,(q - z)$ with $q = \mathrm{round}(x/s) + z$,
 # clipped to $-2^{b-1}, \dots, 2^{b-1} - 1$.
 # The gradient by `x` is passed on unchanged where $q$ was not clipped
 # (at the two bounds themselves it is not), and 0 where it was.
@@ -1025,8 +1030,10 @@ def fq_expect(x, scale, zero, bits, seed=0):
     upstream = torch.randn(x.shape, generator=draw, dtype=x.dtype)
     y, slope = value_and_gradient(x, scale, zero, bits, upstream)
     want = fq_want(x, scale, zero, bits, upstream)
-    check.close(y, want[0], rtol=1e-5, atol=1e-6, name="value")
-    check.close(slope, want[1], rtol=1e-5, atol=1e-6, name="gradient")
+    some = {"rtol": 1e-5, "atol": 1e-6}
+    name = str(x.dtype).removeprefix("torch.")
+    check.close(y, want[0], dtype=name, name="value", **some)
+    check.close(slope, want[1], name="gradient", **some)
 
 
 spread = 2 * torch.randn(40, generator=torch.Generator().manual_seed(1))
@@ -1040,9 +1047,12 @@ with check.case(
     hint="round x / scale, add zero, clip, take zero away again",
 ):
     for bits, zero in ((4, 0), (4, 3), (8, -50), (2, 1), (3, -3)):
-        y, _ = value_and_gradient(spread, 0.25, zero, bits, spread)
+        first = fake_quantize(spread, 0.25, zero, bits)
+        second = fake_quantize(-spread, 0.25, zero, bits)
         want, _ = fq_want(spread, 0.25, zero, bits, spread)
-        check.close(y, want, rtol=1e-5, atol=1e-6, name="value")
+        check.close(first, want, rtol=1e-5, atol=1e-6, name="value")
+        want, _ = fq_want(-spread, 0.25, zero, bits, spread)
+        check.close(second, want, rtol=1e-5, atol=1e-6, name="value")
 with check.case(
     "the gradient passes where nothing is clipped",
     hint="x times a mask has the gradient of the mask",
@@ -1077,6 +1087,12 @@ with check.hidden_case(
     want, _ = fq_want(small, 1e-7, 5, 8, small)
     check.close(y, want, rtol=1e-9, atol=1e-15, dtype="float64", name="value")
     fq_expect(spread[:0], 0.25, 0, 4)
+with check.hidden_case(
+    "values next to the middle of two codes", hint="round x / scale itself"
+):
+    near = torch.tensor([0.24999, 0.25001, -0.34999, -0.35001])
+    y = fake_quantize(near, 0.1, 0, 8)
+    check.close(y, [0.2, 0.3, -0.3, -0.4], rtol=1e-5, name="value")
 with check.hidden_case("x stays as it was", hint="x.clamp_", guard=True):
     x = spread.clone()
     with check.unchanged(x=x):
@@ -1252,6 +1268,14 @@ with check.case(
 ):
     for seed in (1, 2):  # the same shapes twice
         prune_expect(*block(seed, 6, 6, 6, 3), 4)
+    (w1, b1, v1), (w2, b2, v2) = (block(seed, 2, 2, 2, 1) for seed in (3, 4))
+    (a, _, c), (d, _, _) = (
+        prune_channels(w1, b1, v1, 2),
+        prune_channels(w2, b2, v2, 2),
+    )
+    check.close(a, w1, name="w1 of the first of two blocks")
+    check.close(c, v1, name="w2 of the first of two blocks")
+    check.close(d, w2, name="w1 of the second block")
 with check.case(
     "other sides, and the sum of a filter's magnitudes",
     hint="a sum over all of a filter's weights, no mean of some, no maximum",
@@ -1461,6 +1485,19 @@ with check.hidden_case(
     "large logits give no nan", hint="log_softmax, not log of softmax"
 ):
     kd_expect(kd_case(7, 4, 5, size=2000.0), 1.5, 0.8)
+with check.hidden_case(
+    "logits that need no gradient, close to each other",
+    hint="signs and small differences count",
+):
+    z, u, labels = kd_case(9, 4, 3, size=1.0)
+    for t, alpha in ((3.14159, 1.0), (1.0, 0.0)):
+        loss = distillation_loss(z, u, labels, t, alpha)
+        want, _ = kd_want(z, u, labels, t, alpha)
+        check.close(loss, want, rtol=1e-6, name="loss")
+    far = 1e-3 * u - 100.0
+    loss = distillation_loss(z, far, labels, 1.0, 1.0)
+    want, _ = kd_want(z, far, labels, 1.0, 1.0)
+    check.close(loss, want, rtol=1e-6, name="loss")
 with check.hidden_case("nothing is changed", hint="copy", guard=True):
     z, u, labels = kd_case(8, 3, 4)
     with check.unchanged(logits=z, teacher=u, labels=labels):
@@ -1606,7 +1643,7 @@ with check.case(
     hint="first random, then normal, both of x's shape",
     more="the centre is the neighbour's value, the width |x - x'| / s",
 ):
-    for p, s in ((0.5, 1.0), (1.0, 3.0), (0.2, 0.5)):
+    for p, s in ((0.5, 1.0), (1.0, 3.0), (0.2, 0.51234567)):
         syn_expect(points, p, s, 3)
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
@@ -1617,6 +1654,21 @@ with check.hidden_case(
     syn_expect(images, 0.4, 2.0, 5)
     syn_expect(images.astype(np.float32), 0.4, 2.0, 5)
     syn_expect(images.transpose(3, 1, 2, 0), 0.7, 2.0, 5)
+with check.hidden_case(
+    "a chance of many digits, for many entries", hint="compare with p itself"
+):
+    many = np.random.default_rng(11).normal(size=(30, 2000))
+    syn_expect(many, 0.30012, 1.0, 12)
+    drawn = np.random.default_rng(14).random(points.shape)
+    syn_expect(points, float(drawn[2, 1]), 1.0, 14)  # < is not <=
+with check.hidden_case(
+    "neighbours that differ little, far from 0",
+    hint="a sum of large squares has few digits left for their difference",
+    more="float32 has seven digits: compute distances in float64",
+):
+    low = np.array([0, 900, 1000, 3000, 3300], np.float32)[:, None]
+    low = np.concatenate([low + 2e6, low * 0], axis=1)
+    syn_expect(low, 1.0, 1.0, 13)
 with check.hidden_case(
     "two examples, twins, and one axis", hint="the other one may be equal"
 ):
@@ -1658,7 +1710,7 @@ check.score(1)
 #
 # $$y_{n\,a\,b\dots} = \sum_{i,j,\dots} x_{n\,i\,j\dots}\,F^1_{a\,i}\,F^2_{b\,j}\cdots$$
 #
-# of shape `(n, r1, ..., rk)`, through which gradients flow.
+# of shape `(n, r1, ..., rk)` and `x`'s dtype, through which gradients flow.
 # For `x = [[[1, 2], [3, 4]]]` and the factors `[[1, 1]]`, `[[1, -1]]`
 # it is `[[[-2]]]`. About 3 lines.
 
@@ -1761,8 +1813,9 @@ def tcl_expect(x, factors):
     )
     arrays = [x.numpy(), *(f.numpy() for f in factors)]
     want = np.einsum(f"{terms}->n{new}", *arrays)
+    name = str(x.dtype).removeprefix("torch.")
     got = contract(x, factors)
-    check.close(got, want, rtol=1e-5, atol=1e-6, name="result")
+    check.close(got, want, rtol=1e-5, atol=1e-6, dtype=name, name="result")
 
 
 with check.case("the worked example", hint="sum over both axes"):
@@ -1775,6 +1828,11 @@ with check.case(
     more="move an axis to the end, multiply, and move it back",
     essential=True,
 ):
+    twins = [tcl_case(seed, 3, [(2, 4), (5, 3)]) for seed in (8, 9)]
+    first, second = contract(*twins[0]), contract(*twins[1])
+    for got, (x, (f, g)) in ((first, twins[0]), (second, twins[1])):
+        want = np.einsum("nij,ai,bj->nab", x, f, g)
+        check.close(got, want, rtol=1e-5, atol=1e-6, name="result")
     for seed in (1, 2):  # the same shapes twice
         tcl_expect(*tcl_case(seed, 3, [(2, 4), (5, 3), (1, 2)]))
         tcl_expect(*tcl_case(seed, 3, [(3, 3), (3, 3), (3, 3)]))
@@ -1878,9 +1936,8 @@ def state_bytes(network) -> int:
 
 # %% explore=true
 note("PyTorch", state_bytes(folded), folded)
-batches = ({0: torch.export.Dim("n")},)
-example = (x_val[:64].clone(),)
-program = torch.export.export(folded, example, dynamic_shapes=batches)
+example, axes = (x_val[:64].clone(),), ({0: torch.export.Dim("n")},)
+program = torch.export.export(folded, example, dynamic_shapes=axes)
 torch.export.save(program, "reader.pt2")
 size = Path("reader.pt2").stat().st_size
 note("torch.export", size, torch.export.load("reader.pt2").module())
@@ -1900,7 +1957,7 @@ if not missing("torchao"):
 # and writes int8 weights with a scale for each channel.
 
 
-# %% explore=true
+# %% nbgrader={"grade_id": "to-onnx", "locked": true}
 class Calibration:
     """Hands out batches of training images, as quantize_static asks."""
 
@@ -1914,12 +1971,11 @@ class Calibration:
 
 def to_onnx(network, path: str) -> None:
     """Write a network as ONNX, for batches of any size."""
-    names = {"input_names": ["x"], "output_names": ["y"]}
-    options = names | {"external_data": False, "verbose": False}
+    options = {"input_names": ["x"], "output_names": ["y"]}
+    options |= {"external_data": False, "verbose": False}
+    options |= {"dynamic_shapes": ({0: torch.export.Dim("n")},)}
     with quiet(), contextlib.redirect_stdout(io.StringIO()):
-        torch.onnx.export(
-            network, example, path, dynamic_shapes=batches, **options
-        )
+        torch.onnx.export(network, (x_val[:64].clone(),), path, **options)
 
 
 def onnx_session(path: str):
@@ -1932,7 +1988,7 @@ def onnx_session(path: str):
     return lambda x: session.run(None, {"x": x.numpy()})[0]
 
 
-# %% explore=true
+# %% nbgrader={"grade_id": "to-int8", "locked": true}
 def to_int8(path: str, target: str) -> None:
     """Quantise an ONNX file with calibration; codes as x86 likes them."""
     with quiet():
@@ -1957,6 +2013,7 @@ def note_onnx(name: str, network) -> None:
         note(f"ONNX, {name}{kind}", size, onnx_session(path))
 
 
+# %% explore=true
 if not missing("onnx", "onnxscript", "onnxruntime"):
     note_onnx("", folded)
     sizes = {row[0]: row[1] for row in board}
