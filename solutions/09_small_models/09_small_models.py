@@ -1667,7 +1667,8 @@ with check.hidden_case(
     more="float32 has seven digits: compute distances in float64",
 ):
     low = np.array([0, 900, 1000, 3000, 3300], np.float32)[:, None]
-    low = np.concatenate([low + 2e6, low * 0], axis=1)
+    tell = np.arange(1, 6, dtype=np.float32)[:, None]  # who it is
+    low = np.concatenate([low + 2e7, tell], axis=1)
     syn_expect(low, 1.0, 1.0, 13)
 with check.hidden_case(
     "two examples, twins, and one axis", hint="the other one may be equal"
