@@ -1588,7 +1588,7 @@ print(f"{count:,} parameters, 360 images, 300 steps, two seeds each")
 # The same student, the same images, as many steps.
 # What the teacher adds is what it learnt from all 14,400 labels;
 # its soft answers carry some of that to 360 images,
-# and invented images, which look like nothing, carry more:
+# and invented images, noisy as they look, carry more on average:
 # they need not be letters, only lie where the teacher's function matters.
 # Be fair: this is no way to do without labels, someone had to train the teacher.
 # It is a way to move what a large network knows into a small one.
@@ -1786,10 +1786,11 @@ for shape, (count, found) in table.items():
     print(f"{name:14}{count:15,}{1 - count / full:11.0%}{found:13.1%}")
 
 # %% [markdown]
-# The talk reports 44 % fewer parameters in the dense layers of AlexNet,
+# The MXNet talk reports 44 % fewer parameters in the dense layers of AlexNet,
 # at equal accuracy. The second row is of that kind.
 # One seed and 360 images cannot tell half a point:
-# the course's card compares ten seeds, pair by pair.
+# the course's card compares ten seeds, pair by pair,
+# and there the saving has a small price.
 # Today's networks average over places instead, as ours does,
 # and have hardly a dense layer left to save on.
 
