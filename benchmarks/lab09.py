@@ -124,7 +124,6 @@ def difference(found: Found, name: str, other: str) -> dict[str, Any]:
 def write_cards(cards: Path, found: Found) -> None:
     cards.mkdir(exist_ok=True)
     mean = {name: float(np.mean(values)) for name, values in found.items()}
-    saved = 1 - mean["parameters, contracted"] / mean["parameters, dense"]
     common: dict[str, Any] = {"unit": "points", "lab": LAB.name}
     result_card(
         "fixed point after training costs nothing (test accuracy, ONNX Runtime's int8 minus float32)",
@@ -145,6 +144,12 @@ def write_cards(cards: Path, found: Found) -> None:
         path=cards / "two_bits.json",
     )
     student_cards(cards, found, mean)
+    shape_cards(cards, found, mean)
+    integer_card(cards, found["integers that differ, in a million"])
+
+
+def shape_cards(cards: Path, found: Found, mean: dict[str, float]) -> None:
+    saved = 1 - mean["parameters, contracted"] / mean["parameters, dense"]
     result_card(
         "a tensor contraction layer saves parameters (share of the dense layers' parameters)",
         100 * saved,
@@ -157,16 +162,6 @@ def write_cards(cards: Path, found: Found) -> None:
         "A small network on digits of 8 x 8 pixels, not AlexNet; the saving follows from the chosen shape.",
         path=cards / "contraction.json",
     )
-    apart = found["integers that differ, in a million"]
-    result_card(
-        "integer arithmetic agrees with the runtime's (codes that differ from ONNX Runtime's, in a million)",
-        float(np.mean(apart)),
-        n=len(apart),
-        spread=float(np.std(apart)),
-        lab=LAB.name,
-        note="By 1 at most: its factor has 24 bits and ours 31. The accumulators are the same integers.",
-        path=cards / "integers.json",
-    )
     faster = found["ONNX: time, whole over pruned"]
     result_card(
         "pruned channels save time (16 of 48 inner channels, ONNX Runtime, one core, times as fast)",
@@ -178,6 +173,18 @@ def write_cards(cards: Path, found: Found) -> None:
         note="Median and half of the middle half, on a busy machine; 2.2 times fewer multiplications. Test accuracy "
         f"{difference(found, '16 of 48 channels, retrained', 'float32')['value']:+.2f} points after 120 steps.",
         path=cards / "channels.json",
+    )
+
+
+def integer_card(cards: Path, apart: list[float]) -> None:
+    result_card(
+        "integer arithmetic agrees with the runtime's (codes that differ from ONNX Runtime's, in a million)",
+        float(np.mean(apart)),
+        n=len(apart),
+        spread=float(np.std(apart)),
+        lab=LAB.name,
+        note="By 1 at most: its factor has 24 bits and ours 31. The accumulators are the same integers.",
+        path=cards / "integers.json",
     )
 
 
