@@ -436,7 +436,7 @@ with check.hidden_case(
     expect_chunks("many")
 with check.hidden_case(
     "chunks of different lengths, empty ones, and no element at all",
-    hint="what comes belongs to chunk (r - 2 - s) % P: add your part of it, also an empty one",
+    hint="chunks that meet are the same chunk of two ranks, also where it is empty",
 ):
     expect_chunks("uneven")
 with check.hidden_case(
@@ -1911,8 +1911,7 @@ with check.case(
     check.close(allreduce_seconds("sharded", 8, 100, 1.0, 0.02), 6.0, name="seconds, sharded")
 with check.case(
     "best_size: the worked example",
-    hint="steps of compute_s / P + communication(P): return the size of the least, "
-    "and compute_s over that step",
+    hint="a step computes its share and then adds up; the size comes first, then how many times",
 ):
     best, gain = best_size(8.0, lambda p: p / 2, [1, 2, 4, 8])
     check.equal(best, 4, name="size")
