@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -135,7 +135,7 @@ def same(got: Any, want: Any, *, path: str = "", name: str = "", hint: str = "")
         refuse(describe(yours), describe(mine))
     if isinstance(yours, list | tuple):
         if len(mine) != len(yours):
-            refuse(f"{len(yours)} items", f"{len(mine)}: {short(mine)}")
+            refuse(f"{len(yours)} items", f"{len(mine)}: {short(mine)}{_first_difference(mine, yours)}")
         for number, pair in enumerate(zip(mine, yours, strict=True)):
             same(*pair, path=f"{path}[{number}]", name=name, hint=hint)
     elif isinstance(yours, dict):
@@ -145,6 +145,24 @@ def same(got: Any, want: Any, *, path: str = "", name: str = "", hint: str = "")
             same(mine[key], value, path=f"{path}[{short(key)}]", name=name, hint=hint)
     elif _token(mine) != _token(yours) and not (_is_nan(mine) and _is_nan(yours)):
         refuse(*digits(yours, mine))
+
+
+def _first_difference(mine: Sequence[Any], yours: Sequence[Any]) -> str:
+    """Return where two sequences first differ; nothing if the text of the one that came shows all of it."""
+    if "..." not in short(mine):
+        return ""
+    both = zip(mine, yours, strict=False)
+    place = next((at for at, pair in enumerate(both) if not _alike(*pair)), min(len(mine), len(yours)))
+    came, wanted = (short(items[place]) if place < len(items) else "nothing" for items in (mine, yours))
+    return f"; at [{place}] {came} in place of {wanted}"
+
+
+def _alike(got: Any, want: Any) -> bool:
+    try:
+        same(got, want)
+    except Mismatch:
+        return False
+    return True
 
 
 def _same_array(got: object, want: object, name: str, hint: str) -> None:

@@ -13,14 +13,15 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any
 
+from autograder.proof.met import met
+
 __all__ = [
-    "cached_by_first_call", "cached_by_shape", "changing", "coarse", "first_only", "idle", "kept", "list_for_tuple",
-    "narrowed", "one_buffer", "rounded", "tensor_for_number", "tuple_for_list", "unsigned", "widened", "without_first",
-    "without_last", "zero_dimensional",
+    "cached_by_first_call", "cached_by_shape", "changing", "coarse", "first_only", "idle", "kept",
+    "list_for_tuple", "narrowed", "one_buffer", "rounded", "tensor_for_number", "tuple_for_list", "unsigned", "widened",
+    "without_first", "without_last", "zero_dimensional",
 ]  # fmt: skip
 
 Function = Callable[..., Any]
-_found = {"seen": 0, "touched": 0}
 _kept: dict[str, Any] = {}
 _NARROWER = {"float64": "float32", "float32": "float16", "complex128": "complex64", "int64": "int32"}
 _WIDER = {"float32": "float64", "float16": "float32", "int32": "int64", "bfloat16": "float32", "uint8": "int64"}
@@ -31,7 +32,7 @@ _LARGEST = 65504
 
 def idle() -> bool:
     """Whether faults were called, and none of them found anything that it could spoil."""
-    return _found["seen"] > 0 and _found["touched"] == 0
+    return met.has("seen") and not met.has("touched")
 
 
 # -------------------------------------------------------------------------------------------------------- of a result
@@ -40,7 +41,7 @@ def _of_result(spoil: Callable[[Any], Any]) -> Callable[[Function], Function]:
         @functools.wraps(function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             result = function(*args, **kwargs)
-            _found["seen"] += 1
+            met.add("seen")
             return spoil(result)
 
         return wrapper
@@ -57,7 +58,7 @@ def _everywhere(spoil: Callable[[Any], Any]) -> Callable[[Any], Any]:
         if type(value) is dict:
             return {key: inside(item) for key, item in value.items()}
         new = spoil(value)
-        _found["touched"] += new is not value
+        met.add("touched", new is not value)
         return new
 
     return inside
@@ -98,7 +99,7 @@ def _whole(kind: type, other: type) -> Callable[[Any], Any]:
     def spoil(value: Any) -> Any:
         if type(value) is not kind:
             return value
-        _found["touched"] += 1
+        met.add("touched")
         return other(value)
 
     return spoil
@@ -130,12 +131,12 @@ def _cached(function: Function, key_of: Callable[[Any], Any]) -> Function:
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         key = key_of((args, tuple(sorted(kwargs.items()))))
-        _found["seen"] += 1
+        met.add("seen")
         if key in known:
-            _found["touched"] += 1
-        else:
-            known[key] = function(*args, **kwargs)
-        return known[key]
+            met.add("touched")
+        else:  # with what was given: a later object could have the id of one that is gone
+            known[key] = function(*args, **kwargs), args, kwargs
+        return known[key][0]
 
     return wrapper
 
@@ -174,7 +175,7 @@ def one_buffer(function: Function) -> Function:
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         result = function(*args, **kwargs)
         place[0] = 0
-        _found["seen"] += 1
+        met.add("seen")
         return spoil(result)
 
     return wrapper
@@ -197,7 +198,7 @@ def changing(name: str) -> Callable[[Function], Function]:
         @functools.wraps(function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             result = function(*args, **kwargs)
-            _found["seen"] += 1
+            met.add("seen")
             _change(signature.bind(*args, **kwargs).arguments.get(name))
             return result
 
@@ -225,7 +226,7 @@ def _of_argument(name: str, spoil: Callable[[Any], Any]) -> Callable[[Function],
         @functools.wraps(function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             given = signature.bind(*args, **kwargs)
-            _found["seen"] += 1
+            met.add("seen")
             if name in given.arguments:
                 given.arguments[name] = inside(given.arguments[name])
             return function(*given.args, **given.kwargs)
@@ -267,7 +268,7 @@ def _change(value: Any) -> None:
         value.popitem()
     else:
         return
-    _found["touched"] += 1
+    met.add("touched")
 
 
 # -------------------------------------------------------------------------------------------------------- of a series

@@ -81,13 +81,20 @@ def reported(rank: int, report: Report) -> Failure:
     return Failure(rank, f"raised {report.message}", "", trace, report.error, lost)
 
 
-def died(rank: int, code: int, trace: str) -> Failure:
-    """Return the failure of a rank that ended without a report; `code` as subprocess has it, negative for a signal."""
+def died(rank: int, code: int, trace: str, *, unequal: bool = False) -> Failure:
+    """Return the failure of a rank that ended without a report.
+
+    code: as subprocess has it, negative for a signal. unequal: whether gloo has said that a message had another size.
+    """
     if trace:
         trace = f"rank {rank} was here:\n{trace}"
     if code >= 0:
         hint = "os._exit and a crashing library end a process without a word: return a value instead"
         return Failure(rank, f"ended with exit code {code} before it returned", hint, trace)
+    if unequal:
+        what = "received a message of another size: the calls of the ranks do not match"
+        hint = "all make the same calls in the same order, with tensors of the same size and dtype"
+        return Failure(rank, what, hint, trace)
     name = next((number.name for number in signal.Signals if number == -code), f"signal {-code}")
     return Failure(rank, f"was killed by {name}", _HINTS.get(name, ""), trace)
 

@@ -23,6 +23,7 @@ from labkit._launch.pack import pack
 from labkit._launch.rank import DUMP, FORK, KILL, Report, Task
 from labkit._launch.server import Server, warm_server
 from labkit._ranks.environment import LOOPBACK, ONE_THREAD
+from labkit._ranks.messages import UNEQUAL
 
 __all__ = ["Run", "launch"]
 
@@ -84,6 +85,8 @@ class _Rank:
     """What it has written of a line that is not complete."""
     piped: bool = True
     printing: bool = True
+    unequal: bool = False
+    """Whether gloo has said that a message had another size than the call that it came for."""
 
 
 class Run:
@@ -251,7 +254,7 @@ class Run:
             self._receive(number)
         if rank.report is None:
             trace = errors.stack(_read(Path(self.folder, f"stack-{number}")))
-            self.failures.append(errors.died(number, code, trace))
+            self.failures.append(errors.died(number, code, trace, unequal=rank.unequal))
         if rank.line:
             self.show(number, _line(rank.line))
 
@@ -266,8 +269,9 @@ class Run:
         *lines, rank.line = (rank.line + data).split(b"\n")
         if len(rank.line) > _OUTPUT_BYTES:
             lines, rank.line = [*lines, rank.line], b""
-        for line in lines:
-            self.show(number, _line(line))
+        for line in map(_line, lines):
+            rank.unequal |= bool(UNEQUAL.search(line))
+            self.show(number, line)
 
     def _value(self, number: int, rank: _Rank) -> Any:
         try:

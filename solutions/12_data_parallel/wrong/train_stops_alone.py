@@ -4,8 +4,8 @@
 def train_epoch(ddp, optimizer, x, y, pieces, accumulate=1):
     parts, step = [], 0
     while True:
-        group = pieces[step * accumulate : (step + 1) * accumulate] or [[]]
-        if group == [[]]:
+        group = pieces[step * accumulate : (step + 1) * accumulate]
+        if not group:
             return parts
         n = ddp.wire.total(sum(len(piece) for piece in group))
         if n == 0:

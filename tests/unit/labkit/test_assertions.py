@@ -192,6 +192,16 @@ def test_what_is_the_same_is_also_equal_in_python(a: object, b: object) -> None:
         ((1, 2), [1, 2], "f: expected the list [1, 2], got the tuple (1, 2)"),
         ([1, True], [1, 1], "f: expected the int 1 at [1], got the bool True"),
         ([1, 2], [1, 2, 3], "f: expected 3 items, got 2: [1, 2]"),
+        (
+            [*range(9), "x", 10],
+            list(range(10)),
+            "f: expected 10 items, got 11: [0, 1, 2, 3, 4, 5, ...]; at [9] 'x' in place of 9",
+        ),
+        (
+            list(range(9)),
+            list(range(8)),
+            "f: expected 8 items, got 9: [0, 1, 2, 3, 4, 5, ...]; at [8] 8 in place of nothing",
+        ),
         ([[1, 2], [3, 4]], [[1, 2], [3, 5]], "f: expected 5 at [1][1], got 4"),
         ({"a": 1}, {"a": 1, "b": 2}, "f: expected the keys {'a', 'b'}, got {'a'}"),
         (ValueError, KeyError, "f: expected KeyError, got ValueError"),

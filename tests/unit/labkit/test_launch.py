@@ -185,6 +185,17 @@ def test_a_rank_that_ends_early_is_blamed_and_not_those_who_lost_it(action: Call
     assert f"rank 1 of 3 {words}" in str(error)
 
 
+def test_calls_that_do_not_match_are_named_as_the_cause() -> None:
+    def work(rank: int, world_size: int) -> None:
+        import torch
+
+        torch.distributed.all_reduce(torch.ones(100 if rank else 3))
+
+    error = failure(work, 2)
+    assert "received a message of another size: the calls of the ranks do not match" in str(error)
+    assert "hint: all make the same calls in the same order" in str(error)
+
+
 def test_a_value_that_cannot_be_sent_is_named() -> None:
     error = failure(lambda rank, world_size: (i for i in range(3)), backend="none")
     assert "rank 0 of 3 returned a value that cannot be sent" in str(error)

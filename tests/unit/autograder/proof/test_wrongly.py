@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
+import cloudpickle
 import numpy as np
 import pytest
 
 from autograder.proof import wrongly
+from autograder.proof.met import met
 
 
 @pytest.fixture(autouse=True)
 def _forgotten() -> Iterator[None]:
     yield
-    wrongly._found.update(seen=0, touched=0)
+    met.clear()
     wrongly._kept.clear()
 
 
@@ -73,6 +76,16 @@ def test_a_fault_that_met_nothing_it_could_spoil_is_idle() -> None:
     wrongly.rounded(same)("text")
     assert wrongly.idle()
     wrongly.rounded(same)(1.0)
+    assert not wrongly.idle()
+
+
+def test_what_a_fault_meets_in_a_rank_is_known_where_ranks_are_forked_from() -> None:
+    sent = cloudpickle.dumps(wrongly.rounded(lambda value: value))
+    if (pid := os.fork()) == 0:
+        cloudpickle.loads(sent)(0.12345)
+        os._exit(0)
+    os.waitpid(pid, 0)
+    assert met.has("seen")
     assert not wrongly.idle()
 
 
