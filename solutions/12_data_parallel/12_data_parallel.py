@@ -1218,8 +1218,8 @@ def compare_weights(name, rtol=1e-10, atol=1e-12):
 def compare_losses(name):
     """Expect a number a step of every rank, which together are the serial twin's loss."""
     losses, total = expected(name)[0], 0.0
-    for rank, (parts, _) in enumerate(ranks_of(name)):
-        parts = list(parts)
+    for rank, (reported, _) in enumerate(ranks_of(name)):
+        parts = list(reported)
         check.equal(len(parts), len(losses), name=f"number of steps of rank {rank}")
         for step, (part, _) in enumerate(zip(parts, losses, strict=True)):
             number = isinstance(part, int | float | np.number) and not isinstance(part, bool)
