@@ -685,8 +685,9 @@ with check.hidden_case(
     with check.unchanged(x=some):
         got = to_fixed(some, 4, 2)
         to_fixed(some, 4, 2, np.random.default_rng(1))
-        to_fixed(-some, 4, 2)
+        other = to_fixed(-some, 4, 2)
     check.close(got, [[[5], [-5]]], name="the first of three results")
+    check.close(other, [[[-5], [5]]], name="the last of three results")
     check.shape(to_fixed(np.zeros((2, 0)), 4, 2), (2, 0), name="no codes")
 ### END HIDDEN TESTS
 check.score(3)
@@ -1558,7 +1559,7 @@ ax = plot.bars(
 #   (Differences of less than a per cent are a few images of three networks: chance.)
 # * The factor 256 is a power of two: in bf16 it changes exponents and no digit, so nothing happens.
 #   E4M3 and E5M2 bear it as far as their exponents reach.
-#   E2M1 alone has no exponents for weights: nearly all of them lie below 1/4, where its nearest number is 0.
+#   E2M1 alone has no exponents for weights: most of them lie below 1/4, where its nearest number is 0.
 
 # %% [markdown]
 # * An integer has no exponent. With one scale the outlier takes nearly all steps of 8 bits for itself,
