@@ -5,7 +5,7 @@ See operations for when. The functions here are methods of proxy.Proxy.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 import numpy as np
@@ -150,10 +150,24 @@ def _method(operation: str) -> Callable[..., Any]:
     def method(self: StandIn, *arguments: Any) -> Any:
         if is_made(self) and operation not in {"getitem", "setitem", "delitem"}:
             raise refusal(self, f"{class_name(self)} was made of the test's value{INSTEAD}")
+        if operation == "iter" and (length := peer_of(self).length(self)) is not None:
+            return _whole(ask(self, operation), length)
         value = ask(self, operation, *arguments)
-        return _exact(value, int, operation) if operation == "len" else value
+        if operation == "len":
+            peer_of(self).note_length(self, _exact(value, int, operation))
+        return value
 
     return method
+
+
+def _whole(iterator: Any, length: int) -> Iterator[Any]:
+    """Yield the items of what has said that it has so many; ValueError if it ends sooner: a test has relied on it."""
+    number = 0
+    for item in iterator:
+        number += 1
+        yield item
+    if number < length:
+        raise ValueError(f"it ended after {number} of the {length} items that its length says")
 
 
 def _methods() -> dict[str, Callable[..., Any]]:

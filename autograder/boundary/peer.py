@@ -24,6 +24,8 @@ _MAX_HANDLES = 200_000
 
 
 _ONLY_LOOKING = {"array", "changed", "isinstance", "issubclass", "name", "value"}
+_LEAVING = _ONLY_LOOKING | {"bool", "getattr", "getitem", "iter", "len", "next", "repr", "reversed", "str"}
+"""Operations by which a container of the other end is not meant to change."""
 _ENDS = (GeneratorExit, StopAsyncIteration, StopIteration)
 
 
@@ -80,6 +82,7 @@ class Peer:
         self._failed: AssertionError | None = None
         """What a function of the test's asserted in vain, called by the student's code."""
         self._nested = self._asked = 0
+        self._lengths: dict[int | None, int] = {}
         self._put_back: tuple[dict[str, Any], bytes] | None = None
         if self.trusted or not holds:
             self._kept.clear()
@@ -115,6 +118,8 @@ class Peer:
                 message["watch"] = watched
             self._send(message, codec.block)
             self.turn += operation not in _ONLY_LOOKING
+            if operation not in _LEAVING:
+                self._lengths.clear()
             while (reply := self.next())[0].get("k") == "ask" or self._is_late(reply[0], number):
                 if reply[0].get("k") == "ask":
                     self.answer(*reply)
@@ -122,6 +127,14 @@ class Peer:
                 return self._outcome(operation, *reply, codec.mutable)
             finally:
                 self._expect_no_failure()
+
+    def note_length(self, value: Any, length: int) -> None:
+        """Remember what a container has said of its length, until something may have changed that."""
+        self._lengths[self._owner.handle_of(value)] = length
+
+    def length(self, value: Any) -> int | None:
+        """Return that length; None if it has said none since, or this is not the trusted end."""
+        return self._lengths.get(self._owner.handle_of(value)) if self.trusted else None
 
     def _number(self) -> int:
         self._asked += 1

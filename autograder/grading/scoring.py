@@ -7,6 +7,7 @@ import builtins
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import nbformat
@@ -16,6 +17,7 @@ from autograder.course import nbgrader_points
 from autograder.errors import counted
 from autograder.execution.results import Case, Execution, Failure, Report, read_cases
 from autograder.execution.syntax import called
+from autograder.grading.secrets import beside_hidden, sure_lines
 from autograder.markers import BEGIN_HIDDEN
 from autograder.model import CellScore, CellSpec
 from autograder.protocol import ESSENTIAL_SHARE, GUARD, KERNEL_ENDED, MIME, NOT_RUN
@@ -50,27 +52,40 @@ def score_notebook(name: str, execution: Execution, rows: Sequence[CellSpec]) ->
     cells = {cell.metadata.nbgrader.grade_id: cell for cell in execution.notebook.cells if "nbgrader" in cell.metadata}
     kernels = [row for row in rows if row.automatic and row.grade_id not in execution.isolated]
     readable = any(BEGIN_HIDDEN in row.source for row in kernels)  # by the student's code, which may tell it anywhere
+    beside = beside_hidden(rows)
     scores = []
     for row in rows:
         cell = cells.get(row.grade_id)
         if row.automatic:
-            secret = readable if row in kernels else BEGIN_HIDDEN in row.source
-            score = _score_cell(name, cell, row, execution, secret=secret, retold=readable and row not in kernels)
-            scores.append(score)
+            own = BEGIN_HIDDEN in row.source or row.grade_id in beside
+            hides = _Hides(readable if row in kernels else own, row.grade_id in beside, readable and row not in kernels)
+            scores.append(_score_cell(name, cell, row, execution, hides))
         elif row.grade or row.task:
             points = nbgrader_points(cell) if row.grade and cell is not None else None
             scores.append(CellScore(name, row.grade_id, points, row.points))
     return scores
 
 
-def _score_cell(
-    name: str, cell: nbformat.NotebookNode | None, row: CellSpec, execution: Execution, *, secret: bool, retold: bool
-) -> CellScore:
-    """secret: what the test says may hold hidden lines, of this test or of another.
+@dataclass(frozen=True)
+class _Hides:
+    """What is not told of a test.
 
-    retold: the test ran apart, and the student's code may have read hidden lines of one that ran in the kernel: what it
-    returns or raises may say them.
+    Attributes:
+        secret: what it says may hold hidden lines, of this test or of another.
+        whole: wherever in the test that is said: it uses what hidden lines of an earlier one may have filled.
+        retold: it ran apart, and the student's code may have read hidden lines of one that ran in the kernel: what it
+            returns or raises may say them.
     """
+
+    secret: bool
+    whole: bool
+    retold: bool
+
+
+def _score_cell(
+    name: str, cell: nbformat.NotebookNode | None, row: CellSpec, execution: Execution, hides: _Hides
+) -> CellScore:
+    secret, retold = hides.secret, hides.retold
     if cell is None:
         return CellScore(name, row.grade_id, 0.0, row.points, message="the cell is missing")
     apart = row.grade_id in execution.isolated
@@ -78,7 +93,7 @@ def _score_cell(
         report = execution.reports.get(row.grade_id) or Report(row.grade_id, problem=_NO_REPORT)
     else:
         report = _left_behind(cell, row)
-    points, message, cases = _earned(report, row, apart=apart, secret=secret)
+    points, message, cases = _earned(report, row, hides, apart=apart)
     if message and not apart and report.failure is None and secret:
         message = "" if points else _UNSAID  # a number or results of the student's, who could read the test
     if retold and report.failure is not None and not report.failure.ours:
@@ -163,10 +178,10 @@ def _ends_with_score(row: CellSpec) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------------------- the points
-def _earned(report: Report, row: CellSpec, *, apart: bool, secret: bool) -> tuple[float, str, Sequence[Case]]:
+def _earned(report: Report, row: CellSpec, hides: _Hides, *, apart: bool) -> tuple[float, str, Sequence[Case]]:
     """Return points, a message for the student, and the cases."""
     if report.failure is not None:
-        return 0.0, _said(report.failure, row, apart=apart, secret=secret), ()
+        return 0.0, _said(report.failure, row, hides, apart=apart), ()
     if report.problem:
         return 0.0, report.problem, ()
     if not _ends_with_score(row):
@@ -192,20 +207,19 @@ def _number(text: str | None, row: CellSpec) -> tuple[float, str]:
     return points, "" if points == row.points else f"the test gave {points:g} of {counted(row.points, 'point')}"
 
 
-def _said(failure: Failure, row: CellSpec, *, apart: bool, secret: bool) -> str:
+def _said(failure: Failure, row: CellSpec, hides: _Hides, *, apart: bool) -> str:
     """Return what a student may read of an exception: what a hidden test says holds the values that are expected.
 
-    Of a cell with hidden tests only the lines above the first of them are sure to hold none: those below may use names
-    of theirs. In the kernel the student's code can read all lines of all tests there, and could choose a text, a class
-    or a built-in one that says what it has read. The grader's own notebook shows everything.
+    Of a cell with hidden tests only the statements that end above the first of them are sure to hold none: those below
+    may use names of theirs. In the kernel the student's code can read all lines of all tests there, and could choose a
+    text, a class or a built-in one that says what it has read. The grader's own notebook shows everything.
     """
-    above, hidden, _ = row.source.partition(BEGIN_HIDDEN)
-    shown = above.split("\n")[: -1 if hidden else None]  # as Python counts lines
+    lines, sure = row.source.split("\n"), range(0) if hides.whole else sure_lines(row.source)  # as Python counts lines
     known = failure.name in _ENDS or isinstance(getattr(builtins, failure.name, None), type)
-    if not secret or (apart and (failure.ours or (known and 1 <= failure.line <= len(shown)))):
+    if not hides.secret or (apart and (failure.ours or (known and failure.line in sure))):
         said = f"{failure.name}: {failure.value}".strip(": ")
-        if not failure.value.strip() and 1 <= failure.line <= len(shown):
-            said += f" in line {failure.line}: {shown[failure.line - 1].strip()}"  # `assert` says no more by itself
+        if not failure.value.strip() and failure.line in sure:
+            said += f" in line {failure.line}: {lines[failure.line - 1].strip()}"  # `assert` says no more by itself
         return plain(said, _MAX_TEXT)
     if apart or failure.name == _STUB:
         return f"{failure.name if known else 'an error'} in a hidden test"
