@@ -222,7 +222,7 @@ def _said(failure: Failure, row: CellSpec, hides: _Hides, *, apart: bool) -> str
             said += f" in line {failure.line}: {lines[failure.line - 1].strip()}"  # `assert` says no more by itself
         return plain(said, _MAX_TEXT)
     if apart or failure.name == _STUB:
-        return f"{failure.name if known else 'an error'} in a hidden test"
+        return f"{failure.name if known else 'an error'} {'beside' if hides.whole else 'in'} a hidden test"
     return f"{failure.name}: what was noted about the notebook says why" if failure.ours else _SECRET
 
 
