@@ -367,7 +367,7 @@ check.score(3)
 # *Round to nearest* takes the closer neighbour, and a tie goes to the *even* one, whose last bit is 0:
 # up as often as down, so that errors of a long sum cancel.
 #
-# Codes of one sign are ordered as their values are.
+# Codes of one sign are ordered as the magnitudes of their values are.
 # So adding to the *bits* of a float32 moves its magnitude up, from one power of two to the next without a special case,
 # and in the end to infinity: there rounding is an integer addition.
 
@@ -377,7 +377,7 @@ check.score(3)
 #
 # * Ties go to the even code.
 # * What is nearer to $2^{128}$ than to the largest number becomes infinite, as IEEE 754 asks.
-# * Infinities stay; NaN becomes a NaN, whichever. There the addition needs help.
+# * Infinities stay. NaN becomes a NaN, whichever: there the addition needs help.
 #
 # $1 + 2^{-8}$ is a tie between the codes `0x3F80` and `0x3F81` and becomes `0x3F80`;
 # $1 + 3 \cdot 2^{-8}$ becomes `0x3F82`.
@@ -997,7 +997,7 @@ plot.curves(
 
 # %% [markdown]
 # A product of two int8 numbers fits into 16 bits, a sum of two may not.
-# Wrapped sums are not a little wrong but have any value; saturated ones are wrong by the excess;
+# A wrapped sum has any value, unless it wraps back; a saturated one loses what is cut off on the way, which nothing brings back;
 # float16 is wrong even where nothing overflows, because above 2048 it has no odd integers.
 # In 32 bits 65,792 of the largest terms fit, $(a - zero)\,w$ with $255 \cdot 128$: $65{,}792 \cdot 32{,}640 < 2^{31}$.
 # So int32 sums are *exact*, whatever the order of the terms.
@@ -1563,9 +1563,9 @@ ax = plot.bars(
 
 # %% [markdown]
 # * An integer has no exponent. With one scale the outlier takes nearly all steps of 8 bits for itself,
-#   and its layer is lost; a scale for each column saves it, at 4 bits too.
+#   and its layer is lost; a scale for each column saves all other units, at 4 bits too.
 #   Q2.5 has a scale, too, but one that nobody fits: what is too large saturates, and the others keep their steps.
-#   (In the second layer the small unit is a *row*: no column's scale saves that one.)
+#   (In the second layer the small unit is a *row*: no column's scale saves that one. It becomes 0, and is hardly missed.)
 
 # %% [markdown]
 # What helps there is what made the trouble: before quantising,
@@ -1578,7 +1578,7 @@ ax = plot.bars(
 # ### Task 8. What a product costs (1 point)
 #
 # Horowitz (2014) gives the energy of single operations on a chip of 45 nm, in picojoules.
-# Chips have become better since, and all rows have become so together: read ratios.
+# Chips have become better since, arithmetic more than memory: read ratios, and those of DRAM as lower bounds.
 # Products of int8 are added in int32, and the sum is requantised.
 
 # %% [markdown]
@@ -1662,6 +1662,10 @@ with check.hidden_case(
     check.close(moved, size, name="bytes")
     want = size * 162.5 + 7 * 4096 * 300 * 75.0
     check.close(picojoules, want, name="picojoules")
+    moved, picojoules = matmul_cost(4096, 4096, 4096, (4, 3.7, 0.9))
+    check.close(moved, 12 * 4096**2, name="bytes of large matrices")
+    want = 12 * 4096**2 * 162.5 + 4096**3 * 4.6  # more than 2**31 terms
+    check.close(picojoules, want, name="picojoules of large matrices")
     _, picojoules = matmul_cost(500, 600, 700, (1, 1.0003, 2.0001))
     want = 1_070_000 * 162.5 + 500 * 600 * 700 * 3.0004
     # float64 makes a rounding error of 1e-15
@@ -1676,7 +1680,8 @@ check.score(1)
 #
 # The next cell multiplies larger matrices in four formats on the GPU, or says that it has nothing to time.
 # There, tensor cores do for narrow formats what VNNI and AMX do here:
-# expect each halving of the bits to gain up to a factor of two, if the matrices are large.
+# from bf16 down, expect each halving of the bits to gain up to a factor of two, if the matrices are large.
+# Plain float32, which they do not multiply, lies further behind.
 
 # %% explore=true
 if device() != "cuda":
