@@ -7,6 +7,7 @@ import functools
 import io
 import re
 import sys
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.ticker import LogFormatter
 
-__all__ = ["PALETTE", "SIZE_IN", "axes", "colour_map", "finish", "look", "luminance", "tick"]
+__all__ = ["PALETTE", "SIZE_IN", "axes", "colour_map", "finish", "look", "luminance", "tick", "write_beside"]
 
 # Okabe and Ito (2008), "Color universal design"; without its yellow, which is too light for lines on white.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -26,6 +27,7 @@ SIZE_IN = (6.0, 3.1)  # fits the text column of a printed notebook
 _DRAWN = "_labkit_drawn"
 _LINES = ("-", "--", "-.", ":")
 _MARKS = ("o", "s", "^", "D", "v", "P", "X")
+_STEPS = [r * np.array([np.cos(a), np.sin(a)]) for r in range(9, 60, 4) for a in np.radians(range(30, 390, 30))]
 
 
 def axes(
@@ -93,6 +95,27 @@ def finish(ax: Axes, *, legend: bool = False) -> Axes:
     if shell is not None:
         _use_svg(shell)
     return ax
+
+
+def write_beside(ax: Axes, named: Sequence[tuple[float, float, str]]) -> None:
+    """Write texts beside points (x, y): each at the nearest place that covers no point and no other text."""
+    if not named:
+        return
+    ax.margins(0.12)
+    ax.figure.draw_without_rendering()  # type: ignore[union-attr]  # lays the axes out: until then a point has no place
+    scale = 72 / ax.figure.dpi
+    low, high = scale * np.array(ax.bbox.min), scale * np.array(ax.bbox.max)
+    marks = scale * ax.transData.transform(np.array([(x, y) for x, y, _ in named]))
+    taken = [(at, np.array([4.0, 4.0])) for at in marks]  # centres, and half of widths and heights, in points
+    for (x, y, text), at in zip(named, marks, strict=True):
+        half = np.array([2.8 * len(text), 4.5])
+        inside = [step for step in _STEPS if (at + step - half > low).all() and (at + step + half < high).all()]
+        free = [step for step in inside if all((abs(at + step - c) >= half + h).any() for c, h in taken)]
+        step = (free or _STEPS)[0]
+        taken.append((at + step, half))
+        line = {"arrowstyle": "-", "linewidth": 0.5, "color": "#888888"} if np.hypot(*step) > 14 else None
+        where: dict[str, Any] = {"ha": "center", "va": "center", "textcoords": "offset points", "fontsize": 9}
+        ax.annotate(text, (x, y), xytext=(float(step[0]), float(step[1])), arrowprops=line, **where)
 
 
 def _show_nothing() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from labkit._figure import PALETTE, SIZE_IN, axes, colour_map, finish, look, luminance, tick
+from labkit._figure import PALETTE, SIZE_IN, axes, colour_map, finish, look, luminance, tick, write_beside
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,18 +69,29 @@ def scatter(
     ylabel: str = "",
     logx: bool = False,
     logy: bool = False,
+    names: Mapping[str, Sequence[object]] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw points: `{"name": (x, y)}` with x and y of shape (n,), a colour and a mark for each name.
 
+    `names["name"]`, n short texts, stand beside the points, where none covers another.
+
     Raises ValueError for empty data, wrong shapes, or nothing that can be drawn.
     """
     clouds = _points("plot.scatter", series, logx=logx, logy=logy)
+    texts = {
+        key: _names("plot.scatter", f"names of {key!r}", those, clouds[key][0].size)
+        for key, those in (names or {}).items()
+    }
     ax = axes(ax, title=title, xlabel=xlabel, ylabel=ylabel, logx=logx, logy=logy)
     for i, (name, (x, y)) in enumerate(clouds.items()):
         colour, _, mark = look(i)
         ax.scatter(x, y, s=28, alpha=0.8, linewidth=0, label=name, color=colour, marker=mark)
-    return finish(ax, legend=len(clouds) > 1)
+    finish(ax, legend=len(clouds) > 1)
+    write_beside(
+        ax, [(*at, text) for key, those in texts.items() for *at, text in zip(*clouds[key], those, strict=True)]
+    )
+    return ax
 
 
 def bars(

@@ -3,12 +3,12 @@
 #
 # **How do I deploy a small model that is as good?**
 # A network is trained once and used a million times,
-# often where there is no GPU, little memory and no Python.
-# Here you take one trained network and make it smaller in five ways:
-# 8-bit integers, fewer bits with retraining, fewer channels,
-# a student that learns from it, and a layer of another form.
-# Then one model goes to four runtimes:
-# bytes, milliseconds and accuracy of each, in one table and one plot.
+# often without a GPU or Python.
+# Here you take one trained network and make it smaller in three ways:
+# 8-bit integers, fewer bits with retraining, fewer channels.
+# Then it teaches a smaller one, and you try a layer with fewer weights.
+# At the end they become files for PyTorch, ONNX Runtime and LiteRT:
+# bytes, milliseconds and accuracy, in a table and two plots.
 #
 # | | |
 # |---|---|
@@ -182,7 +182,7 @@ print(f"{count:,} parameters, validation accuracy {whole:.1%}")
 # * `"smaller"`: how many times smaller the file of an int8 network is
 #   than the float32 one, both as ONNX files.
 # * `"bits"`: the fewest bits, for weights and activations alike,
-#   at which rounding *after* training costs less than 5 points.
+#   at which rounding *after* training costs less than 20 points of accuracy.
 # * `"faster"`: how many times as fast the network runs when each block
 #   keeps a third of its inner channels (48 become 16).
 #
@@ -206,7 +206,10 @@ with check.case(
     hint="return a dictionary with exactly the three keys of the text",
 ):
     check.equal(sorted(predictions()), ["bits", "faster", "smaller"])
-with check.case("each is above 0", hint="0.5 means half as fast"):
+with check.case(
+    "each is above 0",
+    hint="two are ratios, one a number of bits; half as fast is 0.5",
+):
     for name in ("bits", "faster", "smaller"):
         check.at_least(predictions()[name], 1e-9, name=name)
 check.score(1)
@@ -228,7 +231,7 @@ check.score(1)
 # `w` of shape `(o, ...)` with any number of further axes,
 # the others of shape `(o,)`, and a number `eps`.
 # It returns the new weight, of `w`'s shape, and the bias, of shape `(o,)`,
-# both of `w`'s dtype.
+# both of `w`'s dtype, whatever the dtype of the others.
 #
 # For one channel with `w = 2`, `gamma = 3`, `beta = 1`,
 # `mean = 4`, `var = 3` and `eps = 1` they are `3` and `-5`.
@@ -241,7 +244,8 @@ def fold_batchnorm(w, gamma, beta, mean, var, eps: float):
     ### BEGIN SOLUTION
     factor = gamma / torch.sqrt(var + eps)
     shape = (-1,) + (1,) * (w.dim() - 1)
-    return w * factor.reshape(shape), beta - mean * factor
+    weight, bias = w * factor.reshape(shape), beta - mean * factor
+    return weight.to(w.dtype), bias.to(w.dtype)
     ### END SOLUTION
 
 
@@ -271,22 +275,27 @@ times = compare(
         "folded": lambda: folded(x_val[:64]),
     }
 )
-widest = {
-    name: c.weight.detach().abs().amax((1, 2, 3))
-    for name, c in folded.conv.items()
-}
-for name, top in widest.items():
-    print(f"{name:6} widest channel over narrowest {top.max() / top.min():.1f}")
+print("largest weight of the widest channel over that of the narrowest")
+for name in folded.conv:
+    tops = [
+        network.conv[name].weight.detach().abs().amax((1, 2, 3))
+        for network in (reader, folded)
+    ]
+    before, after = (float(top.max() / top.min()) for top in tops)
+    print(f"{name:6} before folding {before:.1f}, after {after:.1f}")
 times
 
 # %% [markdown]
 # Nothing is lost but a layer.
-# The lines about channels show the price: every output channel was multiplied
-# by a factor of its own, so their weights now have different ranges.
-# One scale for all of them would spend most of its codes on the widest.
-# That is why runtimes give *each output channel of the weights* a scale:
-# it costs nothing, because a channel's scale is a common factor
+# Every output channel was multiplied by a factor of its own.
+# That changes the ratios in the list, up or down:
+# before folding as after it, the channels' weights have different ranges.
+# One scale for a whole layer must reach as far as the widest channel,
+# and the narrow ones use only some of its codes.
+# So runtimes give *each output channel of the weights* a scale.
+# It costs next to nothing: a channel's scale is a common factor
 # of the whole sum and can be applied after it.
+# Part 2 measures what it gains.
 
 # %% nbgrader={"grade_id": "fold-batchnorm-check", "grade": true, "points": 2}
 import numpy as np
@@ -296,7 +305,7 @@ from labkit import check
 
 
 def bn_inputs(seed, shape, dtype=torch.float64):
-    """Return w, gamma, beta, mean and var; signs differ, var does not."""
+    """Return w, gamma, beta, mean and var; signs vary, var is positive."""
     draw = torch.Generator().manual_seed(seed)
     w = torch.randn(shape, generator=draw, dtype=dtype)
     rest = torch.randn(4, shape[0], generator=draw, dtype=dtype)
@@ -330,7 +339,7 @@ with check.case(
 ):
     cases = [bn_inputs(seed, (3, 3, 3, 3)) for seed in (1, 2)]
     wants = [bn_want(*case, 1e-3) for case in cases]
-    first = fold_batchnorm(*cases[0], 1e-3)  # a network keeps both
+    first = fold_batchnorm(*cases[0], 1e-3)  # must outlive the next call
     second = fold_batchnorm(*cases[1], 1e-3)
     bn_expect(first, wants[0])
     bn_expect(second, wants[1])
@@ -365,6 +374,20 @@ with check.hidden_case(
     got = fold_batchnorm(*case, 1e-5)
     bn_expect(got, bn_want(*case, 1e-5), "float32")
 with check.hidden_case(
+    "both have w's dtype, whatever the others have",
+    hint="of two dtypes PyTorch takes the wider one",
+):
+    for low, high in (("float16", "float32"), ("float32", "float64")):
+        for mine, other in ((low, high), (high, low)):
+            w, *rest = bn_inputs(8, (3, 2, 3, 3))
+            w = w.to(getattr(torch, mine))
+            rest = [v.to(getattr(torch, other)) for v in rest]
+            got = fold_batchnorm(w, *rest, 1e-3)
+            want = bn_want(w.double(), *(v.double() for v in rest), 1e-3)
+            some = {"dtype": mine, "rtol": 5e-3, "atol": 5e-3}
+            check.close(got[0], want[0], name="weight", **some)
+            check.close(got[1], want[1], name="bias", **some)
+with check.hidden_case(
     "float64 keeps its digits", hint="nothing is rounded on the way"
 ):
     case = bn_inputs(7, (3, 2, 3, 3))
@@ -385,7 +408,7 @@ check.score(2)
 # one runs a few hundred images and looks at what comes.
 #
 # 1. `lo` and `hi` are the percentiles $100 - p$ and $p$ of all values,
-#    as `np.percentile` gives them.
+#    as `np.percentile` gives them; $p$ is the argument `percentile`.
 # 2. If need be they are moved apart to include 0:
 #    it must have a code of its own, for padding and ReLU produce it.
 # 3. $s = (hi - lo) / (2^b - 1)$, $\; z = \mathrm{round}(-2^{b-1} - lo/s)$.
@@ -393,7 +416,8 @@ check.score(2)
 # %% [markdown]
 # `calibrate(values, bits=8, percentile=100.0)` takes an array
 # of any shape, at least one value, and returns `(scale, zero_point)`:
-# a float, and an integer.
+# a float, and an integer: `-28`, not `-28.0`,
+# for Task 4 computes with integers alone.
 # If `lo` and `hi` are both 0, the scale is 1.
 #
 # For `[-1.0, 0.2, 1.55]` and 8 bits they are `0.01` and `-28`:
@@ -430,6 +454,11 @@ def activations(network: Reader, x: torch.Tensor) -> dict:
     return twin.seen
 
 
+def zero_kind(values) -> str:
+    """Return "i" for an integer as the zero point, "f" for a float."""
+    return np.asarray(calibrate(values)[1]).dtype.kind
+
+
 def round_to(values, scale, zero, bits):
     """Return the real numbers that the codes of values stand for."""
     half = 2 ** (bits - 1)
@@ -447,15 +476,15 @@ for bits in (3, 4, 8):
     for top in tops:
         again = round_to(values, *calibrate(values, bits, top), bits)
         found.append(np.sqrt(np.mean((values - again) ** 2)))
-    errors[f"{bits} bits"] = ([100.01 - top for top in tops], found)
-plot.curves(
+    errors[f"{bits} bits"] = (range(len(tops)), found)
+ax = plot.curves(
     errors,
-    logx=True,
     logy=True,
-    xlabel="percent of the values above the range (and 0.01)",
+    xlabel="percentile at which the range ends",
     ylabel="root mean squared error",
     title="How much to clip: activations behind block a",
 )
+ax.set_xticks(range(len(tops)), [f"{top:g}" for top in tops])
 print(f"largest {values.max():.2f}, median of those above 0", end=" ")
 print(f"{np.median(values[values > 0]):.2f}")
 
@@ -504,11 +533,19 @@ with check.case(
     cal_expect(calibrate(np.array([2.0, 5.1])), 0.02, -128)
     cal_expect(calibrate(np.array([-5.1, -2.0])), 0.02, 127)
 with check.case(
+    "the zero point is an integer",
+    hint="it is a code, and Task 4 shifts what is computed from it",
+):
+    for some in (np.array([-1.0, 0.2, 1.55]), skewed, np.zeros(2)):
+        found = f"an integer as the zero point of {some[:3].round(2)}"
+        check.true(zero_kind(some) in ("i", "u"), f"{found}, not a float")
+with check.case(
     "a percentile clips both ends",
     hint="step 1: of all values together",
     more="both ends move inwards: 1 percent below, 1 percent above",
 ):
-    for more in (skewed, 3 - 2 * skewed):  # the same shape twice
+    # two arrays of one shape: each has its own range
+    for more in (skewed, 3 - 2 * skewed):
         for bits, top in ((8, 99.0), (8, 90.012345), (4, 97.5)):
             want = cal_want(more, bits, top)
             cal_expect(calibrate(more, bits, top), *want)
@@ -532,6 +569,9 @@ with check.hidden_case(
     cal_expect(calibrate(grid, 8, 95.0), *cal_want(grid, 8, 95.0))
     few = (skewed[:50] - 40).astype(np.float32)
     cal_expect(calibrate(few, 5, 99.0), *cal_want(few, 5, 99.0))
+    whole_ones = np.array([100, -128, 7, 127, -100], np.int8)
+    cal_expect(calibrate(whole_ones, 4), *cal_want(whole_ones, 4, 100))
+    cal_expect(calibrate(grid[:, ::2].T, 8), *cal_want(grid[:, ::2], 8, 100))
 with check.hidden_case(
     "the zero point is rounded, not cut off",
     hint="round to the nearest integer",
@@ -549,9 +589,11 @@ with check.hidden_case(
         s, _ = calibrate(size * skewed, 8, 99.0)
         check.close(float(s) / size, want[0] / size, name="scale over size")
 with check.hidden_case("values stay as they were", hint="copy", guard=True):
-    mixed = skewed.copy()
-    with check.unchanged(values=mixed):
-        calibrate(mixed, 8, 99.0)
+    # unsorted, contiguous, in every shape and dtype, and never used before
+    mixed = np.array([3.0, -7.5, 0.25, 9.0, -1.0, 4.0])
+    for some in (mixed, mixed.reshape(2, 3), mixed.astype(np.float32)):
+        with check.unchanged(values=some):
+            calibrate(some, 8, 90.0)
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -573,7 +615,8 @@ check.score(2)
 # %% [markdown]
 # `int8_conv(q, zero, w, bias, m, k, zero_out)` takes NumPy arrays:
 # codes `q`, int8, `(n, c, h, width)`; weights `w`, int8, `(o, c, r, r)`, `r` odd;
-# `bias`, int32, `m`, int64, and `k`, int64, each `(o,)`; integers `zero`, `zero_out`.
+# `bias`, int32, `m`, int64, and `k`, int64 and at least 1, each `(o,)`;
+# integers `zero`, `zero_out`.
 # It returns int8 of shape `(n, o, h, width)`.
 #
 # 1. Pad by `r // 2` on each side with what stands for the real number 0.
@@ -635,8 +678,8 @@ def quantise_layer(network, name, scale_in, scale_out) -> dict:
 
 
 # %% explore=true
-(s_in, z_in) = calibrate(seen["input"])
-(s_out, z_out) = calibrate(seen["conv1"])
+s_in, z_in = calibrate(seen["input"])
+s_out, z_out = calibrate(seen["conv1"])
 layer = quantise_layer(folded, "conv1", s_in, s_out)
 images = x_val[:64].numpy()
 codes_in = np.clip(np.rint(images / s_in) + z_in, -128, 127).astype(np.int8)
@@ -645,7 +688,9 @@ mine = int8_conv(codes_in, z_in, *parts, z_out)
 with torch.no_grad():
     exact = folded.conv["conv1"](x_val[:64]).relu().numpy()
 error = np.abs((mine.astype(int) - z_out) * s_out - exact)
-print(f"one step is {s_out:.4f}; mean error {error.mean():.4f}")
+print(f"one step is {s_out:.4f}, a quarter of it {s_out / 4:.4f}")
+print(f"mean error {error.mean():.4f}", end=", ")
+print(f"where the output is above 0 {error[exact > 0].mean():.4f}")
 
 
 # %% nbgrader={"grade_id": "runtime-conv", "locked": true}
@@ -697,6 +742,10 @@ if not missing("onnx", "onnxruntime"):
     print(f"with its float32 factor: {(float_way == theirs).mean():.4%} equal")
 
 # %% [markdown]
+# A rounding error lies anywhere between -1/2 and 1/2 of a step,
+# so its mean size is about a quarter of one where the output is above 0;
+# where ReLU gives 0 there is hardly any.
+#
 # The accumulators are the same: integers know no rounding,
 # whatever the order of the sum.
 # Only the last step may differ. ONNX Runtime multiplies by a float32 factor
@@ -778,7 +827,7 @@ with check.case(
     "one place, many channels: each has its bias, its m and its k",
     hint="these belong to the output's channels, the second axis",
 ):
-    for seed in (1, 2):  # the same shapes twice
+    for seed in (1, 2):  # equal shapes, other numbers
         conv_expect(conv_case(seed, 2, 5, 2, 1, 1, 1))
 with check.case(
     "3 x 3: the border is padded with the code of 0",
@@ -809,7 +858,24 @@ with check.hidden_case(
         got = int8_conv(q, 0, w, bias, m, k, -20)
         check.close(got, [[[[want]]]], rtol=0, atol=0, name=f"code of {a}")
 with check.hidden_case(
-    "accumulators beyond 24 bits, and products beyond 32 and 53",
+    "a sum of products beyond 24 bits is exact",
+    hint="float32 has 24 bits: the accumulator is an integer",
+):
+    # the bias takes the first sum away again: its last digits remain
+    draw = np.random.default_rng(9)
+    q = draw.integers(64, 128, (2, 900, 1, 3)).astype(np.int8)
+    w = draw.integers(64, 128, (3, 900, 1, 1)).astype(np.int8)
+    sums = (q.astype(np.int64) + 128).transpose(0, 2, 3, 1) @ w[
+        :, :, 0, 0
+    ].T.astype(np.int64)
+    for place in (0, 2):
+        bias = (30 - sums[0, 0, place]).astype(np.int32)
+        one = np.ones(3, np.int64)
+        got = int8_conv(q, -128, w, bias, 2 * one, one, 0)
+        want = np.clip(sums + bias, -128, 127).transpose(0, 3, 1, 2)
+        check.close(got, want, rtol=0, atol=0, name="codes")
+with check.hidden_case(
+    "biases beyond 24 bits, and products beyond 32 and 53",
     hint="float32 has 24 bits, float64 53: stay with int64",
 ):
     q, w, bias, m, k = numbers(0, 1, 2**24 + 1, 1, 1)
@@ -858,10 +924,13 @@ check.score(3)
 # `fake_quantize(x, scale, zero, bits)` takes a tensor,
 # a scale (a number, or a tensor that broadcasts to `x`'s shape),
 # an integer zero point and a number of bits.
-# It returns, in `x`'s dtype, $s\,(q - z)$ with $q = \mathrm{round}(x/s) + z$,
-# clipped to $-2^{b-1}, \dots, 2^{b-1} - 1$.
-# The gradient by `x` is passed on unchanged where $q$ was not clipped
-# (at the two bounds themselves it is not), and 0 where it was.
+# It returns, in `x`'s dtype whatever the scale's, $s\,(q - z)$ with $q = \mathrm{round}(x/s) + z$,
+# clipped to $-2^{b-1}, \dots, 2^{b-1} - 1$;
+# ties go to the even integer, as in `torch.round`, before $z$ is added.
+# The gradient with respect to `x` is passed on unchanged where $q$ was not
+# clipped (at the two bounds themselves it is not), and 0 where it was.
+# A network calls it many times before gradients flow back:
+# each call has its own.
 #
 # For `x = [0.26, 0.9]`, scale 0.1, zero point 0 and 3 bits
 # it returns `[0.3, 0.3]`, with the gradient `[1, 0]`. About 5 lines.
@@ -880,7 +949,7 @@ def fake_quantize(x, scale, zero: int, bits: int):
     q = torch.round(x / scale) + zero
     value = (torch.clamp(q, -half, half - 1) - zero) * scale
     t = x * ((q >= -half) & (q <= half - 1))
-    return value.detach() + (t - t.detach())
+    return value.detach().to(x.dtype) + (t - t.detach())
     ### END SOLUTION
 
 
@@ -891,6 +960,14 @@ def value_and_gradient(x, scale, zero, bits, upstream):
     y = fake_quantize(x, scale, zero, bits)
     (y * upstream).sum().backward()
     return y.detach(), x.grad
+
+
+def gradients_of_two(x, other, scale, zero, bits) -> tuple:
+    """Return gradients of two calls, of which both come before backward."""
+    leaves = [t.detach().clone().requires_grad_() for t in (x, other)]
+    results = [fake_quantize(t, scale, zero, bits) for t in leaves]
+    sum(y.sum() for y in results).backward()
+    return tuple(t.grad for t in leaves)
 
 
 class Quantised(Reader):
@@ -917,7 +994,7 @@ def quantised(network: Reader, x, bits: int, percentile: float = 99.9):
     twin = copy.deepcopy(network)
     found = activations(network, x)
     twin.__class__, twin.bits = Quantised, bits
-    twin.ranges = {
+    twin.ranges = {  # every other row of places is enough, and faster
         name: calibrate(values[:, :, ::2], bits, percentile)
         for name, values in found.items()
     }
@@ -931,8 +1008,8 @@ for bits in all_bits:
     twin = quantised(folded, x_train[:256], bits)
     after[bits] = accuracy(twin, x_val, y_val)
     print(f"{bits} bits, rounded after training: {after[bits]:.1%}")
-enough = [bits for bits in all_bits if after[bits] > whole - 0.05]
-print(f"fewest that lose less than 5 points: {min(enough)};", end=" ")
+enough = [bits for bits in all_bits if after[bits] > whole - 0.2]
+print(f"fewest that lose less than 20 points: {min(enough)};", end=" ")
 print(f"you predicted {predictions()['bits']}")
 
 # %% explore=true
@@ -962,9 +1039,44 @@ for bits, found in trained.items():
 # small steps add up in them until a code flips.
 # The same idea as lab 07's master weights.
 #
-# Why does training help? The rounding error of one layer is fixed,
-# so the next layers can learn to live with it,
-# and weights move away from the borders between codes where it matters.
+# Why does training help? In training the network meets the same rounding
+# that it will meet in use: later layers adapt to the errors of earlier ones,
+# and a weight moves until another code serves the loss better.
+
+# %% [markdown]
+# ### One scale for a layer, or one for each channel
+#
+# What does a channel's own scale gain? The next cell rounds the weights alone
+# of your folded network, so nothing else can cost accuracy.
+
+
+# %% explore=true
+def weights_rounded(network: Reader, bits: int, per_channel: bool) -> Reader:
+    """Return a copy with rounded weights; activations stay float32."""
+    twin, top = copy.deepcopy(network), 2 ** (bits - 1) - 1
+    for c in twin.conv.values():
+        size = c.weight.detach().abs()
+        widest = size.amax((1, 2, 3), keepdim=True)
+        scale = (widest if per_channel else size.max()) / top
+        c.weight.data = fake_quantize(c.weight.detach(), scale, 0, bits)
+    return twin
+
+
+print("bits   one scale a layer   one a channel   float32")
+for bits in (2, 3, 4, 8):
+    twins = [weights_rounded(folded, bits, per) for per in (False, True)]
+    layer_wise, channel_wise = (accuracy(t, x_val, y_val) for t in twins)
+    print(f"{bits:4}{layer_wise:20.1%}{channel_wise:16.1%}{whole:10.1%}")
+
+# %% [markdown]
+# At 8 bits there are codes enough here even for the narrow channels,
+# whose ranges are a few times smaller.
+# With 3 bits a channel with a third of the layer's range
+# has the codes -1, 0 and 1 left, and the difference shows.
+# In other networks it shows at 8 bits:
+# a depthwise convolution has a filter of few weights for each channel,
+# and after folding their ranges may differ a hundredfold
+# (Nagel et al. 2019).
 
 # %% [markdown]
 # ### A channel that spoils the others
@@ -1058,7 +1170,7 @@ with check.case(
     more="the mask asks whether q, zero point included, is a code",
     essential=True,
 ):
-    for seed in (2, 3):  # the same shapes twice
+    for seed in (2, 3):  # equal shapes, other values
         fq_expect((1 + seed) * spread, 0.25, -2, 4, seed)
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
@@ -1068,6 +1180,33 @@ with check.hidden_case(
     at = torch.tensor([-2.25, -2.0, -1.9, 1.7, 1.75, 1.8, 2.0])
     fq_expect(at, 0.25, 0, 4)
     fq_expect(at, 0.25, 1, 4)
+with check.hidden_case(
+    "each call keeps its own gradient until it is asked for",
+    hint="what does the second call overwrite?",
+):
+    both = (4 * spread, -3 * spread - 1)
+    found = gradients_of_two(*both, 0.25, 1, 4)
+    for call, x, got in zip(("first", "second"), both, found, strict=True):
+        _, want = fq_want(x, 0.25, 1, 4, torch.ones_like(x))
+        check.close(got, want, name=f"gradient of the {call} call")
+with check.hidden_case(
+    "ties go to the even integer before the zero point is added",
+    hint="the order in the formula of q: first round, then add z",
+):
+    ties = torch.tensor([0.25, 0.75, 1.25, -0.25, -0.75, -1.25])
+    for zero in (0, 1, -3):
+        fq_expect(ties, 0.5, zero, 8)
+with check.hidden_case(
+    "x's dtype, whatever the scale's, and a tensor without axes",
+    hint="of two dtypes PyTorch takes the wider one",
+):
+    steps = (spread * 8).round().reshape(4, 10) / 8  # exact in float16
+    scale = torch.tensor([[0.125], [0.25], [0.5], [1.0]])
+    fq_expect(steps.half(), scale, 1, 4)
+    fq_expect(steps, scale.double(), -1, 4)
+    fq_expect(steps.double(), scale, 0, 3)
+    fq_expect(spread[3], 0.25, 0, 4)
+    fq_expect(spread[4], torch.tensor(0.25), 0, 4)
 with check.hidden_case(
     "a scale for each row, and for each filter",
     hint="the scale may be a tensor that broadcasts",
@@ -1093,9 +1232,10 @@ with check.hidden_case(
     y = fake_quantize(near, 0.1, 0, 8)
     check.close(y, [0.2, 0.3, -0.3, -0.4], rtol=1e-5, name="value")
 with check.hidden_case("x stays as it was", hint="x.clamp_", guard=True):
-    x = spread.clone()
-    with check.unchanged(x=x):
-        fake_quantize(x, 0.25, 0, 3)
+    x = torch.tensor([[0.26, -5.0, 3.1], [9.0, 0.4, -0.6]])  # never used before
+    scale = torch.tensor([[0.25], [0.5]])
+    with check.unchanged(x=x, scale=scale):
+        fake_quantize(x, scale, 1, 3)
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -1118,7 +1258,8 @@ check.score(2)
 # or the four of a batch normalisation between the two.
 # It keeps the `keep` channels whose filters in `w1` have the largest
 # sum of magnitudes (Li et al. 2017), in their old order,
-# and returns the smaller `(w1, per_channel, w2)`, `per_channel` as a list.
+# and returns the smaller `(w1, per_channel, w2)`,
+# `per_channel` as a list (or tuple) of as many tensors in the same order.
 # Of channels with equal sums it does not matter which stay.
 #
 # With filters `[1, -5, 3]` (one input, `r = 1`) and `keep = 2`
@@ -1189,9 +1330,9 @@ faster = speed.ratio("48", "16")[1]
 print(f"16 of 48: {faster:.2f} x, you predicted {predictions()['faster']:g}")
 
 # %% [markdown]
-# Retraining works best before the normalisation is folded:
-# it keeps every channel's range in order while the weights move.
-# So prune, retrain, fold, quantise, in this order.
+# The cell retrains before it folds: batch normalisation
+# keeps every channel's range in order while the weights move.
+# So the usual order is: prune, retrain, fold, quantise.
 #
 # The blocks do most of the multiplications, but not all:
 # what stays of the others bounds the gain (Amdahl's law).
@@ -1242,7 +1383,9 @@ def prune_expect(w1, between, w2, keep):
     size = np.abs(w1.numpy().astype(float)).reshape(len(w1), -1).sum(axis=1)
     at = sorted(range(len(size)), key=lambda i: -size[i])[:keep]
     at = np.array(sorted(at), int)
-    new1, (b, c), new2 = prune_channels(w1, between, w2, keep)
+    new1, rest, new2 = prune_channels(w1, between, w2, keep)
+    check.equal(len(rest), 2, name="length of per_channel")
+    b, c = rest
     name = str(w1.dtype).removeprefix("torch.")
     exact = {"rtol": 0, "atol": 0, "dtype": name}
     check.close(new1, w1.numpy()[at], name="w1", **exact)
@@ -1265,7 +1408,7 @@ with check.case(
     hint="its input channels are the second axis of w2",
     essential=True,
 ):
-    for seed in (1, 2):  # the same shapes twice
+    for seed in (1, 2):  # equal shapes, other weights
         prune_expect(*block(seed, 6, 6, 6, 3), 4)
     (w1, b1, v1), (w2, b2, v2) = (block(seed, 2, 2, 2, 1) for seed in (3, 4))
     (a, _, c), (d, _, _) = (
@@ -1287,6 +1430,21 @@ with check.hidden_case(
 ):
     for keep in (1, 5):
         prune_expect(*block(5, 3, 5, 2, 3), keep)
+with check.hidden_case(
+    "per_channel: none, one, or four, of any dtype",
+    hint="as many come back as went in, in a list: it has a length",
+):
+    w1, _, w2 = block(9, 2, 5, 2, 1)
+    at = sorted(np.argsort(-w1.abs().sum(dim=(1, 2, 3)).numpy())[:3])
+    rows = torch.arange(20).reshape(4, 5)
+    every = [rows[0], rows[1].double(), rows[2].float(), rows[3] % 2 == 0]
+    for count in (0, 1, 4):
+        _, rest, _ = prune_channels(w1, every[:count], w2, 3)
+        check.equal(len(rest), count, name="length of per_channel")
+        for i in range(count):
+            name = str(every[i].dtype).removeprefix("torch.")
+            want = every[i].numpy()[at]
+            check.close(rest[i], want, dtype=name, name=f"per_channel[{i}]")
 with check.hidden_case(
     "many small weights against a single large one",
     hint="the sum of magnitudes, not of squares, and not the largest",
@@ -1328,7 +1486,7 @@ check.score(2)
 # ### Task 7. Learn from a teacher (2 points)
 #
 # A trained network says more than a label:
-# an `O` is a `Q` rather than a `K`. *Distillation* (Hinton et al. 2015)
+# an `O` looks more like a `Q` than a `K`. *Distillation* (Hinton et al. 2015)
 # trains a small network, the student, on a large one's probabilities.
 # A temperature $T$ flattens both, so that small ones count:
 # $p = \mathrm{softmax}(\text{teacher}/T)$,
@@ -1367,7 +1525,7 @@ def distillation_loss(logits, teacher, labels, temperature, alpha):
 
 # %% nbgrader={"grade_id": "students", "locked": true}
 def loss_and_gradients(logits, teacher, labels, temperature, alpha):
-    """Return the loss and the gradients by both logits (0 for none)."""
+    """Return the loss and its gradients with respect to both logits."""
     logits, teacher = (
         t.detach().clone().requires_grad_() for t in (logits, teacher)
     )
@@ -1418,7 +1576,7 @@ from labkit import check
 
 
 def kd_want(logits, teacher, labels, t, alpha):
-    """Return loss and gradient by the student's logits, by NumPy."""
+    """Return the loss and its gradient with respect to logits, by NumPy."""
 
     def logs(z):
         z = z - z.max(axis=1, keepdims=True)
@@ -1463,13 +1621,13 @@ with check.case(
     more="a sum over classes, a mean over images, and both at temperature T",
     essential=True,
 ):
-    for seed in (2, 3):  # the same shapes twice
+    for seed in (2, 3):  # equal shapes, other logits
         kd_expect(kd_case(seed, 6, 5), 4.0, 1.0)
 with check.case(
     "the teacher gets no gradient", hint="detach the teacher", guard=True
 ):
     _, _, slope = loss_and_gradients(*kd_case(4, 3, 4), 2.0, 0.5)
-    check.close(slope, np.zeros((3, 4)), name="gradient by the teacher")
+    check.close(slope, np.zeros((3, 4)), name="gradient for the teacher")
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "other temperatures and shares", hint="T times T, alpha and 1 - alpha"
@@ -1582,14 +1740,18 @@ for seed in (0, 1):
 means = {way: float(np.mean(found)) for way, found in read.items()}
 plot.bars(means, fmt=".1%", ylabel="validation accuracy", title="One student")
 count = sum(p.numel() for p in student.parameters())
-print(f"{count:,} parameters, 360 images, 300 steps, two seeds each")
+print(f"{count:,} parameters, 360 images, 300 steps")
+for way, found in read.items():
+    print(f"{way:20}", *(f"seed {s}: {a:.1%}" for s, a in enumerate(found)))
 
 # %% [markdown]
 # The same student, the same images, as many steps.
 # What the teacher adds is what it learnt from all 14,400 labels;
 # its soft answers carry some of that to 360 images,
-# and invented images, noisy as they look, carry more on average:
+# and invented images can carry more, noisy as they look:
 # they need not be letters, only lie where the teacher's function matters.
+# Here that is a small step beside the first one;
+# with two seeds look at each before you believe their mean.
 # Be fair: this is no way to do without labels, someone had to train the teacher.
 # It is a way to move what a large network knows into a small one.
 
@@ -1601,7 +1763,7 @@ from labkit import check
 
 def syn_want(x, p, s, seed):
     """Return the text's three steps, example by example."""
-    draw, n = np.random.default_rng(seed), len(x)  # a generator stays itself
+    draw, n = np.random.default_rng(seed), len(x)  # a seed, or a generator
     rows = [x[i].ravel().astype(float) for i in range(n)]
     near = []
     for i in range(n):
@@ -1634,7 +1796,7 @@ with check.case(
     essential=True,
 ):
     x = np.array([[0.0, 0.0], [1.0, 0.0], [5.0, 5.0], [5.0, 7.0]])
-    for order in ([0, 1, 2, 3], [3, 1, 0, 2]):  # the same shape twice
+    for order in ([0, 1, 2, 3], [3, 1, 0, 2]):  # in two orders
         got = synthetic(x[order], 1.0, 1e12, np.random.default_rng(2))
         near = x[[1, 0, 3, 2]][order]
         check.close(got, near, rtol=1e-5, atol=1e-6, name="examples")
@@ -1688,9 +1850,10 @@ with check.hidden_case(
     want = syn_want(points, 0.5, 1.0, draw)
     check.close(second, want, rtol=1e-5, atol=1e-6, name="second call")
 with check.hidden_case("x stays as it was", hint="copy", guard=True):
-    x = points.copy()
-    with check.unchanged(x=x):
-        synthetic(x, 0.9, 1.0, np.random.default_rng(10))
+    x = np.random.default_rng(15).normal(size=(6, 2, 3))  # never used before
+    for some in (x, x.astype(np.float32)):
+        with check.unchanged(x=some):
+            synthetic(some, 0.9, 1.0, np.random.default_rng(10))
 ### END HIDDEN TESTS
 check.score(1)
 
@@ -1706,8 +1869,8 @@ check.score(1)
 # first makes each axis shorter, by a small matrix of its own.
 #
 # `contract(x, factors)` takes a tensor `(n, d1, ..., dk)`
-# and a list of $k$ tensors, the $i$-th of shape `(r_i, d_i)`,
-# and returns
+# and a list of $k \ge 1$ tensors of `x`'s dtype, the $i$-th of shape
+# `(r_i, d_i)`, and returns
 #
 # $$y_{n\,a\,b\dots} = \sum_{i,j,\dots} x_{n\,i\,j\dots}\,F^1_{a\,i}\,F^2_{b\,j}\cdots$$
 #
@@ -1786,10 +1949,11 @@ for shape, (count, found) in table.items():
     print(f"{name:14}{count:15,}{1 - count / full:11.0%}{found:13.1%}")
 
 # %% [markdown]
-# The MXNet talk reports 44 % fewer parameters in the dense layers of AlexNet,
-# at equal accuracy. The second row is of that kind.
-# One seed and 360 images cannot tell half a point:
-# the course's card compares ten seeds, pair by pair,
+# MXNet, a framework of those years, was presented with such layers
+# in AlexNet: 44 % fewer parameters in its dense part, at equal accuracy.
+# The second row of the table is of that kind.
+# One seed and 360 test images cannot tell half a point.
+# `docs/claims.md` of this kit compares ten seeds, pair by pair,
 # and there the saving has a small price.
 # Today's networks average over places instead, as ours does,
 # and have hardly a dense layer left to save on.
@@ -1825,7 +1989,7 @@ with check.case("the worked example", hint="sum over both axes"):
     factors = [torch.tensor([[1.0, 1.0]]), torch.tensor([[1.0, -1.0]])]
     check.close(contract(x, factors), [[[-2.0]]], name="result")
 with check.case(
-    "three axes, each by its own factor",
+    "several axes, each by its own factor",
     hint="the second axis of a factor is what is summed over",
     more="move an axis to the end, multiply, and move it back",
     essential=True,
@@ -1835,7 +1999,7 @@ with check.case(
     for got, (x, (f, g)) in ((first, twins[0]), (second, twins[1])):
         want = np.einsum("nij,ai,bj->nab", x, f, g)
         check.close(got, want, rtol=1e-5, atol=1e-6, name="result")
-    for seed in (1, 2):  # the same shapes twice
+    for seed in (1, 2):  # equal shapes, other numbers
         tcl_expect(*tcl_case(seed, 3, [(2, 4), (5, 3), (1, 2)]))
         tcl_expect(*tcl_case(seed, 3, [(3, 3), (3, 3), (3, 3)]))
 ### BEGIN HIDDEN TESTS
@@ -1863,7 +2027,7 @@ with check.hidden_case(
     wants["factor 1"] = np.einsum("nab,nij,bj->ai", u, x.numpy(), g)
     wants["factor 2"] = np.einsum("nab,nij,ai->bj", u, x.numpy(), f)
     for at, (name, want) in enumerate(wants.items()):
-        check.close(got[at], want, name=f"gradient by {name}")
+        check.close(got[at], want, name=f"gradient with respect to {name}")
 with check.hidden_case(
     "float64 keeps its digits", hint="change no dtype", guard=True
 ):
@@ -1992,7 +2156,7 @@ def onnx_session(path: str):
 
 # %% nbgrader={"grade_id": "to-int8", "locked": true}
 def to_int8(path: str, target: str) -> None:
-    """Quantise an ONNX file with calibration; codes as x86 likes them."""
+    """Quantise a file: uint8 activations, int8 weights, as x86 multiplies."""
     with quiet():
         from onnxruntime import quantization as q
 
@@ -2025,7 +2189,7 @@ if not missing("onnx", "onnxscript", "onnxruntime"):
 
 
 # %% [markdown]
-# A lecture said of deep learning that it *always depends on Python*.
+# It is often said that deep learning *always depends on Python*.
 # The next cell runs the int8 file in a process
 # in which PyTorch is not loaded; ONNX Runtime's core is C++,
 # and Python here only hands it the arrays.
@@ -2109,7 +2273,7 @@ def lite_run(data: bytes, images, labels):
 def lite_rows(state, calibration, images, labels):
     """Convert to float32 and to int8, and run both."""
     warnings.simplefilter("ignore")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # XNNPACK says hello
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # hides the runtime's log
     with contextlib.redirect_stdout(io.StringIO()):
         import tensorflow as tf
 
@@ -2147,8 +2311,9 @@ if not missing("ai_edge_litert", "tensorflow"):
 # %% [markdown]
 # ### The table and the plot
 #
-# The smaller networks go the same way. A point is *Pareto-optimal*
-# if no other one is better in bytes and at least as good in accuracy.
+# The smaller networks go the same way. One point *beats* another
+# if it is at least as good in bytes and in accuracy, and better in one.
+# A point that none beats is *Pareto-optimal*.
 
 # %% explore=true
 if not missing("onnx", "onnxscript", "onnxruntime"):
@@ -2156,31 +2321,36 @@ if not missing("onnx", "onnxscript", "onnxruntime"):
     note_onnx("student, ", fold(student))
 print(f"\n    {'64 images, one core':28}{'bytes':>9}{'ms':>8}{'accuracy':>10}")
 for number, (name, size, ms, found) in enumerate(board):
-    print(f"{number:2}  {name:28}{size:9,}{ms:8.2f}{found:10.1%}")
+    print(f"{number:2}  {name:28}{size:9,}{ms:8.2f}{found:10.2%}")
+print(f"one image of {len(x_val):,} is {1 / len(x_val):.2%}")
 
 
 # %% explore=true
 def draw_board(column: int, unit: float, label: str) -> None:
     """Draw errors against bytes (1) or time (2), with the table's numbers."""
-    places = [(row[column] / unit, 100 * (1 - row[3])) for row in board]
-    kinds = {"float32": [], "int8": []}
-    for row, place in zip(board, places, strict=True):
-        kinds["int8" if "int8" in row[0] else "float32"].append(place)
+    kinds = {"float32": [], "int8 head": [], "int8": []}
+    numbers = {kind: [] for kind in kinds}
+    for number, row in enumerate(board):
+        kind = next((k for k in kinds if row[0].endswith(k)), "float32")
+        kinds[kind].append((row[column] / unit, 100 * (1 - row[3])))
+        numbers[kind].append(number)
     series = {kind: tuple(np.transpose(xy)) for kind, xy in kinds.items() if xy}
     options = {"logx": True, "logy": True, "ylabel": "errors, %"}
-    ax = plot.scatter(series, xlabel=label, title=f"Errors, {label}", **options)
-    for number, place in enumerate(places):
-        shift = (5, 3) if number % 2 else (-12, -9)
-        ax.annotate(
-            str(number), place, textcoords="offset points", xytext=shift
-        )
+    options |= {"xlabel": label, "title": f"Errors, {label}"}
+    plot.scatter(series, names={k: numbers[k] for k in series}, **options)
+
+
+def beats(one, other) -> bool:
+    """Say whether a row is as good in bytes and accuracy, and not equal."""
+    as_good = one[1] <= other[1] and one[3] >= other[3]
+    return as_good and (one[1], one[3]) != (other[1], other[3])
 
 
 draw_board(1, 1000, "kilobytes on disk")
 best = [
     str(number)
     for number, row in enumerate(board)
-    if not any(r[1] < row[1] and r[3] >= row[3] for r in board)
+    if not any(beats(other, row) for other in board)
 ]
 print("Pareto-optimal in bytes: numbers", ", ".join(best))
 
@@ -2189,8 +2359,10 @@ draw_board(2, 1, "milliseconds, 64 images, one core")
 
 # %% [markdown]
 # Read the two plots against each other.
-# The int8 files are several times smaller, whoever writes them,
-# for a change in accuracy that single images decide.
+# The int8 files of the large network are several times smaller,
+# at a change in accuracy of a few images.
+# A single image can lift a point onto the Pareto front:
+# compare the differences in the table with one image's share.
 # Time is another matter: it is the *kernel* that is fast, not the format.
 # Where a runtime has integer kernels for your chip, int8 is faster;
 # where it converts back and forth between layers, it may be slower than float32,
@@ -2201,7 +2373,7 @@ draw_board(2, 1, "milliseconds, 64 images, one core")
 # %% [markdown]
 # ### Other roads
 #
-# | need | what the talks named, and what became of it |
+# | need | what MXNet offered about 2016, and what there is now |
 # |---|---|
 # | sparse inputs and weights | MXNet announced row-sparse and CSR types; today `torch.sparse`, and 2:4 on GPUs |
 # | other languages | MXNet had Python, R, Scala, Julia, Perl, C++ over one C core; an exported graph needs none of them |
@@ -2239,14 +2411,19 @@ else:
 # Make a file, for any runtime above, that nothing on your board beats
 # in bytes *and* accuracy together: another width, fewer bits in training,
 # pruning and then int8, a student with more steps, a better calibration.
-# Below is a place to begin. Add it to the board with `note` or `note_onnx`,
-# and draw the plot again.
+# Below is a place to begin: a wider student without a teacher,
+# which the student on your board beats in both.
+# Add yours with `note` or `note_onnx`, and draw the plot again.
 
 # %% explore=true
-mine = prune(train_student(x_train, y_train, seed=1), 8)
-mine = fold(fit(mine, x_train, y_train, steps=100, lr=0.03))
+x_few, y_few = few_labels(1)
+torch.manual_seed(1)
+mine = fold(fit(Reader(8, 24), x_few, y_few, steps=300, lr=0.1, seed=1))
 if not missing("onnx", "onnxscript", "onnxruntime"):
     note_onnx("mine, ", mine)
+    (made,) = (row for row in board if row[0] == "ONNX, mine, int8")
+    over = [row[0] for row in board if beats(row, made)]
+    print("beaten by:", "; ".join(over) or "none")
 
 # %% [markdown]
 # ### Your point (2 points)
@@ -2292,8 +2469,9 @@ if not missing("onnx", "onnxscript", "onnxruntime"):
 # %% [markdown]
 # ### In your words (2 points)
 #
-# A colleague rounds a trained network of convolutions with folded batch
-# normalisation to int8, one scale for each layer's weights, and loses nine points.
+# A colleague rounds a trained network of depthwise convolutions, whose batch
+# normalisation is folded, to int8, one scale for each layer's weights,
+# and loses nine points.
 # They conclude that the network *needs* 16 bits,
 # and that int8 would at least have made it four times as fast.
 #
@@ -2338,7 +2516,7 @@ result_card(
     "a small network taught by a large one errs less (360 images, accuracy)",
     gain.mean(),
     unit="points",
-    spread=gain.std(),
+    spread=gain.std(ddof=1),
     n=len(gain),
     source="D: a small model taught by a large one errs less",
     lab="09_small_models",

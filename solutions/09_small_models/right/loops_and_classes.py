@@ -8,7 +8,8 @@ def predictions():
 def fold_batchnorm(w, gamma, beta, mean, var, eps):
     deviation = (var + eps) ** 0.5
     rows = [w[i] * (gamma[i] / deviation[i]) for i in range(len(w))]
-    return torch.stack(rows), beta - gamma * mean / deviation
+    bias = beta - gamma * mean / deviation
+    return torch.stack(rows).type_as(w), bias.type_as(w)
 
 
 def calibrate(values, bits=8, percentile=100.0):
@@ -18,7 +19,7 @@ def calibrate(values, bits=8, percentile=100.0):
     if hi == lo:
         return np.float32(1), -(2 ** (bits - 1))
     scale = (hi - lo) / (2**bits - 1)
-    return scale, np.rint(-(2 ** (bits - 1)) - lo / scale)
+    return scale, np.int64(np.rint(-(2 ** (bits - 1)) - lo / scale))
 
 
 def int8_conv(q, zero, w, bias, m, k, zero_out):
@@ -46,7 +47,7 @@ class Rounded(torch.autograd.Function):
         q = (x / scale).round() + zero
         cut = q.clamp(-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
         ctx.save_for_backward(cut == q)
-        return (cut - zero) * scale
+        return ((cut - zero) * scale).type_as(x)
 
     @staticmethod
     def backward(ctx, gradient):

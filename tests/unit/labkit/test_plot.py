@@ -200,6 +200,16 @@ def test_scatter_draws_each_cloud() -> None:
     assert [len(cloud.get_offsets()) for cloud in ax.collections] == [2, 2]
 
 
+def test_names_beside_points_cover_neither_each_other_nor_a_point() -> None:
+    near = [1.0, 1.001, 1.002, 50.0], [2.0, 2.0, 2.001, 3.0]
+    ax = draw(plot.scatter({"a": near, "b": ([1.001], [2.001])}, names={"a": [0, 1, 2, 10], "b": [3]}, logx=True))
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert [text.get_text() for text in ax.texts] == ["0", "1", "2", "10", "3"]
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+    points = ax.transData.transform(np.concatenate([cloud.get_offsets() for cloud in ax.collections]))
+    assert not any(box.contains(*point) for box in boxes for point in points)
+
+
 def test_each_place_is_labelled_where_its_legend_leaves_room() -> None:
     places = 2.0 ** np.arange(6, 14)
     for name, labelled in (("short", True), ("a name as long as this", False)):
@@ -226,6 +236,7 @@ def test_panels_stand_side_by_side_in_one_figure() -> None:
         (lambda: plot.curves({"a": [1]}, spread={"b": [1]}), "spread names 'b', but the series are a"),
         (lambda: plot.curves({"a": [1, 2]}, spread={"a": [1]}), r"spread of 'a' has shape \(1,\), expected \(2,\)"),
         (lambda: plot.scatter({"a": ([NAN], [1])}), "plot.scatter: x of 'a' holds no finite number"),
+        (lambda: plot.scatter({"a": ([1], [1])}, names={"a": []}), "plot.scatter: 0 names of 'a', expected 1"),
         (lambda: plot.bars([]), "plot.bars: values is empty"),
         (lambda: plot.bars([1, 2], ["a"]), "plot.bars: 1 labels, expected 2"),
         (lambda: plot.bars([1, 2], spread=[1]), "plot.bars: 1 values of spread, expected 2"),
