@@ -18,9 +18,10 @@ from autograder.course import Course
 from autograder.course.gradebook import DISK_FULL, FREE_SPACE
 from autograder.errors import AutograderError, CourseError, SandboxError, SubmissionError, in_one_line
 from autograder.execution import Checks, Execution, Executor, mark_not_run
+from autograder.grading.along import taken_along
 from autograder.grading.placement import Modes, find_modes
 from autograder.grading.scoring import score_notebook
-from autograder.grading.second_look import second_look
+from autograder.grading.second_look import About, second_look
 from autograder.markers import BEGIN_HIDDEN, EXPLORE
 from autograder.model import CellScore, CellSpec, Lab, Limits, Status
 from autograder.notebook import metadata_of, read_notebook, to_explore
@@ -74,8 +75,16 @@ class Setup:
         skipped = ("explore", " ".join(sorted(self.explore)).encode())
         checks = {name: (sorted(c.isolated), sorted(c.guarded), *_names_of(c)) for name, c in self.modes.checks.items()}
         modes = ("modes", repr(checks).encode())
-        content = [*handin.content(), *self._given_content, skipped, modes]
+        found = self.modes.lowered.items()
+        lowered = [(f"lowered/{name}", " ".join(sorted(some)).encode()) for name, some in found if some]
+        content = [*handin.content(), *self._given_content, skipped, modes, *lowered]
         return fingerprint(content, dict(self.rows), self.limits, self.executor.sandbox.name)
+
+    def about(self, name: str) -> About:
+        """Return what a second look has to know of the tests of this notebook."""
+        hiding = frozenset(row.grade_id for row in self.rows[name] if BEGIN_HIDDEN in row.source)
+        along = taken_along(self.rows[name])
+        return About(hiding, along, self.modes.lowered.get(name, frozenset()))
 
 
 def _names_of(checks: Checks) -> list[object]:
@@ -222,8 +231,7 @@ def _run(setup: Setup, result: Attempt, name: str) -> _Scored:
     execution, scores = run(checks := setup.modes.checks[name])
     result.note(execution)
     if setup.foreign:
-        hiding = {row.grade_id for row in rows if BEGIN_HIDDEN in row.source}
-        scores, said = second_look(execution, scores, checks, run, hiding)
+        scores, said = second_look(execution, scores, checks, run, setup.about(name))
         result.notes += said
     return execution, scores
 
