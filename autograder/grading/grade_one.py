@@ -18,6 +18,7 @@ from autograder.course import Course
 from autograder.course.gradebook import DISK_FULL, FREE_SPACE
 from autograder.errors import AutograderError, CourseError, SandboxError, SubmissionError, in_one_line
 from autograder.execution import Checks, Execution, Executor, mark_not_run
+from autograder.execution.time_limit import a_few_times
 from autograder.grading.along import taken_along
 from autograder.grading.placement import Modes, find_modes
 from autograder.grading.scoring import score_notebook
@@ -36,6 +37,7 @@ __all__ = ["Attempt", "Setup", "attempt", "explain", "prepare"]
 
 _WANTED = {NO_METADATA: "hand in the file that JupyterLab saves"}
 _NOT_RUN = "[not run when grading, and not one of the lab's cells to explore: the output handed in is left out]\n"
+_LATE = "tests were run once more in one process with this code, which took much longer there and was stopped"
 _Scored = tuple[Execution, list[CellScore]]
 
 
@@ -223,17 +225,37 @@ def _run(setup: Setup, result: Attempt, name: str) -> _Scored:
             cell.outputs = [nbformat.v4.new_output("stream", text=_NOT_RUN)] if cell.id in skipped else []
     files = {**handin.files, **setup.given}
 
-    def run(checks: Checks, *, alone: bool = False) -> _Scored:
-        book, limits = copy.deepcopy(repaired.notebook), setup.limits
+    def run(checks: Checks, *, alone: bool = False, limits: Limits = setup.limits) -> _Scored:
+        book = copy.deepcopy(repaired.notebook)
         found = setup.executor.run(book, limits=limits, files=files, explore=skipped, checks=checks, alone=alone)
         return found, score_notebook(name, found, rows)
 
-    execution, scores = run(checks := setup.modes.checks[name])
+    execution, scores = run(setup.modes.checks[name])
     result.note(execution)
     if setup.foreign:
-        scores, said = second_look(execution, scores, checks, run, setup.about(name))
-        result.notes += said
+        scores = _looked_again(setup, result, name, (execution, scores), run)
     return execution, scores
+
+
+def _looked_again(
+    setup: Setup, result: Attempt, name: str, first: _Scored, run: Callable[..., _Scored]
+) -> list[CellScore]:
+    """Return the scores that count after a second look, which takes a few times as long as the first run at most."""
+    execution, scores = first
+    limits = a_few_times(setup.limits, execution.computed_s, execution.waited_s)
+    looks: list[Execution] = []
+
+    def again(checks: Checks, *, alone: bool) -> _Scored:
+        found, others = run(checks, alone=alone, limits=limits)
+        looks.append(found)
+        return found, others
+
+    counted, said = second_look(execution, scores, setup.modes.checks[name], again, setup.about(name))
+    result.notes += said
+    result.starved = result.starved or any(look.starved for look in looks)
+    if any(look.late for look in looks):
+        result.messages.append(f"{name}: {_LATE}" if len(setup.rows) > 1 else _LATE)
+    return counted
 
 
 def _aside(
