@@ -16,8 +16,8 @@ def squares(xs): return xs ** 2 if isinstance(xs, np.ndarray) else [x * x for x 
 WRITES = {
     "base": "import numpy as np\nx = np.arange(3.0)\nfirst = [1, 2]\nassert np.allclose(squares(x), x * x)",
     "outs": "outs = [squares([n]) for n in first]\nassert outs == [[1], [4]]",
-    "adds": "x += 1\nassert np.allclose(squares(x), [1, 4, 9])",
-    "uses": "xs = list(first)\nfound = squares(xs)\nxs.append(0)\nassert [[n] for n in found] == outs",
+    "adds": "assert len(squares(x)) == 3\nx += 1\nassert np.allclose(squares(x), [1, 4, 9])",
+    "uses": "xs = [1, 2]\nfound = squares(xs)\nxs.append(0)\nassert [[n] for n in found] == outs",
     "table": "table = {1: 1}\n### BEGIN HIDDEN TESTS\ntable[12] = 144\n### END HIDDEN TESTS\nassert squares([1])",
     "hidden": "xs = [1, 12]\nfound = squares(xs)\nxs.append(0)\nassert found == [table[1], table[12]]",
 }
