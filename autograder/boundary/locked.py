@@ -31,6 +31,7 @@ STAR = "*"
 _IMPORTS = ast.Import | ast.ImportFrom
 _DEFINING = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _BINDING_ALONE = _IMPORTS | ast.Assign | ast.AnnAssign | ast.Assert | ast.Pass
+_BLOCKS = ast.With | ast.For | ast.While | ast.If | ast.Try
 _SHOWING = {"print", "display"}
 _READING = {
     "abs", "all", "any", "bool", "dict", "enumerate", "float", "frozenset", "int", "isinstance", "len", "list", "max",
@@ -198,8 +199,7 @@ def _statement(node: ast.stmt, *, expand: bool) -> Statement:
     table = symtable.symtable(source, "<cell>", "exec")
     bound = {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()}
     changed = frozenset(written_to(syntax_tree(source), table))
-    added = {n.target.id for n in ast.walk(node) if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)}
-    uses = frozenset({*looked_up(table), *changed, *(added & bound)})
+    uses = frozenset({*looked_up(table), *changed, *(_added_to(node) & bound)})
     unseen = not isinstance(node, _DEFINING) and bool(uses & _BINDING_UNSEEN)
     return Statement(node, frozenset(bound | changed), uses, unseen, frozenset(declared(table)))
 
@@ -215,7 +215,7 @@ def _star_names(node: ast.ImportFrom) -> frozenset[str]:
 
 
 def names_in(source: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the names that a student's cell looks up among its globals, in functions too, and those that it binds.
+    """Return the names that a student's cell looks up among its globals before it binds them, and those that it binds.
 
     Nothing where it cannot be said: no text makes this fail.
     """
@@ -224,11 +224,33 @@ def names_in(source: str) -> tuple[frozenset[str], frozenset[str]]:
     try:
         table = symtable.symtable("\n".join(_masked(source.split("\n"))), "<cell>", "exec")
         bound = frozenset(s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported())
-        return frozenset(looked_up(table)), bound
+        return _used_first(all_statements((source,))), bound
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return frozenset(), frozenset()
 
 
+def _used_first(parts: Sequence[Statement]) -> frozenset[str]:
+    """Return the names that these statements use before they bind them, functions once all have run.
+
+    A block binds a name before it uses it, unless it adds to it.
+    """
+    found, later, bound = set[str](), set[str](), set[str]()
+    for part in parts:
+        if isinstance(part.node, ast.FunctionDef | ast.AsyncFunctionDef):
+            later |= part.uses | (_added_to(part.node) & part.declares)
+        else:
+            own = part.binds - _added_to(part.node) if isinstance(part.node, _BLOCKS) else frozenset[str]()
+            found |= part.uses - bound - own
+        bound |= part.binds
+    return frozenset(found | later - bound)
+
+
+def _added_to(node: ast.AST) -> frozenset[str]:
+    """Return the names with an augmented assignment in this statement."""
+    added = (n.target for n in ast.walk(node) if isinstance(n, ast.AugAssign))
+    return frozenset(target.id for target in added if isinstance(target, ast.Name))
+
+
 def say_names(source: str, names: Sequence[str]) -> None:
-    """Print, as JSON, which of these names a cell looks up and which it binds; in the student's process."""
+    """Print, as JSON, which of these names a cell uses first and which it binds; in the student's process."""
     print(json.dumps([sorted(found & set(names)) for found in names_in(source)]))

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from autograder.boundary.given import names_given
+from autograder.boundary.given import names_given, names_needed
 from autograder.markers import strip_hidden
 
 __all__ = ["LeftByTests"]
@@ -23,11 +23,14 @@ class LeftByTests:
 
     def __init__(self) -> None:
         self._shown: dict[str, frozenset[str]] = {}
+        self._needs: dict[str, frozenset[str]] = {}
 
     def note(self, source: str) -> None:
         """A test with this source has run apart."""
         shown = strip_hidden(source)
+        self._shown.pop(shown, None)
         self._shown[shown] = names_given([shown], imported=False)
+        self._needs[shown] = names_needed(shown)
 
     def question(self, source: str) -> str:
         """Return what the student's kernel runs to say what of all this a cell may use; nothing if it uses none.
@@ -44,15 +47,20 @@ class LeftByTests:
     def wanted(self, outputs: Sequence[Any]) -> list[str]:
         """Return what has to run before the cell, by what the kernel has said; that is not returned again."""
         used, bound = _said(outputs)
+        found = self.take(used)
         self._shown = {shown: names - bound for shown, names in self._shown.items()}
-        return self.take(used - bound)
+        return found
 
     def take(self, wanted: frozenset[str]) -> list[str]:
-        """Return what binds one of these names; that is not returned again."""
-        found = [shown for shown, names in self._shown.items() if names & wanted]
+        """Return what binds one of these names, after what that needs of tests above; that is not returned again."""
+        found: list[str] = []
+        for shown, names in reversed(self._shown.items()):
+            if names & wanted:
+                found.append(shown)
+                wanted |= self._needs[shown]
         for shown in found:
             del self._shown[shown]
-        return found
+        return found[::-1]
 
 
 def _said(outputs: Sequence[Any]) -> tuple[frozenset[str], frozenset[str]]:

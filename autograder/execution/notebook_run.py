@@ -94,6 +94,9 @@ class Run:
             isolated=self.tests.isolated,
             reports=self.reports,
             starved=self.budget.starved or self.tests.overdue,
+            late=self.timed_out or self.tests.overdue,
+            computed_s=self.budget.computed_s(),
+            waited_s=self.budget.waited_s(),
         )
 
     async def _start(self) -> None:
@@ -117,6 +120,7 @@ class Run:
         """Run one cell; return why no further cell can run, or nothing."""
         name = cell_name(number, cell)
         if (allowed := self.budget.allowance()) is None:
+            self.timed_out = True
             self.problems.append(f"stopped after {self.budget.spent()}, before {name}")
             return f"{self.budget.spent()} were over before this cell"
         if cell.source.strip():

@@ -108,6 +108,8 @@ class Execution:
         reports: what these reported, by grade_id. They never lay in the notebook, where messages of the student's
             process are written; one that is not there earns nothing.
         starved: something was stopped by the clock though it computed: the machine may have been busy.
+        late: something was stopped because its time was over.
+        computed_s, waited_s: what it took, in seconds of the processor and by the clock.
     """
 
     notebook: nbformat.NotebookNode
@@ -117,6 +119,9 @@ class Execution:
     isolated: frozenset[str] = frozenset()
     reports: Mapping[str, Report] = field(default_factory=dict)
     starved: bool = False
+    late: bool = False
+    computed_s: float = 0.0
+    waited_s: float = 0.0
 
 
 def read_cases(report: Any) -> tuple[tuple[Case, ...] | None, str]:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autograder.model import Limits
 
-__all__ = ["PATIENCE", "Allowance", "Budget"]
+__all__ = ["PATIENCE", "Allowance", "Budget", "a_few_times"]
 
 PATIENCE = Limits().patience
 """What is usual: see Limits."""
 _LOOK_S = 0.2
+_TIMES, _LEAST_S = 3, 10.0
+"""How many times as long as the first a second run may take, and how long in any case."""
 _STARVED = 0.2
 """Who has used this part of the processor time when the clock stops him did not only wait for something."""
 
@@ -25,6 +27,15 @@ class Allowance:
     computing_s: float
     waiting_s: float
     used_before_s: float
+
+
+def a_few_times(limits: Limits, computed_s: float, waited_s: float) -> Limits:
+    """Return the limits of another run of a notebook that took so long: a few times as much, within these limits."""
+    total_s = min(limits.total_time_s, max(_LEAST_S, _TIMES * computed_s))
+    clock_s = min(limits.patience * limits.total_time_s, max(_LEAST_S, _TIMES * waited_s))
+    cell_s = min(limits.cell_time_s, total_s)
+    patience = min(clock_s / cell_s, max(limits.patience, clock_s / total_s))
+    return replace(limits, cell_time_s=cell_s, total_time_s=total_s, patience=patience)
 
 
 class Budget:
@@ -39,12 +50,20 @@ class Budget:
         self.starved = False
         """Whether the clock has stopped what did compute: it may have waited for nothing but a processor."""
 
+    def computed_s(self) -> float:
+        """Return the processor time used since it began, in seconds."""
+        return self._used_s() - self._used_before
+
+    def waited_s(self) -> float:
+        """Return the seconds since it began."""
+        return time.monotonic() - self._began
+
     def allowance(self) -> Allowance | None:
         """Return what the next cell may use; None if nothing is left."""
         total_s = self._limits.total_time_s
         used_s = self._used_s()
         computing_s = total_s - (used_s - self._used_before)
-        waiting_s = self._limits.patience * total_s - (time.monotonic() - self._began)
+        waiting_s = self._limits.patience * total_s - self.waited_s()
         if computing_s <= 0 or waiting_s <= 0:
             self._note(total_s, total_s - computing_s)
             return None
@@ -55,7 +74,7 @@ class Budget:
     def spent(self) -> str:
         """Say of a notebook for which nothing is left which limit it has reached."""
         total_s = self._limits.total_time_s
-        computed = self._used_s() - self._used_before >= total_s
+        computed = self.computed_s() >= total_s
         return f"{total_s:g} s of computing in all" if computed else f"{self._limits.patience * total_s:g} s in all"
 
     async def over(self, allowed: Allowance) -> str:

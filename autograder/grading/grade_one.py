@@ -18,9 +18,11 @@ from autograder.course import Course
 from autograder.course.gradebook import DISK_FULL, FREE_SPACE
 from autograder.errors import AutograderError, CourseError, SandboxError, SubmissionError, in_one_line
 from autograder.execution import Checks, Execution, Executor, mark_not_run
+from autograder.execution.time_limit import a_few_times
+from autograder.grading.along import taken_along
 from autograder.grading.placement import Modes, find_modes
 from autograder.grading.scoring import score_notebook
-from autograder.grading.second_look import second_look
+from autograder.grading.second_look import About, second_look
 from autograder.markers import BEGIN_HIDDEN, EXPLORE
 from autograder.model import CellScore, CellSpec, Lab, Limits, Status
 from autograder.notebook import metadata_of, read_notebook, to_explore
@@ -35,6 +37,7 @@ __all__ = ["Attempt", "Setup", "attempt", "explain", "prepare"]
 
 _WANTED = {NO_METADATA: "hand in the file that JupyterLab saves"}
 _NOT_RUN = "[not run when grading, and not one of the lab's cells to explore: the output handed in is left out]\n"
+_LATE = "tests were run once more in one process with this code, which took much longer there and was stopped"
 _Scored = tuple[Execution, list[CellScore]]
 
 
@@ -74,8 +77,16 @@ class Setup:
         skipped = ("explore", " ".join(sorted(self.explore)).encode())
         checks = {name: (sorted(c.isolated), sorted(c.guarded), *_names_of(c)) for name, c in self.modes.checks.items()}
         modes = ("modes", repr(checks).encode())
-        content = [*handin.content(), *self._given_content, skipped, modes]
+        found = self.modes.lowered.items()
+        lowered = [(f"lowered/{name}", " ".join(sorted(some)).encode()) for name, some in found if some]
+        content = [*handin.content(), *self._given_content, skipped, modes, *lowered]
         return fingerprint(content, dict(self.rows), self.limits, self.executor.sandbox.name)
+
+    def about(self, name: str) -> About:
+        """Return what a second look has to know of the tests of this notebook."""
+        hiding = frozenset(row.grade_id for row in self.rows[name] if BEGIN_HIDDEN in row.source)
+        along = taken_along(self.rows[name])
+        return About(hiding, along, self.modes.lowered.get(name, frozenset()))
 
 
 def _names_of(checks: Checks) -> list[object]:
@@ -214,18 +225,37 @@ def _run(setup: Setup, result: Attempt, name: str) -> _Scored:
             cell.outputs = [nbformat.v4.new_output("stream", text=_NOT_RUN)] if cell.id in skipped else []
     files = {**handin.files, **setup.given}
 
-    def run(checks: Checks, *, alone: bool = False) -> _Scored:
-        book, limits = copy.deepcopy(repaired.notebook), setup.limits
+    def run(checks: Checks, *, alone: bool = False, limits: Limits = setup.limits) -> _Scored:
+        book = copy.deepcopy(repaired.notebook)
         found = setup.executor.run(book, limits=limits, files=files, explore=skipped, checks=checks, alone=alone)
         return found, score_notebook(name, found, rows)
 
-    execution, scores = run(checks := setup.modes.checks[name])
+    execution, scores = run(setup.modes.checks[name])
     result.note(execution)
     if setup.foreign:
-        hiding = {row.grade_id for row in rows if BEGIN_HIDDEN in row.source}
-        scores, said = second_look(execution, scores, checks, run, hiding)
-        result.notes += said
+        scores = _looked_again(setup, result, name, (execution, scores), run)
     return execution, scores
+
+
+def _looked_again(
+    setup: Setup, result: Attempt, name: str, first: _Scored, run: Callable[..., _Scored]
+) -> list[CellScore]:
+    """Return the scores that count after a second look, which takes a few times as long as the first run at most."""
+    execution, scores = first
+    limits = a_few_times(setup.limits, execution.computed_s, execution.waited_s)
+    looks: list[Execution] = []
+
+    def again(checks: Checks, *, alone: bool) -> _Scored:
+        found, others = run(checks, alone=alone, limits=limits)
+        looks.append(found)
+        return found, others
+
+    counted, said = second_look(execution, scores, setup.modes.checks[name], again, setup.about(name))
+    result.notes += said
+    result.starved = result.starved or any(look.starved for look in looks)
+    if any(look.late for look in looks):
+        result.messages.append(f"{name}: {_LATE}" if len(setup.rows) > 1 else _LATE)
+    return counted
 
 
 def _aside(

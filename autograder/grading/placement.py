@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,8 @@ class Modes:
 
     checks: Mapping[str, Checks]
     notes: tuple[str, ...] = ()
+    lowered: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """For each notebook, tests of which no loss in a second look counts: the instructor's own has one there."""
 
     def __str__(self) -> str:
         """Return how a result names them: isolated, compat, or both."""
@@ -77,13 +79,15 @@ def find_modes(
     kept = _Kept(course.state / f"{lab}.modes.json")
     checks: dict[str, Checks] = {}
     notes: list[str] = []
+    lowered: dict[str, frozenset[str]] = {}
     for name, cells in rows.items():
         trial = Trial(executor, limits, given, name, cells, folder / f"{name}.ipynb", say)
         found = kept.of(trial)
         own = checks_of(cells, found.isolated, given, trial.others, found.standings, found.kept, trial.solved)
         checks[name] = replace(own, guarded=own.guarded - found.unwatched)
         notes += [*found.notes, *trial.warnings()]
-    return Modes(checks, tuple(notes))
+        lowered[name] = found.lowered
+    return Modes(checks, tuple(notes), lowered)
 
 
 class _Kept:
@@ -106,12 +110,13 @@ class _Kept:
         if isinstance(known, dict) and known.get("key") == key:
             sets = (frozenset(known["isolated"]), frozenset(known["unwatched"]), tuple(known["notes"]))
             kept_names = {name: frozenset(names) for name, names in known["kept"].items()}
-            return Found(*sets, {name: _standing(*parts) for name, parts in known["standings"].items()}, kept_names)
+            standing_of = {name: _standing(*parts) for name, parts in known["standings"].items()}
+            return Found(*sets, standing_of, kept_names, frozenset(known["lowered"]))
         found = trial.run()
         parts: dict[str, Any] = {"isolated": sorted(found.isolated), "unwatched": sorted(found.unwatched)}
         standings = {name: [s.level, sorted(s.again), sorted(s.live), s.wide] for name, s in found.standings.items()}
         kept = {name: sorted(names) for name, names in found.kept.items()}
-        parts |= {"notes": list(found.notes), "standings": standings, "kept": kept}
+        parts |= {"notes": list(found.notes), "standings": standings, "kept": kept, "lowered": sorted(found.lowered)}
         self._known[trial.name] = {"key": key, **parts}
         self._path.parent.mkdir(exist_ok=True)
         write_whole(self._path, json.dumps(self._known, indent=1).encode())

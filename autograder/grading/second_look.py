@@ -15,7 +15,7 @@ in another that ran there too.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from autograder.execution import Checks, Execution
@@ -24,7 +24,7 @@ from autograder.grading.scoring import put_points
 from autograder.model import CellScore
 from autograder.notebook import grade_id_of
 
-__all__ = ["second_look"]
+__all__ = ["About", "second_look"]
 
 _WALL = ("WireError", "cannot go to the test", "read-only")
 """In what a test says that has met a bound of the wire, or an array that is not its own."""
@@ -36,23 +36,45 @@ class Again(Protocol):
     def __call__(self, checks: Checks, *, alone: bool) -> tuple[Execution, Sequence[CellScore]]: ...
 
 
-def second_look(
-    execution: Execution, scores: Sequence[CellScore], checks: Checks, again: Again, hiding: Collection[str]
-) -> tuple[list[CellScore], list[str]]:
-    """Return the scores that count, and what a person has to know who grades: nothing of it is for students.
+@dataclass(frozen=True)
+class About:
+    """What a second look has to know of the tests of a notebook.
 
-    hiding: the tests with hidden lines.
+    Attributes:
+        hiding: those with hidden lines.
+        along: for each test, others that run in the kernel with it: their hidden lines bind names that it uses.
+        lowered: those in which the instructor's own notebook loses points there: no loss counts.
     """
+
+    hiding: frozenset[str] = frozenset()
+    along: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    lowered: frozenset[str] = frozenset()
+
+    def moved(self, some: Collection[str]) -> frozenset[str]:
+        """Return the tests that run in the kernel where these do."""
+        return frozenset(some).union(*(self.along.get(name, ()) for name in some))
+
+    def hides(self, name: str) -> bool:
+        """Whether hidden lines lie in the student's kernel with this test."""
+        return bool(self.moved([name]) & self.hiding)
+
+
+def second_look(
+    execution: Execution, scores: Sequence[CellScore], checks: Checks, again: Again, about: About
+) -> tuple[list[CellScore], list[str]]:
+    """Return the scores that count, and what a person has to know who grades: nothing of it is for students."""
     reports = execution.reports
     apart = [score for score in scores if score.grade_id in execution.isolated & reports.keys()]
     unsure = {score.grade_id for score in apart if _lost(score) and _by_the_wall(reports[score.grade_id])}
     changed = {score.grade_id: why for score in apart if score.points and (why := _why(reports[score.grade_id]))}
+    changed = {name: why for name, why in changed.items() if name not in about.lowered}
     within = unsure | changed.keys()
     counted, said = list(scores), []
-    for some in (within - set(hiding), within & set(hiding)):
+    hiding = frozenset(filter(about.hides, within))
+    for some in (within - hiding, hiding):
         if some:
-            moved = replace(checks, isolated=checks.isolated - some, guarded=checks.guarded | some)
-            other, found = again(moved, alone=bool(some & set(hiding)))
+            moved = replace(checks, isolated=checks.isolated - about.moved(some), guarded=checks.guarded | some)
+            other, found = again(moved, alone=some == hiding)
             there = {score.grade_id: score for score in found if score.grade_id in some and score.points is not None}
             counted = [_lower(score, there.get(score.grade_id), execution, changed, hiding) for score in counted]
             if not other.forged:

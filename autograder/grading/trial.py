@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,11 +11,11 @@ import nbformat
 from autograder.boundary.evaluation import evaluates, imported_names, parsed
 from autograder.boundary.given import CLASSES, brought_along
 from autograder.boundary.locked import global_names
-from autograder.boundary.parsing import syntax_tree
 from autograder.errors import SubmissionError, in_one_line
 from autograder.execution import Executor
 from autograder.execution.canary import FORGED, watchable
 from autograder.execution.results import Report
+from autograder.grading.along import bound_in, looks, taken_along, words
 from autograder.grading.checks import checks_of, in_open_cells
 from autograder.grading.solution import by_reason, scores_of, why_not
 from autograder.grading.standings import Standing, Standings
@@ -33,8 +31,9 @@ _NO_SOURCE = "there is no instructor's notebook to try its tests on: they run in
 _NEEDED = "another test there uses its names"
 _MAGIC = "a cell magic decides what becomes of an error"
 _VACUOUS = "where nothing is answered it gives points there"
+_LOWERED = "the instructor's own notebook loses points in a second look, of which nothing counts for these"
 _DENIED = "{} cannot be made again from the text of a locked cell, and no cell that students may change binds it"
-_VERSION = b"11"
+_VERSION = b"12"
 """Of what a trial looks at: what an older one has found is looked for again."""
 
 
@@ -47,6 +46,7 @@ class Found:
         unwatched: of the others, those in which a false check passes in the instructor's own kernel.
         standings: whose names of the locked cells are when one of these runs.
         kept: of others, the names for which they cannot run apart.
+        lowered: of those that can, the ones that lose points of the instructor's own in a second look.
     """
 
     isolated: frozenset[str] = frozenset()
@@ -54,6 +54,7 @@ class Found:
     notes: tuple[str, ...] = ()
     standings: Mapping[str, Standing] = field(default_factory=dict)
     kept: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    lowered: frozenset[str] = frozenset()
 
 
 class Trial:
@@ -109,7 +110,7 @@ class Trial:
         standings = {name: standing for name, standing in self._standings.of.items() if name not in why_not}
         notes = [note for name in standings for note in self._standings.notes(name)]
         if not why_not:
-            return Found(self._tests, notes=self._named(notes), standings=standings)
+            return self._looked(notebook, Found(self._tests, notes=self._named(notes), standings=standings))
         own, within = self._try(notebook, self._tests), frozenset(why_not)
         self._forget_kept(own)
         while (wrong := self._try(notebook, within)) and (needed := self._needed(wrong.keys() - own.keys(), within)):
@@ -126,13 +127,19 @@ class Trial:
             *(f"{ids} in the student's kernel, not watched: {why}" for ids, why in by_reason(blind)),
             *(f"{ids} the instructor's own notebook does not get full marks: {why}" for ids, why in by_reason(lost)),
         ]
-        return Found(
-            self._tests - within,
-            unwatched,
-            self._named(notes),
-            standings,
-            {name: names for name, names in self._kept.items() if name in within},
-        )
+        kept = {name: names for name, names in self._kept.items() if name in within}
+        return self._looked(notebook, Found(self._tests - within, unwatched, self._named(notes), standings, kept))
+
+    def _looked(self, notebook: nbformat.NotebookNode, found: Found) -> Found:
+        """Return what was found with the tests that lose points in a second look at the instructor's notebook."""
+        theirs = checks_of(self._rows, others=self.others, solved=self.solved).theirs
+        along, lost = taken_along(self._rows), dict[str, str]()
+        for some in looks(self._rows, found.isolated, theirs):
+            moved = some.union(*(along[name] for name in some))
+            why = why_not(self._scores(notebook, (self._tests - found.isolated) | moved))
+            lost |= {name: why[name] for name in some & why.keys()}
+        notes = self._named([f"{ids} {_LOWERED}: {why}" for ids, why in by_reason(lost)])
+        return replace(found, lowered=frozenset(lost), notes=(*found.notes, *notes))
 
     def _in_kernel(self, notebook: nbformat.NotebookNode) -> dict[str, str]:
         """Return the tests that cannot run apart, and why; what gives points for nothing gets more of locked cells."""
@@ -225,7 +232,7 @@ class Trial:
                     found[row.grade_id] = f"{name} is about how something is computed, or what it is"
                 elif names := global_names(row.source) & before & checks.theirs:
                     found[row.grade_id] = f"{min(names)} is an earlier test's, and the student's"
-                before |= _bound(row.source)
+                before |= bound_in(row.source)
         return found
 
     def _with_modules(self, along: str, test: str) -> str:
@@ -252,7 +259,7 @@ class Trial:
         above: dict[str, str] = {}
         for row in self._rows:
             if row.grade_id in lost:
-                using = {name for name, source in above.items() if _bound(source) & _words(row.source)}
+                using = {name for name, source in above.items() if bound_in(source) & words(row.source)}
                 found |= using or above.keys()
             if row.automatic and row.grade_id not in within:
                 above[row.grade_id] = row.source
@@ -276,18 +283,3 @@ class Trial:
         return scores_of(
             self._executor, self.name, notebook, self._rows, checks, self._limits, self._given, self._heard
         )
-
-
-def _words(source: str) -> set[str]:
-    return set(re.findall(r"[^\W\d]\w*", source))
-
-
-def _bound(source: str) -> set[str]:
-    """Return the names that a cell gives a meaning; of one with magics, all its words."""
-    try:
-        nodes = list(ast.walk(syntax_tree(source)))
-    except (SyntaxError, ValueError, RecursionError):
-        return _words(source)
-    found = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
-    found |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
-    return found | {(a.asname or a.name).split(".")[0] for a in nodes if isinstance(a, ast.alias)}

@@ -166,6 +166,7 @@ def test_an_error_of_a_locked_cell_is_the_test_s(talk: Talk) -> None:
 def test_the_names_of_a_student_s_cell_can_be_asked_of_any_text() -> None:
     wanted, bound = names_in("x = f(y)\ndef g():\n    return z\n%time h(1)\nimport a.b as c")
     assert (set(wanted), set(bound)) == ({"f", "y", "z"}, {"x", "g", "c"})
+    assert set(names_in("def g():\n    global n\n    n += 1\n    return x\nx = 1")[0]) == {"n"}
     deep = "x = " + "(" * 5000 + ")" * 5000
     nested = "\n".join(f"{' ' * depth}def f{depth}():" for depth in range(400)) + "\n" + " " * 401 + "y"
     for text in (deep, nested, "-" * 100_000 + "1", "a" * 10**6, "\0", "def", "x = [" * 3000, "lambda: " * 5000 + "1"):

@@ -67,3 +67,29 @@ def test_a_long_line_is_looked_at_once() -> None:
     began = time.process_time()
     assert MAGIC.match(" " * 200_000) is None
     assert time.process_time() - began < 2  # seconds of the processor; 27 when each space was begun with anew
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["limit += 1", "limit = limit + 1", "for n in range(3): limit += n", "print(limit)\nlimit = 7", "limit[0] = 1"],
+)
+def test_a_cell_that_uses_a_name_before_it_binds_it_gets_what_the_test_has_bound(source: str) -> None:
+    tests = left()
+    assert tests.wanted(answer(tests.question(source))) == [TEST]
+
+
+@pytest.mark.parametrize(
+    "source", ["limit = 2\nlimit += 1", "for limit in [1]: print(limit)", "limit = 1\nprint(limit)"]
+)
+def test_a_cell_that_binds_a_name_first_gets_nothing_of_the_test_s(source: str) -> None:
+    tests = left()
+    assert tests.wanted(answer(tests.question(source))) == []
+
+
+def test_what_a_test_needs_of_the_tests_above_it_runs_before_it() -> None:
+    base, other, outs = "base = [1, 2]\nassert f(1)", "other = 7", "outs = [f(n) for n in base]\nassert outs == [1, 4]"
+    tests = LeftByTests()
+    for source in (base, other, outs):
+        tests.note(source)
+    assert tests.wanted(answer(tests.question("print(outs)"))) == [base, outs]
+    assert tests.take(frozenset({"base"})) == []

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from autograder.execution.time_limit import PATIENCE, Budget
+from autograder.execution.time_limit import PATIENCE, Budget, a_few_times
 from autograder.model import Limits
 
 LIMITS = Limits(cell_time_s=10, total_time_s=25)
@@ -64,3 +64,21 @@ def test_all_cells_together_have_their_limits_too(share: float, spent: str, monk
     assert budget.starved == ("computing" not in spent)
     assert [round(a.computing_s) for a in allowed[:2]] == [10, 10]
     assert min(min(a.computing_s, a.waiting_s) for a in allowed) >= 1
+
+
+@pytest.mark.parametrize(
+    ("computed_s", "waited_s", "cell_s", "total_s", "cell_clock_s"),
+    [
+        (0.5, 1.0, 10, 10, 10),
+        (2.0, 20.0, 10, 10, 60),
+        (8.0, 10.0, 10, 24, 30),
+        (25.0, 75.0, 10, 25, 30),
+    ],
+)
+def test_another_run_may_take_a_few_times_as_long_as_the_first_and_no_longer_than_any(
+    computed_s: float, waited_s: float, cell_s: float, total_s: float, cell_clock_s: float
+) -> None:
+    limits = a_few_times(LIMITS, computed_s, waited_s)
+    assert (limits.cell_time_s, limits.total_time_s) == (cell_s, total_s)
+    assert limits.patience * limits.cell_time_s == pytest.approx(cell_clock_s)
+    assert limits.patience * total_s <= LIMITS.patience * LIMITS.total_time_s

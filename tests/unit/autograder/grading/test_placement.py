@@ -15,8 +15,8 @@ import pytest
 from autograder.course import Course
 from autograder.execution import Checks, Execution, Executor
 from autograder.execution.canary import FORGED
+from autograder.grading.along import bound_in
 from autograder.grading.placement import Modes, find_modes
-from autograder.grading.trial import _bound
 from autograder.model import CellSpec, Limits
 
 TESTS = {"a": "assert f() == 1\ntable = f()", "b": "assert table == 1", "c": "assert f() == 2"}
@@ -73,8 +73,22 @@ def _where(modes: Modes) -> tuple[set[str], set[str]]:
 def test_tests_that_can_run_apart_do_and_nothing_is_said(tmp_path: Path) -> None:
     modes, ran = _find(_course(tmp_path), lambda *_: "")
     assert (*_where(modes), modes.notes) == (set(TESTS), set(), ())
-    assert len(ran) == 1
+    assert [checks.guarded for checks in ran] == [set(), {"b"}], "what b asks of a is tried in the kernel, too"
     assert str(modes) == "isolated"
+
+
+def test_a_test_that_loses_points_of_the_solution_in_a_second_look_is_named_and_remembered(tmp_path: Path) -> None:
+    def ends(name: str, checks: Checks) -> str:
+        return "NameError: table" if name == "b" and checks.guarded == {"b"} else ""
+
+    course = _course(tmp_path)
+    modes, _ = _find(course, ends)
+    assert _where(modes) == (set(TESTS), set())
+    assert modes.lowered == {"lab": frozenset("b")}
+    (note,) = modes.notes
+    assert note.startswith("lab: 'b': the instructor's own notebook loses points in a second look")
+    again, ran = _find(course, ends)
+    assert (again, ran) == (modes, [])
 
 
 def test_a_test_whose_names_another_one_uses_goes_with_it(tmp_path: Path) -> None:
@@ -166,7 +180,7 @@ def test_what_was_kept_may_be_anything(kept: str, tmp_path: Path) -> None:
     ],
 )
 def test_names_that_a_cell_gives_a_meaning(source: str, names: set[str]) -> None:
-    assert _bound(source) == names
+    assert bound_in(source) == names
 
 
 LOCKED = "import numpy as np\nlimit = 3\n\ndef helper(x):\n    return np.abs(x)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 from autograder.course import nbgrader_points
 from autograder.execution import Checks, Execution
 from autograder.execution.results import Report
-from autograder.grading.second_look import second_look
+from autograder.grading.second_look import About, second_look
 from autograder.model import CellScore
 
 
@@ -26,7 +26,7 @@ def looked(
     other: Sequence[CellScore],
     *,
     forged: bool = False,
-    hiding: Collection[str] = (),
+    about: About | None = None,
 ) -> tuple[list[float | None], list[str], list[Checks]]:
     asked: list[Checks] = []
 
@@ -36,7 +36,7 @@ def looked(
 
     names = frozenset(score.grade_id for score in first)
     execution = Execution(nbformat.v4.new_notebook(), True, isolated=names, reports={report.grade_id: report})
-    counted, said = second_look(execution, first, Checks(isolated=names), again, hiding)
+    counted, said = second_look(execution, first, Checks(isolated=names), again, about or About())
     return [score.points for score in counted], said, asked
 
 
@@ -66,7 +66,7 @@ def test_where_the_test_may_mean_less_apart_the_lower_one_counts(why: str, other
 
 
 def test_a_number_that_the_kernel_gives_spells_out_no_hidden_line() -> None:
-    points, said, _ = looked(Report("x", altered=True), scores(x=2.0), scores(x=0.20181), hiding={"x"})
+    points, said, _ = looked(Report("x", altered=True), scores(x=2.0), scores(x=0.20181), about=About(frozenset("x")))
     assert points == [0.0]
     assert said == ["'x': an argument of the test was changed: graded in the student's kernel: 0 of 2, 2 apart from it"]
 
@@ -82,9 +82,25 @@ def test_tests_with_hidden_lines_are_run_again_alone() -> None:
 
     reports = {name: Report(name, altered=True) for name in "xy"}
     first = Execution(nbformat.v4.new_notebook(), True, isolated=frozenset("xy"), reports=reports)
-    counted, _ = second_look(first, scores(x=2.0, y=2.0), Checks(isolated=frozenset("xy")), again, {"y"})
+    counted, _ = second_look(
+        first, scores(x=2.0, y=2.0), Checks(isolated=frozenset("xy")), again, About(frozenset("y"))
+    )
     assert ran == [frozenset("x"), frozenset("y")]
     assert [score.points for score in counted] == [1.0, 0.0]
+
+
+def test_a_test_takes_along_those_whose_hidden_lines_it_needs_and_is_one_of_them() -> None:
+    about = About(frozenset("y"), {"x": frozenset("y")})
+    points, _, asked = looked(Report("x", altered=True), scores(x=2.0, y=2.0, z=2.0), scores(x=1.0, y=0.0), about=about)
+    assert (set(asked[0].isolated), set(asked[0].guarded)) == ({"z"}, {"x"})
+    assert points == [0.0, 2.0, 2.0], "of x as of a test with hidden lines, of y nothing was asked"
+
+
+def test_no_loss_counts_where_the_instructor_s_own_notebook_has_one() -> None:
+    about = About(lowered=frozenset("x"))
+    assert looked(Report("x", altered=True), scores(x=2.0), scores(x=0.0), about=about) == ([2.0], [], [])
+    points, said, _ = looked(Report("x", met=True), scores(x=1.0), scores(x=2.0), about=about)
+    assert (points, len(said)) == ([1.0], 1)
 
 
 def test_a_cell_that_a_person_grades_is_left_alone() -> None:
@@ -99,7 +115,7 @@ def test_what_is_stored_gives_nbgrader_the_points_that_count_and_says_nothing_of
     there = [replace(scores(x=1.0)[0], message="hidden: 42", cases=({"passed": False},))]
     other = Execution(nbformat.v4.new_notebook(), True)
     (score,), _ = second_look(
-        first, scores(x=2.0), Checks(isolated=frozenset("x")), lambda _checks, alone: (other, there), ()
+        first, scores(x=2.0), Checks(isolated=frozenset("x")), lambda _checks, alone: (other, there), About()
     )
     assert nbgrader_points(notebook.cells[0]) == score.points == 1.0
     assert "42" not in str(notebook) + str(score)

@@ -1,0 +1,53 @@
+"""A second look at the instructor's own solution takes nothing from it, and holds up nobody."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from tests.system.foreign import Foreign, points
+
+ANSWER = "def squares(xs):\n    ### BEGIN SOLUTION\n    return [x * x for x in xs]\n    ### END SOLUTION\n"
+SOLVED = "def squares(xs): return [x * x for x in xs]"
+ARRAYS = """
+import numpy as np
+def squares(xs): return xs ** 2 if isinstance(xs, np.ndarray) else [x * x for x in xs]
+"""
+WRITES = {
+    "base": "import numpy as np\nx = np.arange(3.0)\nfirst = [1, 2]\nassert np.allclose(squares(x), x * x)",
+    "outs": "outs = [squares([n]) for n in first]\nassert outs == [[1], [4]]",
+    "adds": "assert len(squares(x)) == 3\nx += 1\nassert np.allclose(squares(x), [1, 4, 9])",
+    "uses": "xs = [1, 2]\nfound = squares(xs)\nxs.append(0)\nassert [[n] for n in found] == outs",
+    "table": "table = {1: 1}\n### BEGIN HIDDEN TESTS\ntable[12] = 144\n### END HIDDEN TESTS\nassert squares([1])",
+    "hidden": "xs = [1, 12]\nfound = squares(xs)\nxs.append(0)\nassert found == [table[1], table[12]]",
+}
+SLOW = {name: f"assert squares([{n}]) == [{n * n}]" for name, n in (("a", 2), ("b", 3))}
+SLEEPS = """
+import sys, time
+def squares(xs):
+    if "boundary" not in sys._getframe(1).f_code.co_filename:
+        time.sleep(60)
+    xs.append(0)
+    return [x * x for x in xs[:-1]]
+"""
+
+
+def test_the_instructor_s_own_solution_loses_nothing(tmp_path: Path) -> None:
+    course = Foreign(tmp_path, WRITES, answer=ANSWER)
+    course.hand_in("honest", SOLVED)
+    course.hand_in("arrays", ARRAYS)
+    outcomes = course.grade()
+    assert course.isolated() == set(WRITES)
+    for student in ("honest", "arrays"):
+        assert points(outcomes[student]) == dict.fromkeys(WRITES, 1.0)
+        assert outcomes[student].result.messages == ()
+
+
+def test_a_second_look_takes_a_few_times_as_long_as_the_first_run_at_most_and_says_so(tmp_path: Path) -> None:
+    course = Foreign(tmp_path, SLOW, answer=ANSWER)
+    course.hand_in("slow", SLEEPS)
+    began = time.monotonic()
+    outcome = course.grade()["slow"]
+    assert time.monotonic() - began < 55  # seconds; about 20 here, and 90 for each test before
+    assert points(outcome) == dict.fromkeys(SLOW, 0.0)
+    assert any("took much longer there and was stopped" in message for message in outcome.result.messages)
