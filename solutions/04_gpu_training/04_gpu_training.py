@@ -1700,7 +1700,7 @@ with check.case("looking at the accuracy keeps no graph", hint="evaluate under t
 ### BEGIN HIDDEN TESTS
 
 
-def reference(inputs, classes, epochs, batch_size, seed, lr=0.1, layers=5):
+def reference(inputs, classes, epochs, batch_size, seed, lr=0.1, layers=5, prepare=copied):
     """Return losses, accuracies and last weights of the same training, written another way."""
     torch.manual_seed(2)
     model = torch.nn.Sequential(
@@ -1708,7 +1708,7 @@ def reference(inputs, classes, epochs, batch_size, seed, lr=0.1, layers=5):
         torch.nn.Flatten(), torch.nn.Linear(128, 10),
     )  # fmt: skip
     optimizer = torch.optim.SGD(model.parameters(), lr=lr, momentum=0.9)
-    generator, x, network = torch.Generator().manual_seed(seed), copied(inputs), model[:layers]
+    generator, x, network = torch.Generator().manual_seed(seed), prepare(inputs), model[:layers]
     losses, accuracies = [], []
     for _ in range(epochs):
         order, summed = torch.randperm(len(x), generator=generator), 0.0
@@ -1746,9 +1746,13 @@ with check.hidden_case(
     hint="use the arguments, not the functions of the notebook",
 ):
     double, parts = check.counted(lambda tensor: 2.0 * tensor), (images[:32], labels[:32])
-    model, optimizer = make_training(0, "cpu")
-    fast_training(model, optimizer, *parts, "cpu", epochs=1, batch_size=16, prepare=double)
+    model, optimizer = make_training(2, "cpu")
+    history = fast_training(
+        model, optimizer, *parts, "cpu", epochs=1, batch_size=16, prepare=double
+    )
     check.equal(double.count, 1, name="calls of prepare")
+    losses, *_ = reference(*parts, 1, 16, 0, prepare=lambda tensor: 2.0 * tensor)
+    check.close(history["loss"], losses, rtol=1e-3, name="loss of the images that it prepared")
 with check.hidden_case(
     "what is trained and looked at is what capture returned",
     hint="go through the graph, not past it, in training and when you look at the accuracy",
