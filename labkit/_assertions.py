@@ -50,15 +50,24 @@ class Mismatch(AssertionError):
 
 # -------------------------------------------------------------------------------------------------------------- numbers
 def compare(
-    got: object, want: object, *, rtol: float, atol: float, dtype: str = "", name: str = "", hint: str = ""
+    got: object,
+    want: object,
+    *,
+    rtol: float,
+    atol: float,
+    dtype: str = "",
+    infinite: bool = False,
+    name: str = "",
+    hint: str = "",
 ) -> None:
-    """Expect numbers of one shape within atol + rtol * |want|; NaN agrees with nothing, infinity only with itself."""
+    """Expect numbers of one shape within atol + rtol * |want|; NaN agrees with nothing, infinity only if asked for."""
     got = local(got)
     target = as_array(want, "numbers", _REFERENCE, "")
     found = as_array(got, form(target.shape), name, hint)
     expect_shape(found, target.shape, name, hint)
     if dtype and dtype_name(got) != dtype:
         raise Mismatch(sentence(name, f"dtype {dtype}", dtype_name(got) or describe(got)), hint)
+    _refuse_unusable(target, infinite, name, hint)
     agree = found == target
     if rtol or atol:  # without a tolerance, integers beyond float64 stay exact
         wide = np.result_type(found, target, np.float64)
@@ -92,13 +101,19 @@ def expect_shape(found: Array, wanted: tuple[int, ...], name: str, hint: str) ->
         raise Mismatch(sentence(name, *words), hint)
 
 
+def _refuse_unusable(target: Array, infinite: bool, name: str, hint: str) -> None:
+    """Raise Mismatch where nothing can be compared: what a test derives from reported numbers may have overflowed."""
+    unusable = np.isnan(target) if infinite else ~np.isfinite(target)
+    if unusable.any():
+        index = tuple(int(i) for i in np.argwhere(unusable)[0])
+        raise Mismatch(sentence(name, f"a number{at(index)} to compare with", f"{target[index]:g} there"), hint)
+
+
 def _expect_all(agree: Any, found: Array, target: Array, name: str, hint: str) -> None:
     wrong = ~np.asarray(agree)
     if not wrong.any():
         return
     index = tuple(int(i) for i in np.argwhere(wrong)[0])
-    if np.isnan(target[index]):
-        raise Mismatch(sentence(name, f"a number{at(index)} to compare with", "nan there"), hint)
     many = f" ({int(wrong.sum())} of {wrong.size} values differ)" if wrong.size > 1 else ""
     wanted, came = digits(target[index], found[index])
     raise Mismatch(sentence(name, wanted + at(index), came) + many, hint)

@@ -146,15 +146,18 @@ def close(
     rtol: float = 1e-5,
     atol: float = 1e-8,
     dtype: str = "",
+    infinite: bool = False,
     name: str = "",
     hint: str = "",
 ) -> None:
     """Expect numbers of the same shape, finite and within atol + rtol * |want|, element by element.
 
     got and want: a number, nested lists, a NumPy array, or a PyTorch, TensorFlow or Keras tensor; booleans count as 0
-    and 1. dtype, for example "float32", is asked for only if given. An infinity agrees with the same infinity.
+    and 1. dtype, for example "float32", is asked for only if given. An infinity in want is refused: it may come from
+    numbers that the student's code reported, and agreeing with it proves nothing. With infinite=True an infinity
+    agrees with the same infinity. NaN agrees with nothing; `equal` compares it.
     """
-    compare(got, want, rtol=rtol, atol=atol, dtype=dtype, name=name, hint=hint)
+    compare(got, want, rtol=rtol, atol=atol, dtype=dtype, infinite=infinite, name=name, hint=hint)
 
 
 def shape(got: object, want: tuple[int, ...], *, name: str = "", hint: str = "") -> None:

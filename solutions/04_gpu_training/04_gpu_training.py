@@ -1082,6 +1082,16 @@ def some_batches(*sizes):
     ]
 
 
+def drawn(seed, model):
+    """Return the parameters of make_training(seed), drawn here; expect that the model has them."""
+    torch.manual_seed(seed)
+    layers = torch.nn.Conv2d(1, 8, 3, padding=1), torch.nn.Linear(128, 10)
+    own = [part.detach() for layer in layers for part in layer.parameters()]
+    for theirs, part in zip(list(model.parameters()), own, strict=True):
+        check.close(theirs.detach(), part, rtol=1e-6, name="a parameter at the start")
+    return own
+
+
 def twin_epoch(parameters, batches, lr=0.1):
     """Train copies of the parameters by hand; return the mean loss and the parameters."""
     parts = [part.clone().requires_grad_() for part in parameters]
@@ -1100,15 +1110,22 @@ def twin_epoch(parameters, batches, lr=0.1):
 def both(*sizes, seed=0):
     """Train the student's way and by hand; return loss and parameters of both."""
     model, optimizer = make_training(seed, "cpu")
-    expected = twin_epoch([part.detach() for part in model.parameters()], some_batches(*sizes))
+    expected = twin_epoch(drawn(seed, model), some_batches(*sizes))
     loss = train_epoch(model, optimizer, some_batches(*sizes), "cpu")
     return loss, [part.detach() for part in model.parameters()], *expected
 
 
-def expect_trained(parameters, before):
-    """Expect that the linear layer has moved: whatever else holds, holds for a loop that trains."""
-    far = float((parameters[2] - before[2]).abs().max())
-    check.at_least(far, 1e-3, name="how far weights moved", hint="backward, and optimizer.step()")
+def expect_trained(weights, wanted, before):
+    """Expect a step of the linear layer along the right one: so moves only a loop that trains.
+
+    What other cases ask for, its length to the last digit and clean gradients, is not asked again.
+    """
+    step, right = (weights - before).flatten(), (wanted - before).flatten()
+    along = float(step @ right) / float(right @ right)
+    hint = "backward, and optimizer.step()"
+    check.at_least(along, 0.3, name="way along the step by hand, as a share of it", hint=hint)
+    along = float(torch.nn.functional.cosine_similarity(step, right, dim=0))
+    check.at_least(along, 0.7, name="cosine of the angle to the step by hand", hint=hint)
 
 
 def count_on_meta(*sizes):
@@ -1117,12 +1134,13 @@ def count_on_meta(*sizes):
     `count.computed` counts as `count.operations` does, and computes the numbers beside it.
     """
     (model, optimizer), (first, _) = make_training(0, "meta"), make_training(0, "cpu")
-    here, weights, *_ = both(*sizes)
+    start = drawn(0, first)
+    here, weights, _, want = both(*sizes)
     seen = count.computed(train_epoch, model, optimizer, some_batches(*sizes), "meta", start=first)
     hint = "do the same on every device"
     check.close(seen["returned"], float(here), rtol=1e-4, name="loss there and here", hint=hint)
     check.close(seen["parameters"][2], weights[2], atol=1e-5, name="weights there", hint=hint)
-    expect_trained(seen["parameters"], [part.detach() for part in first.parameters()])
+    expect_trained(weights[2], want[2], start[2])
     return seen["counts"]
 
 
@@ -1171,18 +1189,18 @@ with check.hidden_case(
     "the mean is a tensor without a graph",
     hint="detach the loss before you add it: else every batch's graph stays in memory",
 ):
-    first = [part.detach() for part in make_training(1, "cpu")[0].parameters()]
-    computed, weights, *_ = both(4, 4, seed=1)
+    first = drawn(1, make_training(1, "cpu")[0])
+    computed, weights, _, want = both(4, 4, seed=1)
     check.equal(computed.requires_grad, False, name="requires_grad")
     check.shape(computed, (), name="loss")
-    expect_trained(weights, first)
+    expect_trained(weights[2], want[2], first[2])
 with check.hidden_case(
     "the mean is in float32",
     hint="torch.zeros((), device=device) is float32; some devices have nothing wider",
 ):
     given = some_batches(4, 3)
     model, optimizer = make_training(1, "cpu")
-    start = [part.detach().clone() for part in model.parameters()]
+    start = drawn(1, model)
     mean = train_epoch(model, optimizer, given, "cpu")
     check.close(mean, twin_epoch(start, given)[0], rtol=1e-4, dtype="float32", name="loss")
 with check.hidden_case(
@@ -1196,7 +1214,7 @@ with check.hidden_case(
     hint="it has a rate of its own and remembers earlier steps: make none yourself",
 ):
     model, optimizer = make_training(4, "cpu", lr=0.02)
-    first, batches = [part.detach().clone() for part in model.parameters()], some_batches(6, 3, 4)
+    first, batches = drawn(4, model), some_batches(6, 3, 4)
     expected, wanted = twin_epoch(first, batches, lr=0.02)
     early, late = (train_epoch(model, optimizer, b, "cpu") for b in (batches[:2], batches[2:]))
     check.close((9 * early + 4 * late) / 13, expected, rtol=1e-4, name="loss over both epochs")
@@ -1207,7 +1225,7 @@ with check.hidden_case(
     hint="zero_grad before each backward pass: the model may come with old gradients",
 ):
     model, optimizer = make_training(2, "cpu", old=1.0)
-    first = [part.detach().clone() for part in model.parameters()]
+    first = drawn(2, model)
     train_epoch(model, optimizer, some_batches(5, 3), "cpu")
     _, wanted = twin_epoch(first, some_batches(5, 3))
     found = [part.detach() for part in model.parameters()]
@@ -1682,7 +1700,7 @@ with check.case("looking at the accuracy keeps no graph", hint="evaluate under t
 ### BEGIN HIDDEN TESTS
 
 
-def reference(inputs, classes, epochs, batch_size, seed, lr=0.1, layers=5):
+def reference(inputs, classes, epochs, batch_size, seed, lr=0.1, layers=5, prepare=copied):
     """Return losses, accuracies and last weights of the same training, written another way."""
     torch.manual_seed(2)
     model = torch.nn.Sequential(
@@ -1690,7 +1708,7 @@ def reference(inputs, classes, epochs, batch_size, seed, lr=0.1, layers=5):
         torch.nn.Flatten(), torch.nn.Linear(128, 10),
     )  # fmt: skip
     optimizer = torch.optim.SGD(model.parameters(), lr=lr, momentum=0.9)
-    generator, x, network = torch.Generator().manual_seed(seed), copied(inputs), model[:layers]
+    generator, x, network = torch.Generator().manual_seed(seed), prepare(inputs), model[:layers]
     losses, accuracies = [], []
     for _ in range(epochs):
         order, summed = torch.randperm(len(x), generator=generator), 0.0
@@ -1728,9 +1746,13 @@ with check.hidden_case(
     hint="use the arguments, not the functions of the notebook",
 ):
     double, parts = check.counted(lambda tensor: 2.0 * tensor), (images[:32], labels[:32])
-    model, optimizer = make_training(0, "cpu")
-    fast_training(model, optimizer, *parts, "cpu", epochs=1, batch_size=16, prepare=double)
+    model, optimizer = make_training(2, "cpu")
+    history = fast_training(
+        model, optimizer, *parts, "cpu", epochs=1, batch_size=16, prepare=double
+    )
     check.equal(double.count, 1, name="calls of prepare")
+    losses, *_ = reference(*parts, 1, 16, 0, prepare=lambda tensor: 2.0 * tensor)
+    check.close(history["loss"], losses, rtol=1e-3, name="loss of the images that it prepared")
 with check.hidden_case(
     "what is trained and looked at is what capture returned",
     hint="go through the graph, not past it, in training and when you look at the accuracy",

@@ -1299,16 +1299,28 @@ def parameters(net):
     return [p.detach().clone() for layer in layers for p in (layer.weight, layer.bias)]
 
 
-def float32_steps(start, lr, steps=1):
-    """Return the losses of plain SGD in float32 and where it ends, without clipping."""
+def drawn(seed, net):
+    """Return the parameters of Reader(seed), drawn here; expect that the network has them."""
+    torch.manual_seed(seed)
+    layers = nn.Linear(64, 128), nn.Linear(128, 10)
+    own = [p.detach() for layer in layers for p in layer.parameters()]
+    for theirs, values in zip(parameters(net), own, strict=True):
+        check.close(theirs, values, rtol=1e-6, name="a parameter at the start")
+    return own
+
+
+def float32_steps(start, lr, steps=1, max_norm=math.inf, pixels=images):
+    """Return the losses of plain SGD in float32 with clipped gradients, and where it ends."""
     values, losses = [p.clone().requires_grad_() for p in start], []
     for _ in range(steps):
         w1, b1, w2, b2 = values
         loss = nn.functional.cross_entropy(
-            nn.functional.relu(images @ w1.T + b1) @ w2.T + b2, labels
+            nn.functional.relu(pixels @ w1.T + b1) @ w2.T + b2, labels
         )
-        moved = zip(values, torch.autograd.grad(loss, values), strict=True)
-        values = [(v - lr * g).detach().requires_grad_() for v, g in moved]
+        gradients = torch.autograd.grad(loss, values)
+        norm = math.sqrt(sum(float((g**2).sum()) for g in gradients))
+        rate, pairs = lr * min(1.0, max_norm / norm), zip(values, gradients, strict=True)
+        values = [(v - rate * g).detach().requires_grad_() for v, g in pairs]
         losses.append(loss.item())
     return losses, [v.detach() for v in values]
 
@@ -1316,6 +1328,20 @@ def float32_steps(start, lr, steps=1):
 def distance(now, before):
     """Return how far all parameters together have moved."""
     return float(sum(((a - b) ** 2).sum() for a, b in zip(now, before, strict=True)) ** 0.5)
+
+
+def expect_direction(now, wanted, start):
+    """Expect a step that goes where the clipped float32 gradient points, whatever its length.
+
+    16 bits turn it by a few hundredths; the cosine of that is above 0.99.
+    """
+    step, right = (
+        torch.cat([(a - b).flatten() for a, b in zip(end, start, strict=True)])
+        for end in (now, wanted)
+    )
+    along = float(nn.functional.cosine_similarity(step, right, dim=0))
+    name = "cosine of the angle between the step and float32's"
+    check.at_least(along, 0.9, name=name, hint="backward, and scaler.step(optimizer)")
 
 
 def loss_in(dtype, start, pixels):
@@ -1330,13 +1356,15 @@ def expect_forward_in(dtype, other, name):
     away, apart, pixels = 0.0, 0.0, 30 * images  # large logits show how they are rounded
     for seed in range(10, 14):
         net, optimizer = new_reader(seed, lr=0.1)
-        start, scaler = parameters(net), new_scaler(dtype, scale=1.0)
+        start, scaler = drawn(seed, net), new_scaler(dtype, scale=1.0)
         wanted = loss_in(dtype, start, pixels)
         found = float(train_step(net, optimizer, scaler, pixels, labels, dtype))
         away += abs(found - wanted)
         apart += abs(loss_in(other, start, pixels) - wanted)
         check.equal(net.hidden.weight.dtype, torch.float32, name="dtype of the weights")
-        check.at_least(distance(parameters(net), start), 1e-3, name="length of the step")
+        now = parameters(net)
+        check.at_least(distance(now, start), 1e-3, name="length of the step")
+        expect_direction(now, float32_steps(start, 0.1, pixels=pixels)[1], start)
     check.at_most(away / apart, 0.25, name=name)
 
 
@@ -1353,21 +1381,24 @@ with check.case(
 ):
     for dtype in (torch.bfloat16, torch.float16):
         net, optimizer = new_reader(2, lr=0.1)
-        begin = parameters(net)
-        losses, _ = float32_steps(begin, 0.1)
+        begin = drawn(2, net)
+        losses, wanted = float32_steps(begin, 0.1)
         found = train_step(net, optimizer, new_scaler(dtype), images, labels, dtype)
         check.close(found, losses[0], rtol=0.01, name="loss")
         check.at_least(distance(parameters(net), begin), 1e-3, name="length of the step")
+        expect_direction(parameters(net), wanted, begin)
 with check.case(
     "gradients are clipped after they are unscaled",
     hint="scaler.unscale_(optimizer) first, clip_grad_norm_ second, scaler.step third",
     weight=2,
 ):
     net, optimizer = new_reader(3, lr=1.0, momentum=0.0)
-    start = parameters(net)
+    start = drawn(3, net)
     train_step(net, optimizer, new_scaler(torch.float16), images, labels, torch.float16, 0.01)
     # A step of plain SGD with rate 1 is as long as its gradient.
     check.close(distance(parameters(net), start), 0.01, rtol=0.01, name="length of the step")
+    _, wanted = float32_steps(start, 1.0, max_norm=0.01)
+    expect_direction(parameters(net), wanted, start)
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "an infinite gradient: the step is skipped and the scale halved",
@@ -1375,12 +1406,15 @@ with check.hidden_case(
     weight=2,
 ):
     net, optimizer = new_reader(4, lr=0.1)
-    scaler, start = new_scaler(torch.float16, scale=1024.0), parameters(net)
+    scaler, start = new_scaler(torch.float16, scale=1024.0), drawn(4, net)
     train_step(net, optimizer, scaler, images * 1e6, labels, torch.float16)
     check.close(distance(parameters(net), start), 0.0, name="length of the step")
     check.close(scaler.get_scale(), 512.0, name="scale")
+    # What is skipped has to be a step: with other images the same network takes it.
+    train_step(net, optimizer, scaler, images, labels, torch.float16)
+    expect_direction(parameters(net), float32_steps(start, 0.1)[1], start)
     net, optimizer = new_reader(4, lr=0.1)
-    scaler, start = new_scaler(torch.float16, scale=2.0**30), parameters(net)
+    scaler, start = new_scaler(torch.float16, scale=2.0**30), drawn(4, net)
     loss = train_step(net, optimizer, scaler, images, labels, torch.float16)
     check.true(math.isfinite(loss), "a finite loss, whose gradients are too large times the scale")
     check.close(distance(parameters(net), start), 0.0, name="length of that step")
@@ -1390,22 +1424,25 @@ with check.hidden_case(
     weight=0.5,
 ):
     net, optimizer = new_reader(6, lr=1.0, momentum=0.0)
-    start, scaler = parameters(net), new_scaler(torch.float32)
+    start, scaler = drawn(6, net), new_scaler(torch.float32)
     train_step(net, optimizer, scaler, 30 * images, labels, torch.float32)
     check.close(distance(parameters(net), start), 1.0, rtol=0.01, name="length of the step")
+    end = float32_steps(start, 1.0, max_norm=1.0, pixels=30 * images)[1]
+    expect_direction(parameters(net), end, start)
 with check.hidden_case("good steps let the scale grow", hint="scaler.update() after every step"):
-    net, optimizer = new_reader(5, lr=0.1)
-    scaler = new_scaler(torch.float16, scale=256.0, growth_interval=2)
+    net, optimizer = new_reader(5, lr=0.1, momentum=0.0)
+    scaler, start = new_scaler(torch.float16, scale=256.0, growth_interval=2), drawn(5, net)
     for _ in range(2):
         train_step(net, optimizer, scaler, images, labels, torch.float16)
     check.close(scaler.get_scale(), 512.0, name="scale")
+    expect_direction(parameters(net), float32_steps(start, 0.1, steps=2)[1], start)
 # Two steps of 0.5 move by about 0.5; rounding to bfloat16 changes that by less than 1 % of it.
 with check.hidden_case(
     "two steps end where float32 ends", hint="optimizer.zero_grad() at the start of every step"
 ):
     for dtype in (torch.bfloat16, torch.float32):
         net, optimizer = new_reader(6, lr=0.5, momentum=0.0)
-        start = parameters(net)
+        start = drawn(6, net)
         _, wanted = float32_steps(start, 0.5, steps=2)
         for _ in range(2):
             train_step(net, optimizer, new_scaler(dtype), images, labels, dtype, 100.0)

@@ -75,8 +75,8 @@ def test_two_shapes_never_agree(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]
         ([], [1.0], "f: expected shape (1,), got (0,)"),
         ([1.0, math.nan], [1.0, 2.0], "f: expected 2 at [1], got nan (1 of 2 values differ)"),
         ([math.inf], [1.0], "f: expected 1 at [0], got inf"),
-        ([5.0], [math.inf], "f: expected inf at [0], got 5"),
-        ([-math.inf], [math.inf], "f: expected inf at [0], got -inf"),
+        ([5.0], [math.inf], "f: expected a number at [0] to compare with, got inf there"),
+        ([-math.inf], [1.0, -math.inf], "f: expected shape (2,), got (1,)"),
         ([1.0], [math.nan], "f: expected a number at [0] to compare with, got nan there"),
         ([True, False], [1.0, 2.0], "f: expected 2 at [1], got False (1 of 2 values differ)"),
         ([1.0, 2 + 1j], [1.0, 2.0], "f: expected 2 at [1], got 2+1j (1 of 2 values differ)"),
@@ -90,6 +90,16 @@ def test_two_shapes_never_agree(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]
 )
 def test_each_kind_of_difference_has_its_sentence(got: object, want: object, text: str) -> None:
     assert message(close, got, want, rtol=0.0, name="f").startswith(text)
+
+
+def test_an_infinity_is_compared_only_if_the_test_asks_for_it() -> None:
+    text = "f: expected a number at [1] to compare with, got -inf there"
+    assert message(close, [1.0, -math.inf], [1.0, -math.inf], name="f") == text
+    close([1.0, -math.inf], [1.0, -math.inf], infinite=True)
+    assert message(close, [5.0], [math.inf], infinite=True, name="f") == "f: expected inf at [0], got 5"
+    assert message(close, [-math.inf], [math.inf], infinite=True, name="f") == "f: expected inf at [0], got -inf"
+    text = "expected a number to compare with, got nan there"
+    assert message(close, math.nan, math.nan, infinite=True) == text
 
 
 def test_the_hint_of_the_check_is_kept() -> None:
