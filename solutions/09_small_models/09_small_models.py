@@ -1868,7 +1868,7 @@ check.score(1)
 # A *tensor contraction layer* (Kossaifi et al. 2017)
 # first makes each axis shorter, by a small matrix of its own.
 #
-# `contract(x, factors)` takes a tensor `(n, d1, ..., dk)`
+# `contract(x, factors)` takes a tensor `(n, d1, ..., dk)`, n may be 0,
 # and a list of $k \ge 1$ tensors of `x`'s dtype, the $i$-th of shape
 # `(r_i, d_i)`, and returns
 #
@@ -2052,7 +2052,7 @@ check.score(1)
 #
 # | road | file | who runs it |
 # |---|---|---|
-# | `torch.export` | `.pt2` | PyTorch, ExecuTorch on phones |
+# | `torch.export` | `.pt2` | PyTorch; lowered to `.pte`, ExecuTorch on phones |
 # | TorchAO | weights in a state dict | PyTorch, with kernels for int8 and int4 |
 # | ONNX | `.onnx` | ONNX Runtime: servers, phones, browsers (JavaScript) |
 # | LiteRT | `.tflite` | Android, iOS, microcontrollers |
@@ -2532,7 +2532,7 @@ result_card(
 # * Integers are exact: a sum of products has one value, in any order.
 #   Only the last rounding differs between runtimes.
 # * Channels, not single weights, make a network faster, in steps of the hardware's width.
-# * A teacher's answers are richer than labels, and it answers to anything.
+# * A teacher's answers are richer than labels, and it answers anything.
 # * Bytes, time and accuracy are three axes. Report all of them, and the device.
 #
 # The next lab uses many machines that need not talk to each other at all.
