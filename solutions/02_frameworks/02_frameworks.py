@@ -1974,7 +1974,7 @@ def start_of_both(body, head, seed, head_seed):
 
 
 def expect_trained(head, features, linear, epochs, lr=0.05):
-    """Expect that the head went where our own goes: whatever else holds, holds for one that was trained.
+    """Expect that the head went where our own goes: what else holds is of one that was trained.
 
     Another order of the images turns the way a little, features of training mode turn it further.
     """
