@@ -82,6 +82,7 @@ def _run(
     """
     given, left = dict(given or {}), left or Left()
     left.begin(given.get("cells", ()), {*given.get("theirs", ()), *given.pop("live", ())})
+    look = given.pop("look", False)
     peer.begin(end.cell, holds=left.holds)
     tests.begin(peer)
     check.begin()
@@ -93,8 +94,8 @@ def _run(
         try:
             with end.awaited(peer), everywhere(peer, tests, source):
                 with contextlib.redirect_stdout(io.StringIO()):
-                    result |= names.give(given, source)
-                    if given.get("look"):
+                    result |= names.give(given, source, look=look)
+                    if look:
                         tests.begin(peer)  # what was looked at until now the test itself may never meet
                 value = _executed(source, names, space)
             result |= {"bundle": _bundle(value)}
@@ -138,17 +139,16 @@ class _Names(dict[str, Any]):
         names.asked = self.asked
         return names
 
-    def give(self, given: Mapping[str, Any], source: str) -> dict[str, list[str]]:
-        """Give the test what the locked cells and the tests above give it; return what `run_cells` reports of that."""
+    def give(self, given: Mapping[str, Any], source: str, *, look: bool) -> dict[str, list[str]]:
+        """Give the test what the locked cells and the tests above give it; return what there is to report of that."""
 
         def make() -> Mapping[str, Any]:
-            about = {key: value for key, value in given.items() if key != "look"}
-            return trusted_names(**about, test=source, beneath=self.below()) if given else {}
+            return trusted_names(**given, test=source, beneath=self.below()) if given else {}
 
         made = make()
         self.update(made)
         self.update(self._left.values)  # what came of a test above, and not what its text alone would give
-        if not given.get("look"):
+        if not look:
             return {}
         differ, less = drifted({n: made[n] for n in made.keys() - self._left.values}, self._of_kernel, make)
         return {"differ": differ, "less": less}

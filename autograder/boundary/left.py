@@ -42,7 +42,7 @@ class Left:
     def note(self, shown: str, space: Mapping[str, Any]) -> None:
         """Keep what a test has bound. shown: what given.left_by_test returns of it, as it stands in given cells."""
         self._by[shown] = {name: space.get(name, _Unbound) for name in _data(shown)}
-        self.holds = not all(is_plain(v) for some in self._by.values() for v in some.values() if v is not _Unbound)
+        self.holds = self.holds or not all(is_plain(v) for v in self._by[shown].values() if v is not _Unbound)
 
     def bound(self, shown: str) -> list[str]:
         """Return the names that are kept of this test, or were not bound."""
