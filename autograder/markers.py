@@ -15,6 +15,7 @@ from autograder.notebook import metadata_of
 __all__ = [
     "BEGIN_HIDDEN",
     "BEGIN_SOLUTION",
+    "CHECK",
     "DELIMITERS",
     "END_HIDDEN",
     "END_SOLUTION",
@@ -30,7 +31,9 @@ BEGIN_SOLUTION, END_SOLUTION = "### BEGIN SOLUTION", "### END SOLUTION"
 BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 DELIMITERS = ("BEGIN HIDDEN TESTS", "END HIDDEN TESTS")
 """What nbgrader's ClearHiddenTests looks for, anywhere in a line, unless a course says otherwise."""
-EXPLORE = "# explore: change anything here; this cell is not run when your work is graded"
+EXPLORE = "# explore: change anything here; this cell is not run when work is graded"
+CHECK = "# check of {points}: run this cell, or open it to read what it asks"
+"""What a folded test cell shows of itself: JupyterLab shows the first line."""
 TASK = re.compile(r"^### (Task \d+)\. ", re.MULTILINE)
 _HEADING = re.compile(r"^#{1,3} .*$", re.MULTILINE)
 _WRITTEN = "_Write your answer here._"

@@ -13,9 +13,9 @@ from typing import Any
 import nbformat
 
 from autograder.course import Course, release_version
-from autograder.errors import SourceError
+from autograder.errors import SourceError, counted
 from autograder.files import write_whole
-from autograder.markers import EXPLORE
+from autograder.markers import CHECK, EXPLORE
 from autograder.notebook import read_notebook_text
 from autograder.release import lint
 from autograder.release.source import MARKER, LabSource, SourceCell, read_source
@@ -126,10 +126,16 @@ def _to_cell(cell: SourceCell, cell_id: str) -> nbformat.NotebookNode:
     if cell.cell_type == "markdown":
         node = nbformat.v4.new_markdown_cell(cell.source)
     else:
-        node = nbformat.v4.new_code_cell(f"{EXPLORE}\n{cell.source}" if cell.explore else cell.source)
+        node = nbformat.v4.new_code_cell("\n".join([*_header(cell), cell.source]))
     node.id = cell_id
     node.metadata = nbformat.from_dict(_metadata(cell))
     return node
+
+
+def _header(cell: SourceCell) -> list[str]:
+    if cell.explore:
+        return [EXPLORE]
+    return [CHECK.format(points=counted(cell.points, "point"))] if cell.test else []
 
 
 def _metadata(cell: SourceCell) -> dict[str, Any]:
@@ -147,7 +153,9 @@ def _metadata(cell: SourceCell) -> dict[str, Any]:
         "solution": cell.solution,
         "task": False,
     }
-    return {"nbgrader": nbgrader | ({"points": cell.points} if cell.grade else {})}
+    # A check is longer than the answer it asks for: folded, it leaves the task in sight, and opens with a click.
+    folded = {"jupyter": {"source_hidden": True}} if cell.test and cell.cell_type == "code" else {}
+    return {"nbgrader": nbgrader | ({"points": cell.points} if cell.grade else {}), **folded}
 
 
 def _cell_ids(source: LabSource) -> list[str]:

@@ -48,6 +48,8 @@ def test_students_receive_stubs_visible_tests_and_metadata(lab: WriteLab) -> Non
     assert test.source.endswith("[1.0, 1.0])\ncheck.score(2)")
     assert "overflow" not in test.source
     assert (test.metadata.nbgrader.points, test.metadata.nbgrader.locked, test.metadata.editable) == (2, True, False)
+    assert test.metadata.jupyter.source_hidden
+    assert test.source.startswith("# check of 2 points: run this cell, or open it")
     assert cells["setup"].metadata.editable is False
     assert cells["words"].source == "_Write your answer here._"
     explore = next(cell for cell in cells.values() if cell.source.startswith(EXPLORE))
@@ -60,6 +62,7 @@ def test_the_instructor_s_notebook_holds_everything(lab: WriteLab) -> None:
     notebook = nbformat.reads(release.source_notebook.decode(), as_version=4)
     sources = {cell.id: cell.source for cell in notebook.cells}
     assert "exponentials" in sources["softmax"]
+    assert {cell.id for cell in notebook.cells if "jupyter" in cell.metadata} == {"softmax-check"}
     assert "overflow" in sources["softmax-check"]
     assert notebook.metadata.labkit.generated_by == "autograder release"
     assert set(release.files) == {NAME}
