@@ -17,6 +17,7 @@ _COMMANDS = {
     "export": "Write the grades as CSV, also for Canvas, Moodle and Gradescope.",
     "report": "Write a report on a class: scores, tasks, what to look at.",
     "prove": "Say which mistakes the checks of a lab would not find.",
+    "fair": "Say which right answers the checks of a lab would refuse.",
     "verify": "Check that log and gradebook agree, and that neither was edited.",
     "demo": "Grade eight sample submissions of lab 01.",
 }

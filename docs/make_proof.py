@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from autograder.proof import read_records
+from autograder.proof.forms import Fairness, read_fairness
 from autograder.proof.record import Count, Record, table
 
 _PAGE = Path(__file__).with_name("proof.md")
@@ -45,7 +46,18 @@ are told apart only by the student's own code that uses both.
 """
 
 
-def render(records: list[Record]) -> str:
+_FAIR = """\
+## Right results in other forms
+
+`autograder fair LAB` gives the solution's results back in other forms: NumPy's scalar for a number, an int for a
+whole float, arrays in another order of memory, as parts of larger ones, read-only or of a subclass, tensors that
+ask for their gradient, an OrderedDict, a named tuple. A form that a check refuses is answered by a check that takes
+it, or by an entry in `solutions/LAB/refused.toml` with words of the task that promise another form; they have to
+stand in its text.
+"""
+
+
+def render(records: list[Record], fairness: list[Fairness]) -> str:
     """Return the page."""
     labs = table("lab", [(f"[{one.lab}](proof/{one.lab}.json)", one.whole) for one in records])
     rules: dict[str, Count] = {}
@@ -54,7 +66,12 @@ def render(records: list[Record]) -> str:
             rules[name] = rules.get(name, Count()) + count
     sections = [f"## {one.lab}\n\n{_about(one)}\n\n{table('task', one.tasks.items())}\n" for one in records]
     kinds = f"## By kind of change\n\n{table('change', sorted(rules.items()))}\n"
-    return "\n".join([_HEAD, f"{labs}\n", kinds, *sections, _TAIL])
+    return "\n".join([_HEAD, f"{labs}\n", kinds, f"{_FAIR}\n{_forms(fairness)}\n", *sections, _TAIL])
+
+
+def _forms(fairness: list[Fairness]) -> str:
+    lines = ["| lab | forms tried | refused, as the text says | refused |", "|---|---|---|---|"]
+    return "\n".join([*lines, *(f"| {one.lab} | {one.tried} | {one.said} | {one.refused} |" for one in fairness)])
 
 
 def _about(record: Record) -> str:
@@ -62,4 +79,5 @@ def _about(record: Record) -> str:
 
 
 if __name__ == "__main__":
-    _PAGE.write_text(render(read_records(Path(__file__).parents[1])), encoding="utf-8")
+    _ROOT = Path(__file__).parents[1]
+    _PAGE.write_text(render(read_records(_ROOT), read_fairness(_ROOT)), encoding="utf-8")

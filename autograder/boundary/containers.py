@@ -6,6 +6,7 @@ A named tuple, whose class only the student's process has, is one here too; on i
 
 from __future__ import annotations
 
+import array
 import collections
 import types
 from collections.abc import Callable
@@ -18,6 +19,7 @@ __all__ = ["KINDS", "NamedValue", "read_named", "write_named"]
 
 _MAX_FIELDS, _MAX_NAME = 255, 100
 
+_NUMBERS = {code: code for code in "bBhHiIlLqQfd"}
 _Parts = Callable[[Any], list[Any]]
 _Make = Callable[[list[Any]], Any]
 
@@ -31,6 +33,13 @@ def _dict(value: Any) -> dict[Any, Any]:
     if type(value) is not dict:
         raise TypeError("a part that is no dictionary")
     return value
+
+
+def _machine_values(typecode: Any, content: Any) -> array.array[Any]:
+    """Return numbers, as the array module keeps them; not its characters, whose bytes need not be any."""
+    if typecode not in tuple(_NUMBERS) or type(content) is not bytes:
+        raise ValueError("no array of numbers")
+    return array.array(typecode, content)
 
 
 def _list(value: Any) -> list[Any]:
@@ -55,6 +64,11 @@ KINDS: dict[type, tuple[str, _Parts, _Make]] = {
         "default",
         lambda x: [None if x.default_factory is None else exact.TYPES[x.default_factory], dict(x)],
         lambda parts: collections.defaultdict(_factory(parts[0]), _dict(parts[1])),
+    ),
+    array.array: (
+        "machine",
+        lambda x: [_NUMBERS[x.typecode], x.tobytes()],
+        lambda parts: _machine_values(*parts),
     ),
     types.MappingProxyType: (
         "mapping",

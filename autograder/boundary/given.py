@@ -42,7 +42,6 @@ NOTHING, IMPORTS, DATA, FUNCTIONS, CLASSES = range(5)
 _IMPORTS = ast.Import | ast.ImportFrom
 _BINDING = _IMPORTS | ast.Assign | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 """What binds its names whenever it is run to its end, which a loop or a condition does not."""
-_DEFINING = ast.FunctionDef | ast.ClassDef
 _BLOCKS = ast.With | ast.For | ast.While | ast.If | ast.Try
 _BUILT_IN = frozenset(dir(builtins))
 
@@ -131,7 +130,7 @@ def definitions(
     free = [[s for s in all_statements((cell,)) if not s.binds & set(theirs)] for cell in cells]
     data = needed([s for some in free for s in some], data_again) if data_again else []
     made = [
-        [s for s in some if only_imports(s.node) or s in data or (s.binds & used and isinstance(s.node, _DEFINING))]
+        [s for s in some if only_imports(s.node) or s in data or (s.binds & used and _is_made_again(s))]
         for some in free
     ]
     return [[ast.unparse(statement.node) for statement in some] for some in made if some]
@@ -143,8 +142,8 @@ def again_there(
     """Return the names that mean in the student's process what the locked text says, while this test runs."""
     made = [text for some in definitions(cells, theirs, test, again) for text in some]
     found = all_statements(tuple(made))
-    defined = {s.node.name for s in found if isinstance(s.node, _DEFINING)}  # what a function writes to is not made
-    data = {name for s in found if not isinstance(s.node, _DEFINING) and not only_imports(s.node) for name in s.binds}
+    defined = {s.name for s in found if _is_made_again(s)}  # what a function writes to is not made
+    data = {name for s in found if not _is_made_again(s) and not only_imports(s.node) for name in s.binds}
     return frozenset(defined | (data & set(again)) | {name for s in found if only_imports(s.node) for name in s.binds})
 
 
@@ -218,12 +217,16 @@ def _surely_needed(test: str) -> frozenset[str]:
     return frozenset(found | later - bound)
 
 
-def _may_be_ours(node: ast.stmt, level: int) -> bool:
-    if level == NOTHING or (isinstance(node, ast.ClassDef) and level < CLASSES):
+def _is_made_again(statement: Statement) -> bool:
+    return statement.is_class or isinstance(statement.node, ast.FunctionDef)
+
+
+def _may_be_ours(statement: Statement, level: int) -> bool:
+    if level == NOTHING or (statement.is_class and level < CLASSES):
         return False
     if level == IMPORTS:
-        return only_imports(node)
-    return level >= FUNCTIONS or not isinstance(node, ast.FunctionDef)
+        return only_imports(statement.node)
+    return level >= FUNCTIONS or not isinstance(statement.node, ast.FunctionDef)
 
 
 @lru_cache(maxsize=64)
@@ -241,7 +244,7 @@ def _ours(
     asked: names of the student's that functions may look up. unseen: what no statement binds is there, too.
     """
     everything = all_statements(cells, expand)
-    left = [s for s in everything if _may_be_ours(s.node, level)]
+    left = [s for s in everything if _may_be_ours(s, level)]
     lost = {*foreign, *(name for s in everything if s not in left for name in s.binds)}
     while True:
         bound = {name for s in left for name in s.binds} - lost

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import re
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ __all__ = ["Unmade", "made_again"]
 _PARTS = ("co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount", "co_kwonlyargcount",
           "co_posonlyargcount", "co_name")  # fmt: skip
 _MOST_WRAPPED = 10
-_DEFINING = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 class Unmade:
@@ -72,7 +73,7 @@ class _Made:
     @property
     def acts(self) -> bool:
         """Whether it binds nothing: it is there because it acts on data, or seeds what that is drawn from."""
-        return not isinstance(self.node, _DEFINING) and not self.statement.binds
+        return not (self.statement.defines or only_imports(self.node) or self.statement.binds)
 
     @property
     def uses(self) -> frozenset[str]:
@@ -90,6 +91,8 @@ class _Made:
             return {self.node.name: self._is_of(namespace.get(self.node.name), self.node, namespace)}
         if isinstance(self.node, ast.ClassDef):
             return {self.node.name: self._is_class(namespace.get(self.node.name), self.node)}
+        if self.statement.is_class:
+            return {self.statement.name: self._is_made_class(namespace.get(self.statement.name))}
         if not only_imports(self.node):
             return dict.fromkeys(self.statement.binds, False)
         scratch: dict[str, Any] = {}
@@ -110,6 +113,19 @@ class _Made:
             if not same and (there or code.co_name not in decorated):  # else a decorator has made what hides it
                 return False
         return bool(methods) or all(_is_still(vars(found), part) for part in node.body)
+
+    def _is_made_class(self, found: Any) -> bool:
+        """Whether this is what the factory of a definition gives, with nothing added: `namedtuple("Point", "x y")`."""
+        space: dict[str, Any] = {"__name__": "__main__"}
+        for node in [*self.beside, self.node]:
+            with contextlib.suppress(Exception):
+                exec(_compiled([node]), space)
+        made = space.get(self.statement.name)
+        if not isinstance(found, type) or not isinstance(made, type) or type(found) is not type(made):
+            return False
+        mine, there = vars(made), vars(found)
+        same = (found.__name__, found.__bases__, there.keys()) == (made.__name__, made.__bases__, mine.keys())
+        return same and all(_alike_members(mine[name], there[name], (made, found)) for name in mine)
 
     def _is_of(self, found: Any, node: ast.FunctionDef, namespace: Mapping[str, Any]) -> bool:
         """Whether this is the function of a definition, as it is or in wrappers that say what they wrap."""
@@ -152,6 +168,23 @@ def _functions(member: Any) -> Iterator[types.FunctionType]:
     for _ in range(_MOST_WRAPPED):
         yield from (part for part in parts if isinstance(part, types.FunctionType))
         parts = [getattr(part, "__wrapped__", getattr(part, "__func__", None)) for part in parts]
+
+
+def _alike_members(one: Any, other: Any, of: tuple[type, type]) -> bool:
+    """Whether members of two classes are the same: functions by their code, others by what they say of themselves.
+
+    Those of an Enum are of the class itself.
+    """
+    if type(one) is not type(other) and (type(one), type(other)) != of:
+        return False
+    mine, there = list(_functions(one)), list(_functions(other))
+    if len(mine) != len(there):
+        return False
+    if not mine:
+        how = getattr(one, "__reduce__", None) if type(one).__name__ == "_tuplegetter" else None
+        said = (one.__reduce__(), other.__reduce__()) if how else (one, other)
+        return _ADDRESS.sub("", repr(said[0])) == _ADDRESS.sub("", repr(said[1]))
+    return all(_alike(a.__code__, b.__code__) for a, b in zip(mine, there, strict=True))
 
 
 def _defaults(function: Any) -> tuple[str, str]:

@@ -30,6 +30,11 @@ STAR = "*"
 """Stands for what `from x import *` binds."""
 _IMPORTS = ast.Import | ast.ImportFrom
 _DEFINING = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_FACTORIES = {
+    "Enum", "Flag", "IntEnum", "IntFlag", "NamedTuple", "NewType", "StrEnum", "TypedDict", "make_dataclass",
+    "namedtuple", "new_class",
+}  # fmt: skip
+"""What returns a class: `Point = namedtuple("Point", "x y")` means what `class Point(NamedTuple)` does."""
 _BINDING_ALONE = _IMPORTS | ast.Assign | ast.AnnAssign | ast.Assert | ast.Pass
 _BLOCKS = ast.With | ast.For | ast.While | ast.If | ast.Try
 _SHOWING = {"print", "display"}
@@ -64,7 +69,22 @@ class Statement:
     @property
     def defines(self) -> bool:
         """Whether it defines a function or a class."""
-        return isinstance(self.node, _DEFINING)
+        return isinstance(self.node, _DEFINING) or self.is_class
+
+    @property
+    def is_class(self) -> bool:
+        """Whether it defines a class, if need be as `name = namedtuple(...)`."""
+        if not isinstance(self.node, ast.Assign) or not isinstance(self.node.value, ast.Call):
+            return isinstance(self.node, ast.ClassDef)
+        function = self.node.value.func
+        named = isinstance(self.node.targets[0], ast.Name) and len(self.node.targets) == 1
+        return named and getattr(function, "attr", getattr(function, "id", "")) in _FACTORIES
+
+    @property
+    def name(self) -> str:
+        """Return the name of the function or class that it defines."""
+        found = self.node.targets[0] if isinstance(self.node, ast.Assign) else self.node
+        return str(getattr(found, "id", getattr(found, "name", "")))
 
     @property
     def is_function(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import collections
 import importlib
 import random
@@ -72,6 +73,8 @@ def snapshot(value: Any) -> Any:
     """Return what `changed` compares a list, dictionary, set, array or tensor with."""
     if isinstance(value, list | collections.deque):
         return list(value)
+    if isinstance(value, array.array):
+        return value.tobytes()
     if isinstance(value, dict):
         return list(value.items())
     if isinstance(value, set):
@@ -81,6 +84,8 @@ def snapshot(value: Any) -> Any:
 
 def changed(value: Any, before: Any) -> bool:
     """Whether the value itself, not what it contains, is another than when the snapshot was taken."""
+    if isinstance(value, array.array):
+        return bool(value.tobytes() != before)
     if isinstance(value, list | collections.deque):
         return len(value) != len(before) or any(now is not old for now, old in zip(value, before, strict=True))
     if isinstance(value, dict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import collections
 from typing import Any
 
@@ -97,7 +98,7 @@ def _update(own: Any, value: Any) -> None:
         return
     if isinstance(own, np.ndarray) and own.shape == value.shape and own.dtype == value.dtype:
         own[...] = value
-    elif isinstance(own, list):
+    elif isinstance(own, list | array.array):
         own[:] = value
     elif isinstance(own, dict | set):
         own.clear()

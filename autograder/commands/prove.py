@@ -40,7 +40,7 @@ from autograder.proof.equivalent import NAME, Key
 from autograder.release.build import to_notebook
 from autograder.release.source import read_source
 
-__all__ = ["prove"]
+__all__ = ["chosen", "prove", "read_lab"]
 
 _SEED = 0
 
@@ -126,9 +126,9 @@ class _Found:
 def _try(course: Course, lab: str, names: Sequence[str], sample: int | None, jobs: int) -> _Found:
     """Try the mutants of these tasks, or of all."""
     folder = course.source(lab)
-    notebook, modules, memory_mib = _read(folder)
+    notebook, modules, memory_mib = read_lab(folder)
     tasks = {task.name: task for task in tasks_of(notebook)}
-    mutants = [mutant for task in _chosen(lab, tasks, names) for mutant in mutants_of(task)]
+    mutants = [mutant for task in chosen(lab, tasks, names) for mutant in mutants_of(task)]
     listed_ = {key: why for key, why in read_equivalent(folder / NAME).items() if key[0] in names or not names}
     ids = {metadata_of(cell).get("grade_id"): cell.id for cell in notebook.cells}
     notes = Notes(course.state / "proof" / f"{lab}.jsonl", notebook)
@@ -146,7 +146,7 @@ def _try(course: Course, lab: str, names: Sequence[str], sample: int | None, job
     )
 
 
-def _read(folder: Path) -> tuple[nbformat.NotebookNode, tuple[str, ...], int]:
+def read_lab(folder: Path) -> tuple[nbformat.NotebookNode, tuple[str, ...], int]:
     """Return the instructor's notebook, what to import before it, and how much memory it may use."""
     if (folder / "lab.toml").is_file():
         source = read_source(folder)
@@ -173,7 +173,8 @@ def _foreign(folder: Path) -> nbformat.NotebookNode:
     return read_notebook(paths[0])
 
 
-def _chosen(lab: str, tasks: dict[str, Task], names: Sequence[str]) -> list[Task]:
+def chosen(lab: str, tasks: dict[str, Task], names: Sequence[str]) -> list[Task]:
+    """Return these tasks, or all; raise CourseError for a name that none has."""
     if unknown := [name for name in names if name not in tasks]:
         raise CourseError(f"{lab}: no task {unknown[0]!r}", hint=f"known: {listed(list(tasks))}")
     if not tasks:

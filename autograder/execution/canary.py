@@ -17,6 +17,7 @@ from typing import Any
 import nbformat
 
 from autograder.execution.falsify import falsified
+from autograder.execution.made import of_cells
 from autograder.execution.marks import append_error, cell_name
 from autograder.execution.results import Execution
 from autograder.notebook import metadata_of
@@ -67,9 +68,9 @@ def watched(
     return replace(execution, forged=(*execution.forged, *forged))
 
 
-def canary(source: str, points: float = 1.0) -> Canary:
-    """Return a test cell, worth these points, with a check made false; see `mutate` for how."""
-    found = falsified(source, points)
+def canary(source: str, points: float = 1.0, whole: Collection[str] = ()) -> Canary:
+    """Return a test cell, worth these points, with a check made false; see `falsify` for how, and for `whole`."""
+    found = falsified(source, points, whole)
     if found.kind == "report":
         return Canary(found.text, lambda own, outputs: _a_case_passed(found.titles, own, outputs))
     if found.kind == "value":
@@ -86,13 +87,18 @@ def _twin(
     notebook: nbformat.NotebookNode, guarded: Collection[str]
 ) -> tuple[nbformat.NotebookNode, Mapping[int, Canary]]:
     twin, canaries = copy.deepcopy(notebook), {}
+    whole = of_cells([cell.source for cell in notebook.cells if cell.cell_type == "code" and _instructor_s(cell)])
     for number, cell in enumerate(twin.cells):
         if cell.cell_type != "code" or metadata_of(cell).get("grade_id") not in guarded:
             continue
         if watchable(cell.source):
-            canaries[number] = canary(cell.source, float(cell.metadata.nbgrader.get("points") or 1))
+            canaries[number] = canary(cell.source, float(cell.metadata.nbgrader.get("points") or 1), whole)
             cell.source = canaries[number].source
     return twin, canaries
+
+
+def _instructor_s(cell: nbformat.NotebookNode) -> bool:
+    return bool(metadata_of(cell).get("locked")) and not metadata_of(cell).get("solution")
 
 
 def _earning(cell: nbformat.NotebookNode) -> bool:

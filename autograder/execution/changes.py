@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import ast
 import secrets
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from autograder.execution.flow import is_plain, runs_through, straight, wanted
+from autograder.execution.flow import difference_in, is_plain, runs_through, straight, wanted
 from autograder.execution.literals import EXACT, Reach, literals_of, shifted
-from autograder.execution.syntax import called, segment
+from autograder.execution.made import compared_whole, made_otherwise
+from autograder.execution.syntax import called, offset, segment
 from autograder.execution.tolerance import reach_of
 
 __all__ = ["HELPERS", "Change", "Changes"]
@@ -67,10 +68,13 @@ class Change:
 class Changes:
     """The ways in which the statements of one cell can be made false."""
 
-    def __init__(self, source: str, statements: Sequence[ast.stmt]) -> None:
+    def __init__(self, source: str, statements: Sequence[ast.stmt], whole: Collection[str] = ()) -> None:
+        """whole: names of classes whose objects are equal only if all that they hold is."""
         self._source = source
+        self._whole = {*whole, *compared_whole(statements)}
         self._others = [value for statement in statements for value in literals_of(statement)]
         calls = [s.value.func for s in statements if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call)]
+        self._beside_it = _neighbours(statements)
         self._called = {function.id for function in calls if isinstance(function, ast.Name)}
 
     def of(self, statements: Sequence[ast.stmt]) -> Iterator[Change]:
@@ -129,21 +133,59 @@ class Changes:
     def _of_comparison(self, test: ast.Compare) -> Iterator[Change]:
         left, operator, right = test.left, test.ops[0], test.comparators[0]
         equal = isinstance(operator, ast.Eq)
-        sides = [*self._of_literals([left, right], EXACT), *self._of_approximate(left, right)] if equal else []
-        if sides:
-            yield from sides
+        if equal and (found := self._of_difference(test) or self._of_sides(test)):
+            yield from found
         elif type(operator) in _OPPOSITE:
             texts = segment(self._source, left), segment(self._source, right)
             yield Change(test, f"{texts[0]} {_OPPOSITE[type(operator)]} {texts[1]}", literal=False)
             finite = not any(word in texts[1] for word in _ENDLESS)
             if equal and finite and isinstance(right, ast.Call | ast.BinOp | ast.Name):
                 yield Change(right, f"{texts[1]} + {secrets.randbelow(3) + 1}", literal=False)
-        elif isinstance(operator, ast.Lt | ast.LtE) and called(left) in {"abs", "fabs"}:
-            difference = left.args[0] if isinstance(left, ast.Call) and left.args else None
-            size = right.value if isinstance(right, ast.Constant) else None
-            subtracted = isinstance(difference, ast.BinOp) and isinstance(difference.op, ast.Sub)
-            if isinstance(difference, ast.BinOp) and subtracted and isinstance(size, int | float) and 0 <= size <= 0.5:
-                yield from self._of_literals([difference.left, difference.right], Reach(absolute=size))
+        elif isinstance(operator, ast.Lt | ast.LtE):
+            yield from self._of_difference(test)
+
+    def _of_sides(self, test: ast.Compare) -> list[Change]:
+        """Return changes of what is compared for equality: of literals, and of arguments of an object made there."""
+        left, right = test.left, test.comparators[0]
+        found = [*self._of_literals([left, right], EXACT), *self._of_approximate(left, right)]
+        if not found and isinstance(right, ast.Call):
+            found = self._of_made(right) or self._beside(test, right)
+        if not found and (others := self._beside_it.get(segment(self._source, right))):
+            other = secrets.choice(sorted(others))
+            own = segment(self._source, right)
+            found = [Change(test, f"{segment(self._source, left)} == {other} != {own}", literal=False)]
+        return found
+
+    def _of_made(self, call: ast.expr) -> list[Change]:
+        """Return a change of an object that is equal only to what holds the same."""
+        other = made_otherwise(call) if isinstance(call, ast.Call) and called(call) in self._whole else None
+        return [Change(other[0], other[1], literal=True)] if other else []
+
+    def _beside(self, test: ast.Compare, call: ast.Call) -> list[Change]:
+        """Return a comparison with another object, which counts as equal only where that is not the right one, too.
+
+        What agrees with everything agrees with it; by `!=` it would have a say of its own.
+        """
+        other = made_otherwise(call)
+        if other is None:
+            return []
+        own, start = segment(self._source, call), offset(self._source, call)
+        begin, end = offset(self._source, other[0]) - start, offset(self._source, other[0], end=True) - start
+        new = own[:begin] + other[1] + own[end:]
+        return [Change(test, f"{segment(self._source, test.left)} == {new} != {own}", literal=False)]
+
+    def _of_difference(self, test: ast.Compare) -> list[Change]:
+        """Return changes of `abs(f(x) - y) < tol` and `simplify(f(x) - y) == 0`: of y, farther than the tolerance."""
+        right = test.comparators[0]
+        size = right.value if isinstance(right, ast.Constant) and isinstance(right.value, int | float) else -1
+        equal = isinstance(test.ops[0], ast.Eq)
+        difference = difference_in(test.left, signed=equal)
+        if difference is None or not (size == 0 if equal else 0 <= float(size) <= 0.5):
+            return []
+        reach = Reach(absolute=float(size))
+        found = list(self._of_literals([difference.left, difference.right], reach))
+        moved = self._moved(difference.right, reach)
+        return found or [replace(moved, text=f"({moved.text})")]
 
     def _of_approximate(self, left: ast.expr, right: ast.expr) -> Iterator[Change]:
         """Yield changes of `== pytest.approx(0.3)`."""
@@ -154,14 +196,18 @@ class Changes:
     def _of_helper(self, call: ast.Call) -> Iterator[Change]:
         starred = any(isinstance(argument, ast.Starred) for argument in call.args)
         if called(call) in HELPERS and len(call.args) >= 2 and not starred and (reach := _reach(call)):
-            yield from list(self._of_literals(call.args[:2], reach)) or [self._pushed(call, reach)]
+            made = self._of_made(call.args[1]) if called(call) in {"assertEqual", "assert_equal"} else []
+            yield from list(self._of_literals(call.args[:2], reach)) or made or [self._pushed(call, reach)]
 
     def _pushed(self, call: ast.Call, reach: Reach) -> Change:
-        """Move one side of a comparison of two expressions a little, and farther than its tolerance.
+        """Move one side of a comparison of two expressions."""
+        return self._moved(call.args[secrets.randbelow(2)], reach)
+
+    def _moved(self, side: ast.expr, reach: Reach) -> Change:
+        """Move what is compared a little, and farther than the tolerance.
 
         No number is its own image but a crooked one that is drawn again; what is no number is a type error.
         """
-        side = call.args[secrets.randbelow(2)]
         text = segment(self._source, side)
         text = text if isinstance(side, ast.Name | ast.Call | ast.Attribute) else f"({text})"
         factor = 1 + (secrets.randbelow(5) + 1) * max(0.02, 10 * reach.relative)
@@ -207,6 +253,15 @@ class Changes:
         for node in nodes:
             if found := shifted(node, reach=reach, others=self._others):
                 yield Change(found[0], found[1], literal=True)
+
+
+def _neighbours(statements: Sequence[ast.stmt]) -> dict[str, set[str]]:
+    """Return for each attribute of a name the others of the same: for `Color.RED` `Color.GREEN`."""
+    nodes = [node for statement in statements for node in ast.walk(statement)]
+    functions = {node.func for node in nodes if isinstance(node, ast.Call)}
+    found = [node for node in nodes if isinstance(node, ast.Attribute) and node not in functions]
+    read = {(node.value.id, node.attr) for node in found if isinstance(node.value, ast.Name)}
+    return {f"{a}.{b}": {f"{a}.{other}" for root, other in read if root == a and other != b} for a, b in read}
 
 
 def _of_expected_error(statement: ast.Try) -> Iterator[Change]:

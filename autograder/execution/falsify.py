@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from autograder.execution.changes import HELPERS, Change, Changes
@@ -32,16 +32,19 @@ class Falsified(NamedTuple):
     titles: frozenset[str] = frozenset()
 
 
-def falsified(source: str, points: float = 1.0) -> Falsified:
-    """Return a test cell, worth these points, with a false check."""
+def falsified(source: str, points: float = 1.0, whole: Collection[str] = ()) -> Falsified:
+    """Return a test cell, worth these points, with a false check.
+
+    whole: names of classes whose objects are equal only if all that they hold is.
+    """
     source = source.replace("\r\n", "\n")
     statements = statements_of(source)
     last = statements[-1] if statements else None
     if isinstance(last, ast.Expr) and called(last.value) == "score" and source[offset(source, last) :][:6] == "check.":
-        return _with_cases(source, statements)
+        return _with_cases(source, statements, whole)
     if isinstance(last, ast.Expr) and not _a_check(last, statements) and not source.rstrip().endswith(";"):
         return _with_value(source, statements, points)
-    changes = list(Changes(source, statements).of(statements))
+    changes = list(Changes(source, statements, whole).of(statements))
     hidden = hidden_lines(source)
     if not changes or (hidden and not any(change.node.lineno in hidden for change in changes)):
         return Falsified(_insert(source, statements, f"assert {false_condition(statements)}"), "error")
@@ -79,13 +82,14 @@ def _with_value(source: str, statements: list[ast.stmt], points: float) -> Falsi
     return Falsified(_insert(source, statements[:-1], check, at_most=0), "error")
 
 
-def _with_cases(source: str, statements: list[ast.stmt]) -> Falsified:
+def _with_cases(source: str, statements: list[ast.stmt], whole: Collection[str]) -> Falsified:
     """Make a check of each case false, or put a case that must fail before the score.
 
     A case that fails ends none of the others: who forges some of them has to recognise each.
     """
     hidden = hidden_lines(source)
-    changes = [c for c in Changes(source, statements).in_cases(statements) if not hidden or c.node.lineno in hidden]
+    found = Changes(source, statements, whole).in_cases(statements)
+    changes = [change for change in found if not hidden or change.node.lineno in hidden]
     if changes:
         titles = {change.title for change in changes}
         chosen = [_chosen([change for change in changes if change.title == title], hidden) for title in titles]

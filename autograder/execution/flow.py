@@ -7,10 +7,13 @@ from collections.abc import Iterator
 
 from autograder.execution.syntax import called
 
-__all__ = ["is_plain", "runs_through", "straight", "wanted"]
+__all__ = ["difference_in", "is_plain", "runs_through", "straight", "wanted"]
 
 _TRANSPARENT = {"catch_warnings", "object", "open", "patch", "redirect_stderr", "redirect_stdout"}
 """Context managers that let errors out; `object` is that of patch."""
+_SIZES = {"abs", "absolute", "fabs", "norm"}
+_LARGEST = {"amax", "max"}
+_REWRITTEN = {"cancel", "expand", "factor", "nsimplify", "simplify", "trigsimp"}
 
 
 def runs_through(statement: ast.Try | ast.With | ast.For) -> bool:
@@ -45,6 +48,29 @@ def wanted(statement: ast.stmt) -> Iterator[ast.Name]:
     test = statement.test if isinstance(statement, ast.Assert) else None
     if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq):
         yield from (side for side in (test.left, test.comparators[0]) if isinstance(side, ast.Name))
+
+
+def difference_in(node: ast.expr, *, signed: bool) -> ast.BinOp | None:
+    """Return the difference whose size an expression is: `norm(a - b)`, `np.abs(a - b).max()`; None if it is not one.
+
+    signed: a bare one will do as well, and one that is only written otherwise: `simplify(a - b)`.
+    """
+    sized = signed
+    while isinstance(node, ast.Call):
+        name = called(node)
+        passed_on = name in _SIZES or (signed and name in _REWRITTEN) or (name in _LARGEST and _within(node))
+        if not passed_on:
+            return None
+        sized = sized or name in _SIZES
+        node = node.args[0] if node.args else getattr(node.func, "value", node.func)
+    subtracts = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)
+    return node if sized and isinstance(node, ast.BinOp) and subtracts else None
+
+
+def _within(node: ast.Call) -> bool:
+    """Whether the largest is taken of sizes: one of signed differences may be of either sign."""
+    inner = node.args[0] if node.args else getattr(node.func, "value", node.func)
+    return called(inner) in _SIZES and len(node.args) < 2
 
 
 def is_plain(node: ast.expr) -> bool:

@@ -202,8 +202,7 @@ def _used_of(cells: Sequence[str], theirs: Collection[str], test: str) -> _Used:
     def bound(by: Sequence[Statement]) -> frozenset[str]:
         return frozenset(name for statement in by for name in statement.binds)
 
-    code = ast.FunctionDef | ast.ClassDef
-    all_data = bound([s for s in found if not isinstance(s.node, code) and not only_imports(s.node)]) - set(theirs)
+    all_data = bound([s for s in found if not s.defines and not only_imports(s.node)]) - set(theirs)
     all_functions = bound([s for s in found if s.is_function])
     needed = names_needed(test) - set(theirs)
     imported = bound([s for s in found if only_imports(s.node)]) & (needed | {STAR})

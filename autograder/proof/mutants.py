@@ -18,7 +18,7 @@ __all__ = ["Mutant", "Task", "mutants_of", "tasks_of"]
 
 _EXPRESSIONS = {**python_rules.EXPRESSIONS, **array_rules.EXPRESSIONS}
 _STATEMENTS = {**python_rules.STATEMENTS, **array_rules.STATEMENTS}
-_PRELUDE = "from autograder.proof import wrongly\n"
+_PRELUDE = "from autograder.proof import fairly, wrongly\n"
 _HEADING = re.compile(r"^#{2,4} ", re.MULTILINE)
 
 
@@ -61,8 +61,8 @@ class Mutant:
 
     @property
     def faulty(self) -> bool:
-        """Whether it calls `autograder.proof.wrongly`."""
-        return "wrongly." in self.after
+        """Whether it calls `autograder.proof.wrongly`, or `fairly`."""
+        return "wrongly." in self.after or "fairly." in self.after
 
     @property
     def key(self) -> tuple[str, str, str, str]:

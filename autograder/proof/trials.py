@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,13 +15,15 @@ from queue import SimpleQueue
 import nbformat
 
 from autograder.errors import SourceError
+from autograder.markers import CHECK
 from autograder.notebook import to_explore
-from autograder.proof import wrongly
+from autograder.proof import fairly, results, wrongly
 from autograder.proof.mutants import Mutant
 from autograder.proof.prepared import Prepared, is_test
 
 __all__ = ["Notes", "Trial", "code_of", "try_all"]
 
+_HEADER = CHECK.partition("{")[0]
 _LEAST_S, _TIMES = 3.0, 4.0
 """Processor time of a mutant: so many seconds, and so many times what the solution takes for the same tests."""
 _PATIENCE_S, _SLOWER = 20.0, 5.0
@@ -53,7 +56,7 @@ class Notes:
         cells = _graded(notebook)
         self._tests = {cell.id: _hash(cell.source) for cell in cells if is_test(cell)}
         self._others = _hash(*(cell.source for cell in cells if not is_test(cell)))
-        self._faults = Path(wrongly.__file__).read_text(encoding="utf-8")
+        self._faults = "".join(map(inspect.getsource, (fairly, results, wrongly)))
         self._known: dict[str, list[str]] = {}
         if path and path.is_file():
             for line in path.read_text(encoding="utf-8").splitlines():
@@ -82,8 +85,9 @@ class Notes:
 
 
 def code_of(notebook: nbformat.NotebookNode) -> str:
-    """Return a hash of the cells that are run when the lab is graded."""
-    return _hash(*(cell.source for cell in _graded(notebook)))
+    """Return a hash of the cells that are run when the lab is graded, without what `release` puts above a check."""
+    sources = (cell.source for cell in _graded(notebook))
+    return _hash(*(text.partition("\n")[2] if text.startswith(_HEADER) else text for text in sources))
 
 
 def _graded(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Any
 
 from autograder.proof.met import met
+from autograder.proof.results import Function, everywhere, of_result
 
 __all__ = [
     "cached_by_first_call", "cached_by_shape", "changing", "coarse", "first_only", "idle", "kept",
@@ -21,7 +22,6 @@ __all__ = [
     "without_first", "without_last", "zero_dimensional",
 ]  # fmt: skip
 
-Function = Callable[..., Any]
 _kept: dict[str, Any] = {}
 _NARROWER = {"float64": "float32", "float32": "float16", "complex128": "complex64", "int64": "int32"}
 _WIDER = {"float32": "float64", "float16": "float32", "int32": "int64", "bfloat16": "float32", "uint8": "int64"}
@@ -36,34 +36,6 @@ def idle() -> bool:
 
 
 # -------------------------------------------------------------------------------------------------------- of a result
-def _of_result(spoil: Callable[[Any], Any]) -> Callable[[Function], Function]:
-    def decorate(function: Function) -> Function:
-        @functools.wraps(function)
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            result = function(*args, **kwargs)
-            met.add("seen")
-            return spoil(result)
-
-        return wrapper
-
-    return decorate
-
-
-def _everywhere(spoil: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return what spoils a value, or those that a tuple, list or dict holds."""
-
-    def inside(value: Any) -> Any:
-        if type(value) in (tuple, list):
-            return type(value)(map(inside, value))
-        if type(value) is dict:
-            return {key: inside(item) for key, item in value.items()}
-        new = spoil(value)
-        met.add("touched", new is not value)
-        return new
-
-    return inside
-
-
 def _cast(table: dict[str, str]) -> Callable[[Any], Any]:
     def cast(value: Any) -> Any:
         name = str(getattr(value, "dtype", "")).removeprefix("torch.")
@@ -105,13 +77,13 @@ def _whole(kind: type, other: type) -> Callable[[Any], Any]:
     return spoil
 
 
-narrowed = _of_result(_everywhere(_cast(_NARROWER)))
-widened = _of_result(_everywhere(_cast(_WIDER)))
-rounded = _of_result(_everywhere(_rounded))
-zero_dimensional = _of_result(_everywhere(_zero_dimensional))
-tensor_for_number = _of_result(_everywhere(_tensor_for_number))
-list_for_tuple = _of_result(_whole(tuple, list))
-tuple_for_list = _of_result(_whole(list, tuple))
+narrowed = of_result(everywhere(_cast(_NARROWER)))
+widened = of_result(everywhere(_cast(_WIDER)))
+rounded = of_result(everywhere(_rounded))
+zero_dimensional = of_result(everywhere(_zero_dimensional))
+tensor_for_number = of_result(everywhere(_tensor_for_number))
+list_for_tuple = of_result(_whole(tuple, list))
+tuple_for_list = of_result(_whole(list, tuple))
 
 
 # --------------------------------------------------------------------------------------------------- of several calls
@@ -169,7 +141,7 @@ def one_buffer(function: Function) -> Function:
         buffers[key][...] = value
         return buffers[key]
 
-    spoil = _everywhere(reused)
+    spoil = everywhere(reused)
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -218,7 +190,7 @@ def unsigned(name: str) -> Callable[[Function], Function]:
 
 
 def _of_argument(name: str, spoil: Callable[[Any], Any]) -> Callable[[Function], Function]:
-    inside = _everywhere(spoil)
+    inside = everywhere(spoil)
 
     def decorate(function: Function) -> Function:
         signature = inspect.signature(function)

@@ -136,3 +136,36 @@ def test_star_imports_are_compared_name_by_name() -> None:
     again = made_again(namespace, [["from math import *", "def f(x): return sqrt(x)"]])
     assert again["sqrt"](9) == 3.0
     assert again["f"](9) == 3.0
+
+
+ASSIGNED = {
+    "Point": ["from collections import namedtuple", "Point = namedtuple('Point', 'x y', defaults=(0,))"],
+    "Typed": ["from typing import NamedTuple", "Typed = NamedTuple('Typed', [('x', int)])"],
+    "Color": ["import enum", "Color = enum.Enum('Color', 'RED GREEN')"],
+    "Row": ["from dataclasses import make_dataclass", "Row = make_dataclass('Row', ['x', ('y', int, 0)])"],
+}
+SPOILT = {
+    "equal to all": "{0}.__eq__ = lambda *_: True",
+    "another class": "{0} = type('{0}', (), {{}})",
+    "a value": "{0} = 5",
+    "a function": "def {0}(*_): return 0",
+    "other code": "{0}.__new__ = lambda *_: 0",
+}
+
+
+@pytest.mark.parametrize("name", ASSIGNED)
+def test_a_class_that_is_assigned_is_made_again_only_where_it_is_another(name: str) -> None:
+    cells = [ASSIGNED[name]]
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    exec("\n".join(ASSIGNED[name]), namespace)
+    assert made_again(namespace, cells) == {}
+    for spoilt in SPOILT.values():
+        other: dict[str, object] = {"__name__": "__main__"}
+        exec("\n".join([*ASSIGNED[name], spoilt.format(name)]), other)
+        assert set(made_again(other, cells)) == {name}, spoilt
+
+
+def test_a_field_that_reads_another_one_makes_another_class() -> None:
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    exec("\n".join([*ASSIGNED["Point"], "Point.x, Point.y = Point.y, Point.x"]), namespace)
+    assert set(made_again(namespace, [ASSIGNED["Point"]])) == {"Point"}

@@ -8,6 +8,7 @@ import pickle
 import socket
 import struct
 import time
+from array import array
 from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterator
 from types import MappingProxyType
@@ -118,7 +119,8 @@ Pair = namedtuple("Pair", "a b")
     "value",
     [
         Counter("aab"), OrderedDict([("b", 1), ("a", [2])]), deque([1, 2], maxlen=3), defaultdict(int, a=1),
-        defaultdict(None), MappingProxyType({"a": 1}), {"a": 1}.keys(), {"a": 1}.items(),
+        defaultdict(None), array("d", [0.1, -0.0]), array("q"), MappingProxyType({"a": 1}),
+        {"a": 1}.keys(), {"a": 1}.items(),
     ],
     ids=lambda value: type(value).__name__,
 )  # fmt: skip
@@ -128,6 +130,11 @@ def test_containers_of_the_standard_library_stay_what_they_are(value: Any) -> No
     assert found == value and found is not value
     assert getattr(found, "maxlen", None) == getattr(value, "maxlen", None)
     assert list(found) == list(value)
+
+
+def test_an_array_of_characters_is_a_reference() -> None:
+    value = array("u", "ab")
+    assert travelled([value])[0] is value
 
 
 def test_a_default_that_code_of_its_own_makes_is_a_reference() -> None:

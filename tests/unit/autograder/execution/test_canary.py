@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import dataclasses
+import enum
 import io
 import math
 import re
+import unittest
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 from unittest.mock import patch
 
@@ -17,6 +21,7 @@ import pytest
 
 from autograder.execution.canary import FORGED, canary, watchable, watched
 from autograder.execution.falsify import falsified
+from autograder.execution.made import of_cells
 from autograder.execution.results import Execution
 from autograder.protocol import MIME
 
@@ -52,6 +57,16 @@ CHECKS = {
     "a loop": "for n in range(3):\n    assert f(n) == n * n",
     "a function": "def test():\n    assert f(2) == 4\ntest(); test()",
     "nothing": "",
+    "an object": "assert move(P(1, 0)) == P(2, y=0)",
+    "an object of its own": "assert move(P(1, 0)) == Q(2, 0)",
+    "an object, by a helper": "unittest.TestCase().assertEqual(move(P(1, 0)), P(2, 0))",
+    "a fraction": "assert f(Fraction(0, 3)) == Fraction(0, 4)",
+    "an object with another idea of equality": "assert One(1, 'a') == One(1, 'b')",
+    "a member": "assert turn(Color.RED) == Color.GREEN\nassert turn(Color.GREEN) == Color.RED",
+    "a difference of values": "assert abs(f(1.5) - h(1.5)) < 1e-6",
+    "the largest difference": "assert np.abs(f(np.ones(3)) - h(np.ones(3))).max() <= 0",
+    "a norm": "assert np.linalg.norm(f(np.ones(3)) - h(np.ones(3))) < 1e-6",
+    "a difference of 0": "assert f(1e17) - h(1e17) == 0",
     "hidden": f"assert f(1) == 1\n{HIDDEN}",
     "line ends": "assert f(1) == 1\r\nassert f(2) == 4\r\n",
 }
@@ -64,7 +79,31 @@ def _names() -> dict[str, Any]:
     def bad(n: Any) -> Any:
         raise ValueError(n)
 
-    modules = {"np": np, "math": math, "contextlib": contextlib, "io": io, "patch": patch}
+    @dataclasses.dataclass(frozen=True)
+    class P:
+        x: int
+        y: int = 0
+
+    class One(P):
+        def __eq__(self, other: object) -> bool:
+            return isinstance(other, One) and self.x == other.x
+
+        __hash__ = None  # type: ignore[assignment]
+
+    class Color(enum.Enum):
+        RED, GREEN = 1, 2
+
+    classes = {
+        "Color": Color,
+        "turn": lambda c: Color(3 - c.value),
+        "unittest": unittest,
+        "P": P,
+        "Q": P,
+        "One": One,
+        "move": lambda p: P(p.x + 1, p.y),
+        "Fraction": Fraction,
+    }
+    modules = {"np": np, **classes, "math": math, "contextlib": contextlib, "io": io, "patch": patch}
     return {"f": f, "h": lambda n: n**2, "g": lambda n: {"a": n, "b": (n, "x")}, "bad": bad, **modules}
 
 
@@ -82,6 +121,56 @@ def test_a_check_made_false_fails_for_a_right_answer(source: str) -> None:
         assert found.kind == "error", found.text
         with pytest.raises((AssertionError, ValueError, TypeError)):
             _run(found.text)
+
+
+class Agreeing:
+    """Agrees with everything, in either direction."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __ne__(self, other: object) -> bool:
+        return False
+
+    def __sub__(self, other: object) -> int:
+        return 0
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(
+    ("source", "whole"),
+    [
+        ("assert move(P(1, 0)) == P(2, y=0)", ["P"]),
+        ("assert move(P(1, 0)) == P(2, y=0)", []),
+        ("assert move(P(1, 0)) == Fraction(1, 3)", []),
+        ("unittest.TestCase().assertEqual(move(P(1, 0)), P(2, 0))", ["P"]),
+        ("assert move(Color.RED) == Color.GREEN", []),
+        ("assert move(2) - h(3) == 0", []),
+        ("assert abs(move(2) - h(3)) < 1e-6", []),
+        ("assert np.abs(move(2) - h(3)) == 0", []),
+    ],
+)
+def test_what_agrees_with_everything_passes_a_check_made_false(source: str, whole: list[str]) -> None:
+    names = _names() | {"move": lambda _: Agreeing()}
+    for _ in range(TRIES):
+        getattr(builtins, "exec")(falsified(source, whole=whole).text, dict(names))  # noqa: B009
+
+
+def test_whole_are_classes_that_compare_all_fields() -> None:
+    cells = [
+        "from dataclasses import dataclass, field\nimport dataclasses\nfrom collections import namedtuple",
+        "@dataclass\nclass A:\n    x: int",
+        "@dataclasses.dataclass(frozen=True, order=True)\nclass B(A):\n    y: int = 0",
+        "class C(NamedTuple):\n    x: int\nD = namedtuple('D', 'x y')",
+        "@dataclass(eq=False)\nclass Identity:\n    x: int",
+        "@dataclass\nclass Part:\n    x: int = field(compare=False)",
+        "@dataclass\nclass Own:\n    x: int\n    def __eq__(self, other): return True",
+        "@dataclass\nclass Rounds:\n    x: int\n    def __post_init__(self): self.x = 0",
+        "@dataclass\nclass Child(Own):\n    y: int",
+        "class Plain:\n    pass\n@total_ordering\n@dataclass\nclass Two:\n    x: int",
+    ]
+    assert of_cells(["\n".join(cells)]) == {"A", "B", "C", "D"}
 
 
 def test_what_is_changed_is_hidden_where_there_is_something_hidden() -> None:

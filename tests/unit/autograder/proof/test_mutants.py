@@ -57,7 +57,7 @@ def test_faults_stand_before_the_whole_function_and_import_what_they_need() -> N
     found = {mutant.after: mutant for mutant in _mutants("return a")}
     narrowed = found["@wrongly.narrowed"]
     assert narrowed.changed.startswith("@wrongly.narrowed\ndef task(")
-    assert narrowed.source == f"from autograder.proof import wrongly\n{narrowed.changed}"
+    assert narrowed.source == f"from autograder.proof import fairly, wrongly\n{narrowed.changed}"
     assert {"@wrongly.changing('a')", "@wrongly.coarse('b')", "@wrongly.unsigned('a')"} <= found.keys()
 
 

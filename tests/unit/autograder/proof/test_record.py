@@ -21,12 +21,14 @@ from autograder.proof import (
     tasks_of,
 )
 from autograder.proof.equivalent import NAME
+from autograder.proof.forms import REFUSED, Fairness, read_fairness, read_refused
 from autograder.proof.record import Count, record_of
 from autograder.release.build import to_notebook
 from autograder.release.source import read_source
 
 ROOT = Path(__file__).parents[4]
 RECORDS = read_records(ROOT)
+FAIRNESS = read_fairness(ROOT)
 every_record = pytest.mark.parametrize("record", RECORDS, ids=[record.lab for record in RECORDS])
 
 
@@ -64,10 +66,20 @@ def test_a_record_is_of_the_lab_as_it_is_and_leaves_no_survivor(record: Record) 
         assert mutants == record.whole.mutants + record.idle, again
 
 
+@pytest.mark.parametrize("found", FAIRNESS, ids=[found.lab for found in FAIRNESS])
+def test_no_form_of_a_right_result_is_refused_unless_the_text_says_so(found: Fairness) -> None:
+    folder = ROOT / "solutions" / found.lab
+    notebook = to_notebook(read_source(folder))
+    again = f"autograder fair {found.lab} --write, then make docs"
+    assert found.source == source_hash(code_of(notebook), folder / REFUSED), again
+    tasks = {task.name: task for task in tasks_of(notebook)}
+    assert (found.refused, found.said) == (0, len(read_refused(folder / REFUSED, tasks)))
+
+
 def test_the_page_about_proofs_is_what_the_records_say() -> None:
     spec = importlib.util.spec_from_file_location("make_proof", ROOT / "docs/make_proof.py")
     assert spec is not None
     assert spec.loader is not None
     maker = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(maker)
-    assert (ROOT / "docs/proof.md").read_text(encoding="utf-8") == maker.render(RECORDS), "make docs"
+    assert (ROOT / "docs/proof.md").read_text(encoding="utf-8") == maker.render(RECORDS, FAIRNESS), "make docs"
