@@ -18,6 +18,7 @@ _COMMANDS = {
     "report": "Write a report on a class: scores, tasks, what to look at.",
     "prove": "Say which mistakes the checks of a lab would not find.",
     "fair": "Say which right answers the checks of a lab would refuse.",
+    "inputs": "Say which kinds of arguments the checks of a lab have never used.",
     "verify": "Check that log and gradebook agree, and that neither was edited.",
     "demo": "Grade eight sample submissions of lab 01.",
 }

@@ -33,7 +33,7 @@ CHANGED: dict[str, list[tuple[Any, Callable[[Any], bool]]]] = {
     "ordered": [({"a": 1}, lambda x: type(x) is not dict and isinstance(x, dict))],
     "named": [((1, 2), lambda x: x.part1 == 2)],
 }
-LEFT = {
+LEFT: dict[str, list[Any]] = {
     "numpy_scalar": [1 << 70, "text", None],
     "python_scalar": [np.float32(0.1), 2.5],
     "integer": [2.5, -0.0, float("inf")],
