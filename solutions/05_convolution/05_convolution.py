@@ -312,6 +312,14 @@ import torch
 
 from labkit import check
 
+
+def theirs(x, weights, stride=1, padding=0):
+    """Return what PyTorch computes from float64."""
+    x, weights = (torch.from_numpy(a.astype(np.float64)) for a in (x, weights))
+    conv = torch.nn.functional.conv2d
+    return conv(x, weights, stride=stride, padding=padding).numpy()
+
+
 small = np.array([[[[1.0, 2, 3], [4, 5, 6]]]])
 with check.case(
     "the worked example",
@@ -368,9 +376,7 @@ with check.hidden_case(
         ((1, 1, 3, 3), (1, 1, 1, 3), 3, 2),
     ):
         x, weights = rng.normal(size=shape), rng.normal(size=kernel)
-        conv = torch.nn.functional.conv2d
-        given = torch.from_numpy(x), torch.from_numpy(weights)
-        want = conv(*given, stride=stride, padding=padding).numpy()
+        want = theirs(x, weights, stride, padding)
         got = conv_im2col(x, weights, stride, padding)
         check.close(got, want, name=f"{shape} with {kernel}")
 with check.hidden_case(
@@ -382,8 +388,7 @@ with check.hidden_case(
     want = torch.nn.Unfold((2, 2))(torch.from_numpy(x)).numpy()
     got = im2col(x, (2, 2))
     check.close(got, want, rtol=0, dtype="float32", name="columns")
-    given = torch.from_numpy(x), torch.from_numpy(weights)
-    want = torch.nn.functional.conv2d(*given).numpy()
+    want = theirs(x, weights)
     got = conv_im2col(x, weights)
     check.close(got, want, rtol=0, dtype="float32", name="y")
 with check.hidden_case(
@@ -399,8 +404,7 @@ with check.hidden_case(
         conv_im2col(x + 1, weights)
     unfold = torch.nn.Unfold((2, 3), padding=1)
     check.close(columns, unfold(torch.from_numpy(x)).numpy(), name="columns")
-    given = torch.from_numpy(x), torch.from_numpy(weights)
-    check.close(first, torch.nn.functional.conv2d(*given).numpy(), name="y")
+    check.close(first, theirs(x, weights), name="y")
     check.shape(im2col(x[:0], (2, 3)), (0, 18, 12), name="no image")
     check.shape(conv_im2col(x[:0], weights), (0, 2, 3, 4), name="no image")
 ### END HIDDEN TESTS
@@ -615,6 +619,14 @@ import torch
 
 from labkit import check
 
+
+def theirs(x, weights, stride=1, padding=0):
+    """Return what PyTorch computes from float64."""
+    x, weights = (torch.from_numpy(a.astype(np.float64)) for a in (x, weights))
+    conv = torch.nn.functional.conv2d
+    return conv(x, weights, stride=stride, padding=padding).numpy()
+
+
 line, pair = np.array([[[[1.0, 2, 3]]]]), np.array([[[[1.0, 10]]]])
 with check.case(
     "the worked example",
@@ -630,8 +642,7 @@ with check.case(
     x = np.arange(24.0).reshape(2, 2, 2, 3)
     weights = np.arange(12.0).reshape(3, 2, 1, 2)
     got = conv_fft(x, weights)
-    given = torch.from_numpy(x), torch.from_numpy(weights)
-    want = torch.nn.functional.conv2d(*given).numpy()
+    want = theirs(x, weights)
     check.close(got, want, rtol=1e-9, name="y")
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
@@ -646,8 +657,7 @@ with check.hidden_case(
         ((1, 4, 1, 8), (2, 4, 1, 5)),
     ):
         x, weights = rng.normal(size=shape), rng.normal(size=kernel)
-        given = torch.from_numpy(x), torch.from_numpy(weights)
-        want = torch.nn.functional.conv2d(*given).numpy()
+        want = theirs(x, weights)
         # Errors of a transform: some 1e-15.
         got = conv_fft(x, weights)
         check.close(got, want, rtol=1e-9, atol=1e-12, name=f"{shape}")
@@ -667,8 +677,7 @@ with check.hidden_case(
 
     sizes = []
     x, weights = rng.normal(size=(2, 3, 5, 7)), rng.normal(size=(2, 3, 3, 3))
-    given = torch.from_numpy(x), torch.from_numpy(weights)
-    want = torch.nn.functional.conv2d(*given).numpy()
+    want = theirs(x, weights)
     got = conv_fft(x, weights, tripled, fivefold)
     check.close(got, 45 * want, rtol=1e-9, atol=1e-12, name="y")
     check.equal(sorted(set(sizes)), [(5, 7)], name="sizes of the transforms")
@@ -678,8 +687,7 @@ with check.hidden_case(
 ):
     x = rng.normal(size=(2, 2, 6, 6)).astype(np.float32)
     weights = rng.normal(size=(2, 2, 3, 3)).astype(np.float32)
-    given = torch.from_numpy(x), torch.from_numpy(weights)
-    want = torch.nn.functional.conv2d(*given).numpy()
+    want = theirs(x, weights)
     got = conv_fft(x, weights)
     # Sums of 18 products in float32: some 1e-6.
     check.close(got, want, rtol=0, atol=2e-5, dtype="float32", name="y")
@@ -695,8 +703,7 @@ with check.hidden_case(
     guard=True,
 ):
     x, weights = rng.normal(size=(2, 2, 5, 6)), rng.normal(size=(3, 2, 2, 2))
-    given = torch.from_numpy(x), torch.from_numpy(weights)
-    want = torch.nn.functional.conv2d(*given).numpy()
+    want = theirs(x, weights)
     with check.unchanged(x=x, weights=weights):
         first = conv_fft(x, weights)
         conv_fft(2 * x, 3 * weights)
@@ -837,6 +844,14 @@ import torch
 
 from labkit import check
 
+
+def theirs(x, weights, stride=1, padding=0):
+    """Return what PyTorch computes from float64."""
+    x, weights = (torch.from_numpy(a.astype(np.float64)) for a in (x, weights))
+    conv = torch.nn.functional.conv2d
+    return conv(x, weights, stride=stride, padding=padding).numpy()
+
+
 BT = np.array([[1.0, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, 1, 0, -1]])
 G = np.array([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1.0]])
 AT = np.array([[1.0, 1, 1, 0], [0, 1, -1, -1]])
@@ -856,8 +871,7 @@ with check.case(
     x = np.arange(48.0).reshape(1, 1, 6, 8) ** 2
     kernel = np.array([[[[0.0, 0, 0], [0, 1, 2], [0, 0, -1]]]])
     got = conv_winograd(x, kernel, (BT, G, AT))
-    given = torch.from_numpy(x), torch.from_numpy(kernel)
-    want = torch.nn.functional.conv2d(*given).numpy()
+    want = theirs(x, kernel)
     check.close(got, want, name="y")
 with check.case(
     "results that tiles do not divide",
@@ -878,8 +892,7 @@ with check.hidden_case(
             rng.normal(size=shape),
             rng.normal(size=(k, shape[1], 3, 3)),
         )
-        given = torch.from_numpy(x), torch.from_numpy(kernels)
-        want = torch.nn.functional.conv2d(*given).numpy()
+        want = theirs(x, kernels)
         got = conv_winograd(x, kernels, (BT, G, AT))
         check.close(got, want, rtol=1e-9, atol=1e-12, name=f"{shape}")
 
@@ -937,12 +950,12 @@ with check.hidden_case(
     check.close(got, want, rtol=0, atol=5e-5, dtype="float32", name="y")
 with check.hidden_case(
     "transforms in float16, too, where x is float16",
-    hint="a third is another number in float16: which one did you use?",
+    hint="a tenth is another number in float16: which one did you use?",
 ):
-    # In float16 a third is 0.33325: squared and times 9 it is 0.9995.
+    # In float16 a tenth is 0.09998: squared and times 100 it is 0.9995.
     x = kernels = np.ones((1, 1, 1, 1), np.float16)
-    third, three, same = (np.array([[a]]) for a in (1 / 3, 3.0, 1.0))
-    got = conv_winograd(x, kernels, (third, three, same))
+    tenth, ten, same = (np.array([[a]]) for a in (0.1, 10.0, 1.0))
+    got = conv_winograd(x, kernels, (tenth, ten, same))
     check.close(got, [[[[0.9995]]]], rtol=4e-4, dtype="float16", name="y")
 with check.hidden_case(
     "arguments and an earlier result stay",
@@ -970,6 +983,7 @@ check.score(3)
 
 # %% nbgrader={"grade_id": "six", "locked": true}
 SIDE = 16
+FFT = np.fft.rfft2, np.fft.irfft2
 Shape = namedtuple("Shape", "n c h w k r s")
 
 
@@ -990,10 +1004,10 @@ def conv_fft_tiles(x, weights, *transforms):
 
 
 RUN = {
-    "direct": lambda x, w: conv_direct(x, w),
-    "im2col": lambda x, w: conv_im2col(x, w),
-    "FFT": lambda x, w, *fft: conv_fft(x, w, *fft),
-    "FFT tiles": lambda x, w, *fft: conv_fft_tiles(x, w, *fft),
+    "direct": lambda x, w: conv_direct(x, w, 1, 0),
+    "im2col": lambda x, w: conv_im2col(x, w, 1, 0),
+    "FFT": lambda x, w, *fft: conv_fft(x, w, *(fft or FFT)),
+    "FFT tiles": lambda x, w, *fft: conv_fft_tiles(x, w, *(fft or FFT)),
     "F(2,3)": lambda x, w: conv_winograd(x, w, winograd(2, 3)),
     "F(4,3)": lambda x, w: conv_winograd(x, w, winograd(4, 3)),
 }
@@ -1085,7 +1099,7 @@ def counted(algorithm, shape):
     return found["products"] + found["in transforms"], found["by constants"]
 
 
-small, large = Shape(2, 3, 14, 12, 4, 3, 3), Shape(8, 32, 32, 32, 32, 3, 3)
+small, large = Shape(2, 3, 16, 8, 4, 3, 3), Shape(8, 32, 32, 32, 32, 3, 3)
 print("             multiplications             by     workspace, MB")
 print("             formula     counted  constants   formula  counted")
 for algorithm, run in RUN.items():
@@ -1099,7 +1113,7 @@ for algorithm, run in RUN.items():
     )
 
 # %% [markdown]
-# Multiplications agree to the last one (small shape: 2 images, 14 x 12); if yours do not, your code does more than it has to.
+# Multiplications agree to the last one (small shape: 2 images, 16 x 8); if yours do not, your code does more than it has to.
 # The workspace of a plain NumPy program is larger than the formula says:
 # each step leaves an array, and a padded copy or a product before its sum lives beside what is needed.
 # A library writes into one buffer instead, and asks for as many bytes as the formula.
@@ -1218,12 +1232,8 @@ SIDES, CHANNELS = (1, 3, 5, 7, 9, 11, 13), (1, 4, 16, 48)
 
 def able(shape):
     """Return the names of the algorithms that take this shape."""
-    return [name for name in RUN if name[0] == "d" or able_by(name, shape)]
-
-
-def able_by(name, shape):
-    square = shape.r == shape.s == 3
-    return square if name.startswith("F(") else shape.r <= SIDE
+    three = shape.r == shape.s == 3
+    return [name for name in RUN if three or not name.startswith("F(")]
 
 
 def fewest(shape):
@@ -1235,7 +1245,7 @@ def fewest(shape):
     return min(costs, key=costs.get)
 
 
-def seconds(run, *given, turns=2):
+def clocked(run, *given, turns=2):
     """Return the seconds of the faster of several turns."""
     found = []
     for _ in range(turns):
@@ -1248,7 +1258,7 @@ def seconds(run, *given, turns=2):
 def times(shape):
     """Return the measured seconds of each algorithm that takes a shape."""
     given = arrays(shape)
-    return {name: seconds(RUN[name], *given) for name in able(shape)}
+    return {name: clocked(RUN[name], *given) for name in able(shape)}
 
 
 # %% explore=true
@@ -1307,39 +1317,45 @@ import os
 import subprocess
 import sys
 
-LAYERS = {
-    "3 x 3": "16, 3, 3, groups=1, n=8, c=16",
-    "11 x 11": "16, 11, 11, groups=1, n=8, c=16",
-    "1 x 1": "64, 1, 1, groups=1, n=8, c=64",
-    "one channel": "16, 7, 7, groups=1, n=8, c=1",
-    "depthwise": "64, 3, 3, groups=64, n=8, c=64",
+LAYERS = {  # channels in and out, side of the kernel, groups
+    "3 x 3": (16, 16, 3, 1),
+    "11 x 11": (16, 16, 11, 1),
+    "1 x 1": (64, 64, 1, 1),
+    "one channel in": (1, 16, 7, 1),
+    "depthwise": (64, 64, 3, 64),
 }
-PROGRAM = """
+PROGRAM = f"""
 import torch
 torch.set_num_threads(1)
-def run(k, r, s, groups, n, c):
-    w = torch.ones(k, c // groups, r, s)
-    torch.nn.functional.conv2d(torch.ones(n, c, 32, 32), w, groups=groups)
+for c, k, r, groups in {list(LAYERS.values())}:
+    w = torch.ones(k, c // groups, r, r)
+    torch.nn.functional.conv2d(torch.ones(8, c, 32, 32), w, groups=groups)
 """
-PROGRAM += "".join(f"run({layer})\n" for layer in LAYERS.values())
-asked = os.environ | {"ONEDNN_VERBOSE": "1"}
-done = subprocess.run([sys.executable, "-c", PROGRAM], env=asked,
-                      capture_output=True, text=True)  # fmt: skip
+done = subprocess.run(
+    [sys.executable, "-c", PROGRAM],
+    env=os.environ | {"ONEDNN_VERBOSE": "1"},
+    capture_output=True,
+    check=False,
+    text=True,
+)
 log = [line.split(",") for line in done.stdout.splitlines()]
 log = [line for line in log if "exec" in line and "convolution" in line]
-if len(log) != len(LAYERS):
-    print("no log: PyTorch does not use oneDNN for all of these here")
-else:
-    for name, line in zip(LAYERS, log, strict=True):
-        kind = line[line.index("convolution") + 1]
-        how = next(part for part in line if part.startswith("alg:"))
-        print(f"{name:12} {kind:16} {how:24} {float(line[-1]):7.2f} ms")
+for name, (c, k, r, _) in LAYERS.items():
+    problem = f"ic{c}oc{k}_", f"kh{r}s"
+    mine = [line for line in log if all(p in line[-2] for p in problem)]
+    if mine:
+        kind = mine[0][mine[0].index("convolution") + 1]
+        how = next(part for part in mine[0] if part.startswith("alg:"))
+        print(f"{name:15} {kind:14} {how:24} {float(mine[0][-1]):6.2f} ms")
+    else:
+        print(f"{name:15} not oneDNN: code of PyTorch's own")
 
 # %% [markdown]
 # Each row is one kind of layer, the code that was taken for it, and the algorithm's family.
 # `jit` is code generated for this shape when it was first met; what follows says for which instructions.
-# `brgconv` means many small matrix products in the place of one large one, without im2col's copy.
-# A depthwise layer has a code of its own, for it has no sum over channels.
+# `brgconv` means many small matrix products in the place of one large one, without im2col's copy;
+# `gemm` is im2col or, for 1 x 1, no copy at all: such a layer *is* a matrix product.
+# A depthwise layer has no sum over channels, and so a code of its own (`dw`).
 # In cuDNN there are about 16 implementations, among them all six of yours.
 
 # %% [markdown]
@@ -1409,7 +1425,7 @@ names = able(LAYER)
 sizes = np.arange(1, LAYER.n + 1)
 seconds_of = np.array(
     [
-        [seconds(RUN[name], *arrays(LAYER._replace(n=b))) for b in sizes]
+        [clocked(RUN[name], *arrays(LAYER._replace(n=b))) for b in sizes]
         for name in names
     ]
 )
@@ -1423,13 +1439,16 @@ bytes_of = np.array(
     ]
 )
 plot.curves(
-    {name: (sizes, 1e3 * row / sizes) for name, row in zip(names, seconds_of)},
+    {
+        name: (sizes, 1e3 * row / sizes)
+        for name, row in zip(names, seconds_of, strict=True)
+    },
     xlabel="images in the batch",
     ylabel="ms an image",
     logy=True,
     title="The 5 x 5 layer, by your code",
 )
-for name, row in zip(names, bytes_of):
+for name, row in zip(names, bytes_of, strict=True):
     print(f"{name:10} {row[0] / 1e6:6.2f} MB for 1 image, {row[-1] / 1e6:6.2f}"
           f" MB for {LAYER.n}")  # fmt: skip
 
@@ -1476,57 +1495,77 @@ limits = np.array([0, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32]) * 2**20
 for limit in limits[[0, 3, 5, 7]]:
     plan = plan_microbatch(seconds_of, bytes_of, limit)
     print(
-        f"{limit / 2**20:4g} MiB: yours {1e3 * total(plan):.3f} ms, brute force "
-        f"{1e3 * by_brute_force(limit):.3f}, integer program "
+        f"{limit / 2**20:4g} MiB: yours {1e3 * total(plan):.3f} ms, "
+        f"brute force {1e3 * by_brute_force(limit):.3f}, integer program "
         f"{1e3 * by_integer_program(limit):.3f}"
     )
     print("          ", [(b, names[a]) for b, a in plan])
 
 # %% [markdown]
 # All three agree, up to the solver's tolerance.
-# Now let the limit vary, with three rules: the batch is never split; only into powers of two; in any way.
-# A source of this course (B, about Oyama's μ-cuDNN) gives up to 4.54 times as fast on DeepBench.
+# Now let the limit vary. The batch is split never, into powers of two, or in any way:
+# how many times as fast as *never* are the other two?
+# A source of this course (B, on μ-cuDNN) gives up to 4.54 times as fast on DeepBench.
+#
+# And a question that should always be asked: compared with what?
+# The third line has one algorithm more to choose from, split or not:
+# a direct convolution which needs no workspace either, but is made of $r\,s$ matrix products.
 
 
 # %% explore=true
-def undivided(limit):
-    """Return the seconds of the fastest algorithm for the whole batch."""
-    return seconds_of[bytes_of[:, -1] <= limit, -1].min()
+def by_products(x, w):
+    """Return x correlated with w: a matrix product for each entry of w."""
+    (n, c, h, wide), (k, _, r, s) = x.shape, w.shape
+    high, wide = h - r + 1, wide - s + 1
+    y = np.zeros((n, k, high * wide), x.dtype)
+    for a, b in np.ndindex(r, s):
+        part = x[:, :, a : a + high, b : b + wide]
+        y += w[:, :, a, b] @ part.reshape(n, c, -1)
+    return y.reshape(n, k, high, wide)
 
 
-powers = np.where(sizes & (sizes - 1), np.inf, seconds_of)
-gains = {
-    "only powers of two": [
-        undivided(limit) / total(plan_microbatch(powers, bytes_of, limit))
-        for limit in limits
-    ],
-    "any split": [
-        undivided(limit) / total(plan_microbatch(seconds_of, bytes_of, limit))
-        for limit in limits
-    ],
-}
+def gain(table, space, limit, allowed=sizes):
+    """Return how many times as fast as undivided the best plan is."""
+    whole = table[space[:, -1] <= limit, -1].min()
+    some = np.where(np.isin(sizes, allowed), table, np.inf)
+    plan = plan_microbatch(some, space, limit)
+    return whole / sum(table[a, b - 1] for b, a in plan)
+
+
+row = [clocked(by_products, *arrays(LAYER._replace(n=b))) for b in sizes]
+better = np.vstack([seconds_of, row]), np.vstack([bytes_of, 0 * sizes])
+gains = {"powers of two": [], "any split": [], "any, better baseline": []}
+for limit in limits:
+    split = gain(seconds_of, bytes_of, limit, [1, 2, 4, 8])
+    gains["powers of two"].append(split)
+    gains["any split"].append(gain(seconds_of, bytes_of, limit))
+    gains["any, better baseline"].append(gain(*better, limit))
+
+# %% explore=true
 mebibytes = limits[1:] / 2**20
-lines = {name: (mebibytes, gain[1:]) for name, gain in gains.items()}
+lines = {name: (mebibytes, those[1:]) for name, those in gains.items()}
 lines["B: up to 4.54"] = (mebibytes, np.full(len(mebibytes), 4.54))
 plot.curves(
     lines,
     logx=True,
+    logy=True,
     xlabel="workspace limit, MiB",
     ylabel="times as fast as undivided",
     title="One layer, 12 images, under a workspace limit",
 )
-for name, gain in gains.items():
-    at = int(np.argmax(gain))
-    print(f"{name}: up to {gain[at]:.2f} times, at {limits[at] / 2**20:g} MiB")
+for name, those in gains.items():
+    at = int(np.argmax(those))
+    print(f"{name}: up to {those[at]:.2f} times, at {limits[at] / 2**20:g} MiB")
 print(f"you predicted {predictions()['microbatch']:g}")
 
 # %% [markdown]
-# Where nothing fits, nothing is gained; where all fits, splitting gains little or nothing.
-# In between, a step each time that a faster algorithm fits for a few images.
-# "Up to" is the top of such a curve: for one layer, one machine, one limit.
-# And the ratio says as much about what one is compared with:
-# our direct convolution is slow, and a better one would make every ratio smaller.
-# So quote a speed-up with its limit and its baseline, or draw the curve.
+# "Up to" is the top of such a curve: of one layer, on one machine, at one limit.
+# Where everything fits, splitting gains little, unless a small batch stays in a cache.
+# Below, there is a step each time that a faster algorithm fits for a few images.
+#
+# The same curve is lower with a better algorithm to compare with.
+# A ratio says as much about its baseline as about its idea.
+# So quote a speed-up with its limit and its baseline, or draw the curve (lab 16).
 
 # %% [markdown]
 # ### Several layers share
@@ -1654,7 +1693,7 @@ with check.hidden_case(
         ([9, 10, 12, 21, 30], 22),
         ([1, 9, 9, 9, 2], 2),
         ([3, 5, 7, 8, 30], 11),
-        ([8, 3, 8, 8, 12], 12),
+        ([8, 3, 8, 8, 12], 11),
         ([8, 3, 4, 20, 12], 7),
         ([2, 4, 6, 8, 10], 10),
     ):
@@ -1856,7 +1895,8 @@ card = result_card(
     source="B: up to 4.54 times as fast on DeepBench (Oyama et al. 2018)",
     lab="05_convolution",
     note="The best of ten limits, over the fastest algorithm that fits the "
-    "whole batch; in NumPy, 5 x 5 kernels, 12 images.",
+    "whole batch; in NumPy, 5 x 5 kernels, 12 images. With a better baseline "
+    f"{max(gains['any, better baseline']):.2f}x.",
 )
 print(card)
 
