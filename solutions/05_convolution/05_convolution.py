@@ -1241,6 +1241,7 @@ def fewest(shape):
     return min(costs, key=costs.get)
 
 
+# %% explore=true
 def clocked(run, *given, turns=2):
     """Return the seconds of the faster of several turns."""
     found = []
@@ -1257,7 +1258,6 @@ def times(shape):
     return {name: clocked(RUN[name], *given) for name in able(shape)}
 
 
-# %% explore=true
 shapes = {(c, r): Shape(2, c, 32, 32, c, r, r) for c in CHANNELS for r in SIDES}
 measured = {at: times(shape) for at, shape in shapes.items()}
 best = {
@@ -1266,6 +1266,7 @@ best = {
 }
 
 
+# %% explore=true
 def draw_map(ax, title, winners):
     """Draw a field for each kernel and number of channels."""
     names = list(RUN)
@@ -1283,21 +1284,29 @@ def draw_map(ax, title, winners):
 for ax, (title, winners) in zip(plot.panels(2), best.items(), strict=True):
     draw_map(ax, title, winners)
 plt.show()
-first, second = best.values()
-agree = sum(first[at] == second[at] for at in shapes)
+# %% explore=true
+counts, here = best.values()
+agree = sum(counts[at] == here[at] for at in shapes)
 print(f"{agree} of {len(shapes)} fields have the same winner in both maps")
-from_side = next(
-    (r for r in SIDES if multiplications_and_workspace("FFT", shapes[16, r])[0]
-     < multiplications_and_workspace("direct", shapes[16, r])[0]), "never"
-)  # fmt: skip
-print(f"FFT below direct, 16 channels: from side {from_side}; you predicted "
-      f"{predictions()['fft']:g}")  # fmt: skip
-ratio = (
-    multiplications_and_workspace("direct", Shape(1, 1, 34, 34, 1, 3, 3))[0]
-    / multiplications_and_workspace("F(4,3)", Shape(1, 1, 34, 34, 1, 3, 3))[0]
+
+
+def terms(name, shape):
+    return multiplications_and_workspace(name, shape)[0]
+
+
+side = next(
+    (
+        r
+        for r in SIDES
+        if terms("FFT", at := shapes[16, r]) < terms("direct", at)
+    ),
+    "none of these",
 )
-print(f"F(4,3): {ratio:g} times fewer than direct; you predicted "
-      f"{predictions()['winograd']:g}")  # fmt: skip
+one = Shape(1, 1, 34, 34, 1, 3, 3)
+ratio = terms("direct", one) / terms("F(4,3)", one)
+guess = predictions()
+print(f"FFT below direct, 16 channels: from side {side}; you: {guess['fft']:g}")
+print(f"F(4,3): {ratio:g} times fewer; you: {guess['winograd']:g}")
 
 # %% [markdown]
 # No algorithm wins everywhere, and the two maps differ.
@@ -1334,6 +1343,8 @@ done = subprocess.run(
     check=False,
     text=True,
 )
+
+# %% explore=true
 log = [line.split(",") for line in done.stdout.splitlines()]
 log = [line for line in log if "exec" in line and "convolution" in line]
 for name, (c, k, r, _) in LAYERS.items():
@@ -1352,7 +1363,9 @@ for name, (c, k, r, _) in LAYERS.items():
 # `brgconv` means many small matrix products in the place of one large one, without im2col's copy;
 # `gemm` is im2col or, for 1 x 1, no copy at all: such a layer *is* a matrix product.
 # A depthwise layer has no sum over channels, and so a code of its own (`dw`).
-# In cuDNN there are about 16 implementations, among them all six of yours.
+#
+# In cuDNN there are about 16 implementations (B): matrix products with columns stored or made on the way,
+# Fourier transforms whole and in tiles, Winograd's in two versions, and variants of these.
 
 # %% [markdown]
 # ## Split the batch
@@ -1419,21 +1432,18 @@ def plan_microbatch(
 LAYER = Shape(12, 32, 28, 28, 32, 5, 5)  # a layer as AlexNet's second
 names = able(LAYER)
 sizes = np.arange(1, LAYER.n + 1)
-seconds_of = np.array(
-    [
-        [clocked(RUN[name], *arrays(LAYER._replace(n=b))) for b in sizes]
-        for name in names
-    ]
-)
-bytes_of = np.array(
-    [
-        [
-            multiplications_and_workspace(name, LAYER._replace(n=b))[1]
-            for b in sizes
-        ]
-        for name in names
-    ]
-)
+
+
+def table_of(value):
+    """Return value(algorithm, shape) for each algorithm and batch size."""
+    batches = [LAYER._replace(n=int(b)) for b in sizes]
+    return np.array([[value(a, batch) for batch in batches] for a in names])
+
+
+seconds_of = table_of(lambda a, shape: clocked(RUN[a], *arrays(shape)))
+bytes_of = table_of(lambda a, at: multiplications_and_workspace(a, at)[1])
+
+# %% explore=true
 plot.curves(
     {
         name: (sizes, 1e3 * row / sizes)
@@ -1487,6 +1497,7 @@ def by_integer_program(limit):
     return found.fun
 
 
+# %% explore=true
 limits = np.array([0, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32]) * 2**20
 for limit in limits[[0, 3, 5, 7]]:
     plan = plan_microbatch(seconds_of, bytes_of, limit)
@@ -1559,7 +1570,7 @@ print(f"you predicted {predictions()['microbatch']:g}")
 # Where everything fits, splitting gains little, unless a small batch stays in a cache.
 # Below, there is a step each time that a faster algorithm fits for a few images.
 #
-# The same curve is lower with a better algorithm to compare with.
+# Compare your last two lines: the more a plain algorithm can do, the less there is to gain.
 # A ratio says as much about its baseline as about its idea.
 # So quote a speed-up with its limit and its baseline, or draw the curve (lab 16).
 
@@ -1576,21 +1587,27 @@ print(f"you predicted {predictions()['microbatch']:g}")
 def plans_of(shape, limits):
     """Return the fewest multiplications of a layer under each limit."""
     names = able(shape)
+    batches = [shape._replace(n=b) for b in range(1, shape.n + 1)]
     tables = [
-        [multiplications_and_workspace(name, shape._replace(n=b))
-         for b in range(1, shape.n + 1)] for name in names
-    ]  # fmt: skip
+        [multiplications_and_workspace(name, batch) for batch in batches]
+        for name in names
+    ]
     costs, space = np.moveaxis(np.array(tables, float), 2, 0)
     plans = [plan_microbatch(costs, space, limit) for limit in limits]
     return [sum(costs[a, b - 1] for b, a in plan) for plan in plans]
 
 
-layers = [Shape(12, 16, 32, 32, 16, 11, 11), Shape(12, 32, 28, 28, 32, 5, 5),
-          Shape(12, 64, 16, 16, 64, 3, 3)]  # fmt: skip
+layers = [
+    Shape(12, 16, 32, 32, 16, 11, 11),
+    Shape(12, 32, 28, 28, 32, 5, 5),
+    Shape(12, 64, 16, 16, 64, 3, 3),
+]
 steps = np.arange(9) * 0.5  # MiB
 table = np.array([plans_of(layer, steps * 2**20) for layer in layers])
+
+# %% explore=true
+one_each = np.kron(np.eye(3), np.ones(9))  # one limit a layer
 for whole in (1.5, 3, 6):
-    one_each = np.kron(np.eye(3), np.ones(9))  # one limit a layer
     found = milp(
         table.ravel(),
         integrality=np.ones(27),
@@ -1601,9 +1618,8 @@ for whole in (1.5, 3, 6):
         ],
     )
     given = [float(steps[i]) for i in found.x.reshape(3, 9).argmax(axis=1)]
-    even = table[:, int(whole / 3 / 0.5)].sum()
-    print(f"{whole} MiB: {given} MiB; evenly shared {even / found.fun:.3f} "
-          "times as many multiplications")  # fmt: skip
+    even = table[:, int(whole / 3 / 0.5)].sum() / found.fun
+    print(f"{whole} MiB: {given}; evenly shared {even:.3f} times the products")
 
 # %% nbgrader={"grade_id": "plan-microbatch-check", "grade": true, "points": 2}
 import numpy as np

@@ -1,7 +1,7 @@
 """Plain loops over images, kernels and places; a recursive plan; other types of numbers."""
 
 import itertools
-from functools import lru_cache
+from functools import cache
 
 
 def predictions():
@@ -9,9 +9,8 @@ def predictions():
 
 
 def conv_direct(x, weights, stride=1, padding=0):
-    (n, c, h, w), (k, _, r, s) = x.shape, weights.shape
-    big = np.zeros((n, c, h + 2 * padding, w + 2 * padding), x.dtype)
-    big[:, :, padding : padding + h, padding : padding + w] = x
+    n, (k, _, r, s) = len(x), weights.shape
+    big = np.pad(x, ((0, 0), (0, 0), (padding, padding), (padding, padding)))
     rows = (big.shape[2] - r) // stride + 1
     columns = (big.shape[3] - s) // stride + 1
     y = np.empty((n, k, rows, columns), x.dtype)
@@ -35,7 +34,7 @@ def im2col(x, size, stride=1, padding=0):
 
 
 def conv_im2col(x, weights, stride=1, padding=0):
-    k, c, r, s = weights.shape
+    k, _, r, s = weights.shape
     rows = (x.shape[2] + 2 * padding - r) // stride + 1
     columns = (x.shape[3] + 2 * padding - s) // stride + 1
     seen = im2col(x, (r, s), stride, padding)
@@ -114,7 +113,7 @@ def multiplications_and_workspace(algorithm, shape):
 
 
 def plan_microbatch(seconds, workspace, limit):
-    @lru_cache(maxsize=None)
+    @cache
     def best(images):
         if images == 0:
             return 0.0, ()

@@ -2,7 +2,7 @@
 
 
 def conv_direct(x, weights, stride=1, padding=0):
-    p, (k, c, r, s) = padding, weights.shape
+    p, (r, s) = padding, weights.shape[2:]
     x = np.pad(x, [(0, 0), (0, 0), (p, p), (p, p)])
     windows = np.lib.stride_tricks.sliding_window_view(x, (r, s), (2, 3))
     windows = windows[:, :, ::stride, ::stride]
@@ -27,7 +27,7 @@ def im2col(x, size, stride=1, padding=0):
 
 
 def conv_im2col(x, weights, stride=1, padding=0):
-    k, c, r, s = weights.shape
+    k, _, r, s = weights.shape
     seen = im2col(x, (r, s), stride, padding)
     high = (x.shape[2] + 2 * padding - r) // stride + 1
     y = np.zeros((len(x), k, seen.shape[2]), x.dtype)

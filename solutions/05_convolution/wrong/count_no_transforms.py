@@ -7,7 +7,6 @@ def multiplications_and_workspace(algorithm, shape):
 
     def by_spectra(n, h, w):
         each, many = h * (w // 2 + 1), n * c + k * c + n * k
-        transforms = many * h * w * math.log2(h * w)
         return 4 * n * k * c * each, 8 * many * each
 
     if algorithm == "direct":

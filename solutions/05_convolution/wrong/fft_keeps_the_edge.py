@@ -7,7 +7,7 @@ def conv_fft(
     forward=np.fft.rfft2,
     inverse=np.fft.irfft2,
 ):
-    size, (r, s) = x.shape[2:], weights.shape[2:]
+    size = x.shape[2:]
     images = forward(x, size).transpose(2, 3, 0, 1)
     kernels = forward(weights, size).conj().transpose(2, 3, 1, 0)
     spectra = (images @ kernels).transpose(2, 3, 0, 1)

@@ -10,7 +10,6 @@ def conv_winograd(
     (m, t), r, k = at.shape, g.shape[1], len(weights)
     n, c, h, w = x.shape
     high, wide = -(-(h - r + 1) // m), -(-(w - r + 1) // m)
-    down, right = high * m + r - 1 - h, wide * m + r - 1 - w
     x = np.pad(x, ((0, 0), (0, 0), (0, high * t - h), (0, wide * t - w)))
     window = np.lib.stride_tricks.sliding_window_view
     tiles = window(x, (t, t), axis=(2, 3))[:, :, ::t, ::t]
