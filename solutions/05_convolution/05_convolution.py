@@ -226,8 +226,10 @@ with check.hidden_case(
     x, weights = rng.normal(size=(2, 2, 4, 5)), rng.normal(size=(3, 2, 2, 2))
     with check.unchanged(x=x, weights=weights):
         first = conv_direct(x, weights, 1, 1)
-        conv_direct(2 * x, weights, 1, 1)
-    check.close(first, theirs(x, weights, 1, 1), name="the first of two")
+        second = conv_direct(2 * x, weights, 1, 1)
+    want = theirs(x, weights, 1, 1)
+    check.close(first, want, name="the first of two")
+    check.close(second, 2 * want, name="the second of two")
     check.shape(conv_direct(x[:0], weights), (0, 3, 3, 4), name="no image")
 ### END HIDDEN TESTS
 check.score(2)
@@ -400,11 +402,14 @@ with check.hidden_case(
     with check.unchanged(x=x, weights=weights):
         columns = im2col(x, (2, 3), 1, 1)
         first = conv_im2col(x, weights)
-        im2col(x + 1, (2, 3), 1, 1)
-        conv_im2col(x + 1, weights)
+        others = im2col(3 * x, (2, 3), 1, 1)
+        second = conv_im2col(3 * x, weights)
     unfold = torch.nn.Unfold((2, 3), padding=1)
-    check.close(columns, unfold(torch.from_numpy(x)).numpy(), name="columns")
-    check.close(first, theirs(x, weights), name="y")
+    want = unfold(torch.from_numpy(x)).numpy()
+    check.close(columns, want, name="columns, the first of two")
+    check.close(others, 3 * want, name="columns, the second of two")
+    check.close(first, theirs(x, weights), name="y, the first of two")
+    check.close(second, 3 * theirs(x, weights), name="y, the second of two")
     check.shape(im2col(x[:0], (2, 3)), (0, 18, 12), name="no image")
     check.shape(conv_im2col(x[:0], weights), (0, 2, 3, 4), name="no image")
 ### END HIDDEN TESTS
@@ -539,9 +544,10 @@ with check.hidden_case(
     u = rng.normal(size=(2, 4, 6))
     with check.unchanged(columns=u):
         first = col2im(u, (2, 1, 3, 4), (2, 2))
-        col2im(u + 1, (2, 1, 3, 4), (2, 2))
+        second = col2im(5 * u, (2, 1, 3, 4), (2, 2))
     want = torch.nn.Fold((3, 4), (2, 2))(torch.from_numpy(u)).numpy()
     check.close(first, want, name="the first of two")
+    check.close(second, 5 * want, name="the second of two")
     got = col2im(u[:0], (0, 1, 3, 4), (2, 2))
     check.shape(got, (0, 1, 3, 4), name="no image")
 ### END HIDDEN TESTS
@@ -1184,6 +1190,8 @@ with check.hidden_case(
         (Sizes(2, 3, 16, 16, 5, 3, 3), 1),
         (Sizes(2, 3, 17, 30, 5, 3, 3), 4),
         (Sizes(1, 4, 40, 20, 2, 5, 9), 6),
+        (Sizes(1, 2, 16, 31, 3, 3, 3), 3),
+        (Sizes(1, 2, 31, 16, 3, 3, 3), 3),
         (Sizes(3, 1, 18, 16, 4, 16, 16), 3),
     ):
         n, c, _, _, k, _, _ = sizes
@@ -1442,6 +1450,7 @@ def table_of(value):
 
 seconds_of = table_of(lambda a, shape: clocked(RUN[a], *arrays(shape)))
 bytes_of = table_of(lambda a, at: multiplications_and_workspace(a, at)[1])
+limits = np.array([0, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32]) * 2**20
 
 # %% explore=true
 plot.curves(
@@ -1498,7 +1507,6 @@ def by_integer_program(limit):
 
 
 # %% explore=true
-limits = np.array([0, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32]) * 2**20
 for limit in limits[[0, 3, 5, 7]]:
     plan = plan_microbatch(seconds_of, bytes_of, limit)
     print(
@@ -1732,6 +1740,23 @@ with check.hidden_case(
     check.raises(ValueError, plan_microbatch, seconds, np.zeros((1, 3)), 5)
     check.raises(ValueError, plan_microbatch, table, space + 1, 0)
     check.raises(ValueError, plan_microbatch, table * INF, space, 99)
+with check.hidden_case(
+    "differences of microseconds, and of bytes among megabytes",
+    hint="compare the numbers as they are: nothing is rounded",
+):
+    seconds = np.array([[7e-5, 9e-5, 21e-5], [8e-5, 15e-5, 16.5e-5]])
+    workspace = np.array([[2e-4, 3e-4, 1e-4], [1e-4, 2e-4, 3e-4]])
+    for limit in (3e-4, 2e-4, 1e-4):
+        plan = plan_microbatch(seconds, workspace, limit)
+        found = of_plan(plan, seconds, workspace, limit)
+        want = least(seconds, workspace, limit)
+        check.close(found, want, rtol=1e-9, atol=0, name="seconds")
+    workspace = 10_000_000 + np.array([[1, 3, 0], [0, 2, 3]])
+    for limit in (10_000_003, 10_000_002, 10_000_001, 10_000_000):
+        plan = plan_microbatch(seconds, workspace, limit)
+        found = of_plan(plan, seconds, workspace, limit)
+        want = least(seconds, workspace, limit)
+        check.close(found, want, rtol=1e-9, atol=0, name="seconds")
 with check.hidden_case(
     "32 images at once, and a second call",
     hint="each of n best times is computed once",
