@@ -36,14 +36,16 @@
 # %% nbgrader={"grade_id": "setup", "locked": true}
 import math
 import time
-from collections import namedtuple
+from collections import Counter, namedtuple
 
 import numpy as np
 import torch
+from threadpoolctl import threadpool_limits
 
 from labkit import check, compare, count, device, plot, result_card
 
 torch.set_num_threads(1)
+threadpool_limits(1)  # NumPy, too
 F = torch.nn.functional
 
 # %% [markdown]
@@ -1282,14 +1284,15 @@ def draw_map(ax, title, winners):
     colours = plt.matplotlib.colors.ListedColormap(plot.PALETTE[:6])
     ax.imshow(grid, cmap=colours, vmin=0, vmax=5, aspect="auto", alpha=0.35)
     for (i, j), which in np.ndenumerate(grid):
-        ax.text(j, i, names[which].replace(" ", "\n"), ha="center", va="center")
+        ax.text(j, i, names[which], ha="center", va="center")
     ax.set_xticks(range(len(SIDES)), SIDES)
     ax.set_yticks(range(len(CHANNELS)), CHANNELS)
     ax.set(xlabel="kernel's side", ylabel="channels", title=title)
     ax.grid(visible=False)
 
 
-for ax, (title, winners) in zip(plot.panels(2), best.items(), strict=True):
+figure, axes = plt.subplots(2, 1, figsize=(9, 6), layout="constrained")
+for ax, (title, winners) in zip(axes, best.items(), strict=True):
     draw_map(ax, title, winners)
 plt.show()
 # %% explore=true
@@ -1514,7 +1517,8 @@ for limit in limits[[0, 3, 5, 7]]:
         f"brute force {1e3 * by_brute_force(limit):.3f}, integer program "
         f"{1e3 * by_integer_program(limit):.3f}"
     )
-    print("          ", [(b, names[a]) for b, a in plan])
+    parts = [f"{t} x {b} by {names[a]}" for (b, a), t in Counter(plan).items()]
+    print("         ", ", ".join(parts))
 
 # %% [markdown]
 # All three agree, up to the solver's tolerance.
@@ -1751,6 +1755,13 @@ with check.hidden_case(
         found = of_plan(plan, seconds, workspace, limit)
         want = least(seconds, workspace, limit)
         check.close(found, want, rtol=1e-9, atol=0, name="seconds")
+    near = np.array([[1.0, 1.9999, 3.0], [1.00005, 2.0, 2.99985]])
+    plan = plan_microbatch(near, 0 * near, 0)
+    found = of_plan(plan, near, 0 * near, 0)
+    check.close(found, 2.99985, rtol=1e-9, name="seconds")
+    plan = plan_microbatch(near[:, :2], 0 * near[:, :2], 0)
+    found = of_plan(plan, near[:, :2], 0 * near[:, :2], 0)
+    check.close(found, 1.9999, rtol=1e-9, name="seconds")
     workspace = 10_000_000 + np.array([[1, 3, 0], [0, 2, 3]])
     for limit in (10_000_003, 10_000_002, 10_000_001, 10_000_000):
         plan = plan_microbatch(seconds, workspace, limit)
