@@ -166,7 +166,7 @@ def measured_cards(cards: Path, winners: list[float], fft: list[float]) -> None:
         **several(winners, "of 6"),
         seed_value=16,
         source="B: about 16 implementations in cuDNN",
-        note="28 layers, 1 to 48 channels, kernels of 1 x 1 to 13 x 13, in NumPy on one core. B counts what cuDNN has, "
+        note="28 layers, 1 to 48 channels, kernels of 1 x 1 to 13 x 13, in NumPy on one core. B counts what there is, "
         "not what wins.",
         path=cards / "algorithms.json",
     )
@@ -185,8 +185,8 @@ def plan_cards(cards: Path, plain: list[float], better: list[float], off: list[f
         **several(plain, "x"),
         seed_value=4.54,
         source=B_MICROBATCH,
-        note=f"{about} The baseline, which alone fits undivided, is a direct convolution without matrix products: slow. "
-        "A batch of one also stays in the cache.",
+        note=f"{about} The baseline, which alone fits undivided, is a direct convolution without matrix products: "
+        "slow. A batch of one also stays in the cache.",
         path=cards / "microbatch.json",
     )
     result_card(
@@ -194,7 +194,7 @@ def plan_cards(cards: Path, plain: list[float], better: list[float], off: list[f
         **several(better, "x"),
         seed_value=4.54,
         source=B_MICROBATCH,
-        note=f"{about} The baseline is a direct convolution of 25 matrix products, also without a workspace.",
+        note=f"{about} The baseline is a direct convolution of 25 matrix products; it needs no workspace either.",
         path=cards / "microbatch_baseline.json",
     )
     result_card(
