@@ -840,7 +840,7 @@ for ax, dtype in zip(plot.panels(2), ("float16", "float32"), strict=True):
 # Larger tiles take more points, and more points mean larger constants:
 # numbers are first made large, then subtracted from each other.
 # In float32 nobody minds. In float16, which has three digits to begin with, about one is lost.
-# That is why libraries offer $F(2,3)$ and $F(4,3)$, compute transforms in float32, and stop there.
+# So with 16 bits take small tiles, or compute the transforms in float32.
 
 # %% nbgrader={"grade_id": "conv-winograd-check", "grade": true, "points": 3}
 import numpy as np
@@ -1579,8 +1579,9 @@ print(f"you predicted {predictions()['microbatch']:g}")
 
 # %% [markdown]
 # "Up to" is the top of such a curve: of one layer, on one machine, at one limit.
-# Where everything fits, splitting gains little, unless a small batch stays in a cache.
-# Below, there is a step each time that a faster algorithm fits for a few images.
+# Each step up is a faster algorithm that fits for a few images.
+# What is gained at the right end, where everything fits, is not due to the limit:
+# small arrays stay in a cache, and their memory is used again.
 #
 # Compare your last two lines: the more a plain algorithm can do, the less there is to gain.
 # A ratio says as much about its baseline as about its idea.
@@ -1873,14 +1874,15 @@ plot.scatter(
 # %% [markdown] nbgrader={"grade_id": "my-choice", "grade": true, "solution": true, "points": 2}
 # ### BEGIN SOLUTION
 # **Model answer.**
-# I give each algorithm two numbers, seconds a multiplication and seconds a byte of workspace,
-# fitted by least squares of the relative error to the 28 shapes of the map, and take the least sum.
+# I give each algorithm three numbers, seconds a multiplication, a byte of workspace and a call,
+# fitted by least squares of the relative error to the 28 shapes of the map (none below 0), and take the least sum.
 # It knows two things that multiplications do not tell:
 # that a multiplication inside one large matrix product costs a fraction of one elsewhere,
-# so that im2col beats Winograd for most 3 x 3 kernels although it multiplies more;
-# and that bytes have to be written and read, which im2col pays for with large kernels and few output channels.
-# On ten new shapes the mean regret falls from about 3 to about 1.2.
-# It errs where an algorithm has a fixed cost (Python's calls, the smallest shapes) and where a matrix falls out of a cache.
+# so that im2col beats Winograd for 3 x 3 kernels although it multiplies more;
+# and that bytes have to be written and read.
+# On ten new shapes it named the fastest each time, while the fewest multiplications took four times as long (geometric mean).
+# But im2col was the fastest of all ten: with larger kernels, where the map turns to Fourier, it still has to show what it can.
+# It will err where an array falls out of a cache, for its costs are linear.
 # For another machine the numbers have to be fitted again, from a few measured shapes; the counts stay.
 #
 # **Rubric.**
@@ -1967,7 +1969,7 @@ result_card(
 # * Algorithms that return the same differ in multiplications, memory and digits. None wins everywhere.
 # * im2col buys a fast matrix product with memory; its adjoint, col2im, adds up, and is the gradient.
 # * A Fourier transform does not care how large the kernel is: it wins for large ones and loses for small ones.
-# * Winograd trades multiplications for additions, and digits for both.
+# * Winograd saves multiplications and pays with additions, and with digits.
 # * Counting tells what could be; measuring tells what is. Libraries measure.
 # * A workspace limit is a price. Split the batch, and a plan by dynamic programming is provably the best for its table.
 
