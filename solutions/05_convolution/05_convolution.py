@@ -1863,13 +1863,14 @@ for shape in NEW:
     took = times(shape)
     regret["fewest"].append(took[fewest(shape)] / min(took.values()))
     regret["mine"].append(took[my_choice(shape)] / min(took.values()))
-plot.scatter(
+ax = plot.scatter(
     {name: (np.arange(1, len(NEW) + 1), r) for name, r in regret.items()},
     xlabel="new shape, by number",
     ylabel="times as long as the fastest",
     logy=True,
     title="Regret of two choosers",
 )
+ax.set_xticks(range(1, len(NEW) + 1))
 
 # %% [markdown] nbgrader={"grade_id": "my-choice", "grade": true, "solution": true, "points": 2}
 # ### BEGIN SOLUTION
