@@ -1,27 +1,32 @@
-"""Counts what a loop asks of a device, a pipeline of its source, a collective of its links; no clock is involved."""
+"""Counts what code asks for: of a device, a source, links, a multiplier, memory; no clock is involved."""
 
 from __future__ import annotations
 
-import builtins
-import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Any
 
+from labkit._arithmetic import irfft2, multiplications, rfft2, workspace
 from labkit._collective import collective
+from labkit._read_ahead import read_ahead
 from labkit._stand_in import Numbers
 
-__all__ = ["STAND_IN", "collective", "computed", "operations", "read_ahead"]
+__all__ = [
+    "STAND_IN",
+    "collective",
+    "computed",
+    "irfft2",
+    "multiplications",
+    "operations",
+    "read_ahead",
+    "rfft2",
+    "workspace",
+]
 
 STAND_IN = "meta"
 """PyTorch's device whose tensors have shapes but no numbers: for counting it is as good as a GPU."""
 
 _FREE = {"detach", "lift_fresh", "alias", "_record_function_enter_new", "_record_function_exit"}
 _READS = {"_local_scalar_dense", "nonzero", "is_nonzero", "equal"}
-_PATIENCE_S = 1.5
-_QUIET_S = 0.04
-_CLOSING_S = 0.2
-_SETTLED_S = 1.0
 
 
 def operations(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> dict[str, int]:
@@ -196,105 +201,3 @@ def _tensors(values: Any) -> list[Any]:
 
 def _size(tensor: Any) -> int:
     return int(tensor.numel() * tensor.element_size())
-
-
-class _Source:
-    """Yields its values and notes how many were asked for, and in which threads."""
-
-    def __init__(self, values: Sequence[Any], fails: bool | str) -> None:
-        self.values = values
-        self.kind = fails if isinstance(fails, str) else "OSError" if fails else ""
-        self.read = 0
-        self.threads: set[threading.Thread] = set()
-
-    def __iter__(self) -> Iterator[Any]:
-        self.threads.add(threading.current_thread())  # also if there is nothing to read
-        try:
-            for value in self.values:
-                self.threads.add(threading.current_thread())
-                self.read += 1
-                yield value
-        except (
-            GeneratorExit
-        ):  # its reader gives up: a thread that nobody waits for still runs when the consumer is done
-            time.sleep(_CLOSING_S)
-            raise
-        if self.kind:
-            raise getattr(builtins, self.kind)("the disk is gone")
-
-    def running(self) -> int:
-        """Return how many other threads than this one have read and still run."""
-        return sum(thread.is_alive() for thread in self.threads - {threading.current_thread()})
-
-
-def read_ahead(
-    prefetch: Callable[..., Iterator[Any]],
-    *,
-    items: int = 0,
-    values: Sequence[Any] | None = None,
-    depth: int,
-    take: int | None = None,
-    fails: bool | str = False,
-    default: bool = False,
-) -> dict[str, Any]:
-    """Take `take` items, or all, from prefetch(source, depth), stop, and return what was seen:
-
-    items: what came. read: how many items the source had given soon after.
-    error: what was raised, in words; "" if nothing. own thread: whether another thread than the caller's read the
-    source. running: how many of these still ran when the consumer had closed the iterator. alive: how many had not
-    ended 1.5 seconds later. read after: how many items the source had given then. A consumer that waits forever is
-    given up after as long, with an error.
-
-    values: what the source yields; without them 0, 1, ..., so many as items says. fails: after its last item the source
-    raises OSError, or the built-in exception of this name. default: prefetch is called without a depth; the depth is
-    then what is expected of it.
-    """
-    source = _Source(range(items) if values is None else values, fails)
-    seen: dict[str, Any] = {"items": [], "read": 0, "error": "", "running": 0}
-    given = (source,) if default else (source, depth)
-    consumer = threading.Thread(target=_consume, args=(prefetch, given, depth, take, seen), daemon=True)
-    consumer.start()
-    before = -1
-    while consumer.is_alive() and before != source.read + len(seen["items"]):  # nothing happens: it waits forever
-        before = source.read + len(seen["items"])
-        consumer.join(_PATIENCE_S)
-    if consumer.is_alive():
-        seen["error"] = f"TimeoutError: nothing happened for {_PATIENCE_S:g} s"
-    elif isinstance(seen["error"], NotImplementedError):
-        raise seen["error"]
-    others = source.threads - {consumer}
-    deadline = time.monotonic() + _PATIENCE_S
-    for thread in others:
-        thread.join(max(0.0, deadline - time.monotonic()))
-    alive = sum(thread.is_alive() for thread in others)
-    return {**seen, "own thread": bool(others), "alive": alive, "read after": source.read}
-
-
-def _consume(
-    prefetch: Callable[..., Iterator[Any]], given: tuple[Any, ...], depth: int, take: int | None, seen: Any
-) -> None:
-    """Take items until there are enough of them, then close the iterator."""
-    source = given[0]
-    try:
-        iterator = iter(prefetch(*given))
-        while take is None or len(seen["items"]) < take:
-            seen["items"].append(next(iterator))
-        seen["read"] = _settled(source, len(seen["items"]) + depth)
-        if hasattr(iterator, "close"):
-            iterator.close()
-        seen["running"] = source.running()
-    except StopIteration:
-        seen["read"] = source.read
-    except NotImplementedError as error:
-        seen["error"] = error
-    except Exception as error:
-        seen["error"] = f"{type(error).__name__}: {error}"
-
-
-def _settled(source: _Source, expected: int) -> int:
-    """Wait until the source has given what is expected, and a while for more; return how many items it gave."""
-    deadline = time.monotonic() + _SETTLED_S  # below _PATIENCE_S: else the consumer would seem to wait forever
-    while source.read < min(expected, len(source.values)) and time.monotonic() < deadline:
-        time.sleep(_QUIET_S / 10)
-    time.sleep(_QUIET_S)
-    return source.read

@@ -217,7 +217,7 @@ def test_a_plain_loop_has_no_thread_of_its_own() -> None:
 
 
 def test_a_consumer_that_waits_for_ever_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(count, "_PATIENCE_S", 0.1)
+    monkeypatch.setattr("labkit._read_ahead._PATIENCE_S", 0.1)
     gate = threading.Event()
 
     def stuck(source: Iterable[int], depth: int) -> Iterator[int]:
@@ -230,7 +230,7 @@ def test_a_consumer_that_waits_for_ever_is_given_up(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_thread_that_stays_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(count, "_PATIENCE_S", 0.1)
+    monkeypatch.setattr("labkit._read_ahead._PATIENCE_S", 0.1)
     gate = threading.Event()
 
     def leaves_one(source: Iterable[int], depth: int) -> Iterator[int]:

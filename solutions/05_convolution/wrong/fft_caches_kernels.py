@@ -1,0 +1,20 @@
+"""Fails conv-fft-check: keeps the spectra of the first kernels of a shape."""
+
+KEPT = {}
+
+
+def conv_fft(
+    x,
+    weights,
+    forward=np.fft.rfft2,
+    inverse=np.fft.irfft2,
+):
+    size, (r, s) = x.shape[2:], weights.shape[2:]
+    images = forward(x, size).transpose(2, 3, 0, 1)
+    key = weights.shape, size, forward
+    if key not in KEPT:
+        KEPT[key] = forward(weights, size).conj().transpose(2, 3, 1, 0)
+    kernels = KEPT[key]
+    spectra = (images @ kernels).transpose(2, 3, 0, 1)
+    y = inverse(spectra, size)[:, :, : size[0] - r + 1, : size[1] - s + 1]
+    return y.astype(x.dtype)

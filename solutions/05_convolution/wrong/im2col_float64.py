@@ -1,0 +1,11 @@
+"""Fails im2col-check: fills an array of float64."""
+
+
+def im2col(x, size, stride=1, padding=0):
+    p = padding
+    x = np.pad(x, ((0, 0), (0, 0), (p, p), (p, p)))
+    seen = np.lib.stride_tricks.sliding_window_view(x, size, axis=(2, 3))
+    seen = seen[:, :, ::stride, ::stride]
+    n, c, rows, columns, r, s = seen.shape
+    seen = seen.transpose(0, 1, 4, 5, 2, 3)
+    return 1.0 * np.ones(1) * seen.reshape(n, c * r * s, rows * columns)

@@ -1,0 +1,5 @@
+"""Fails predictions-check: returns a list."""
+
+
+def predictions():
+    return [3.0, 9, 2.0]
