@@ -187,6 +187,7 @@ def write_efficiency_cards(cards: Path, measured: list[float], modelled: dict[st
         lab=LAB,
         note="Median. Computing on one core and gloo's alpha and beta are measured, 16 ranks are modelled; "
         f"strong scaling of the same model reaches {np.median(strong):.2f}.",
+        kind="modelled",
         path=cards / "weak_scaling.json",
     )
     result_card(
