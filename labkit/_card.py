@@ -147,8 +147,8 @@ def result_card(
     directory. The file is named after lab and claim, so a repeated run replaces its card. Where it cannot be
     written, one printed line says so, and the card is returned all the same.
 
-    Raises ValueError for an empty claim, a number that is not finite, n < 1, a spread of fewer than two runs, or another
-    kind, and TypeError for a value that is not one number.
+    Raises ValueError for an empty claim, a number that is not finite, n < 1, a spread of fewer than two runs, or
+    another kind, and TypeError for a value that is not one number.
     """
     card = Card(
         claim=claim,

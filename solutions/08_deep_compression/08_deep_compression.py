@@ -1184,6 +1184,7 @@ def one_for_all(w, bits):
     return values, np.searchsorted((values[1:] + values[:-1]) / 2, w)
 
 
+# %% explore=true
 columns = ("evenly spaced", "k-means", "then tuned")
 choices = {
     "conv 4, linear 2": (4, 2),
@@ -1204,6 +1205,8 @@ plot.matrix(
     fmt=".1%",
     title="Validation accuracy, bits by layer",
 )
+
+# %% explore=true
 print(f"not shared: {retrained.accuracy(digits.validation):.1%}")
 for bits in (2, 3):
     reads = []
