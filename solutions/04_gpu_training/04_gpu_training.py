@@ -353,7 +353,7 @@ table = torch.rand(4096, 1024)  # an entry is compared, shifted, exponentiated, 
 timed["softmax"] = (5 * table.numel(), 8 * table.numel()), bench(torch.softmax, table, 1)
 
 # %% explore=true
-intensity = 10.0 ** np.linspace(-2, 3.5, 60)
+intensity = 10.0 ** np.linspace(-2, 3, 60)
 lines = {}
 for name, (top, width) in roofs.items():
     seconds = [roofline(top, width, value, 1)[0] for value in intensity]
