@@ -2254,7 +2254,7 @@ for rule in rules:
 plot.matrix(
     np.array(list(accuracies.values())),
     [f"batch {batch}, {rule}" for batch, rule in accuracies],
-    ["He's start", "1.8 times as wide"],
+    ["He's start", "1.8 x"],
     fmt=".1%",
     title="Validation accuracy after 20 epochs, median of three seeds",
 )
@@ -2334,8 +2334,9 @@ for title, rates in {
         for batch, rate in zip(tried.tolist(), rates.tolist(), strict=True)
     ]
     found[title] = tried, np.median(runs_of, axis=1)
-    print(f"{title:28}", found[title][1], "(nan: not within 400 steps)")
-first = max(found.values(), key=lambda pair: np.nan_to_num(pair[1][0]))[1][0]
+    print(f"{title:28}", found[title][1])
+print("nan: not within 400 steps")
+first = min(steps[0] for _, steps in found.values())
 found["half the steps for twice the batch"] = tried, first * tried[0] / tried
 figure = plot.curves(
     found,
@@ -2348,7 +2349,7 @@ figure = plot.curves(
 
 # %% [markdown]
 # A single rate for all is too small for large batches, or too large for small ones.
-# The linear rule follows the straight line until its rate is more than the loss can bear; then it fails altogether.
+# The linear rule falls faster, until its rate is more than the loss can bear; then it fails altogether.
 # Neither line is the best that a batch can do. Which rate is, you find in the open task.
 
 # %% [markdown]
