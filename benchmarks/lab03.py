@@ -181,6 +181,7 @@ def loss_cards(cards: Path, ns: dict[str, Any], found: Found, energy: float) -> 
         lab=LAB.name,
         note="Modelled from his table, not measured: additions and bytes from DRAM, four times fewer, "
         "shrink less than multiplications do.",
+        kind="modelled",
         path=cards / "energy.json",
     )
 

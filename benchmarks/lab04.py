@@ -158,6 +158,7 @@ def write_speedup_card(cards: Path, table: dict[int, list[float]]) -> None:
         source="A: training is at least 10x faster on GPUs than on CPUs",
         lab=LAB,
         note=f"{how} At width 32 it is {np.median(narrow):.1f} x: large work is faster, not all work.",
+        kind="measured" if on_gpu else "modelled",
         path=cards / "gpu_speedup.json",
     )
 
@@ -183,6 +184,7 @@ def write_roof_cards(cards: Path, ns: dict[str, Any], ridges: list[float], bandw
         source="D: GPUs have memory of wide bandwidth",
         lab=LAB,
         note="One core's share is measured, the GPU's is printed by its maker; all cores together read faster.",
+        kind="modelled",
         path=cards / "bandwidth.json",
     )
 
@@ -200,6 +202,7 @@ def write_counted_cards(cards: Path, ns: dict[str, Any], slow: tuple[float, floa
         source="A: Volta is 12x faster thanks to Tensor Cores, 120 TFLOP",
         lab=LAB,
         note="A model: the peaks differ by 8, launches and the bus do not; 12 compares with the generation before.",
+        kind="modelled",
         path=cards / "tensor_cores.json",
     )
     cycles = ns["systolic_cycles"](TPU_BATCH, 2048, 2048, TPU_CELLS)
@@ -209,6 +212,7 @@ def write_counted_cards(cards: Path, ns: dict[str, Any], slow: tuple[float, floa
         source="A, further reading: Jouppi et al. 2017, In-Datacenter Performance Analysis of a TPU",
         lab=LAB,
         note="Counted, for weights of 2048 x 2048, nothing overlapped. The TPU hides the loading.",
+        kind="counted",
         path=cards / "systolic.json",
     )
     result_card(

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import SEEDS, folder, mean_and_spread, median_and_range, solution
-from labkit import load, result_card
+from labkit import compare, load, result_card
 
 LAB = folder("08_deep_compression")
 Found = dict[str, list[float]]
 BITS = {"4/2": (4, 2), "4/3": (4, 3), "5/4": (5, 4)}
+CHANNELS = (0.75, 0.5, 0.25)
 SIZES = (
     "times fewer weights",
     "times fewer multiply-adds",
@@ -41,6 +42,7 @@ def main() -> None:
     check_thresholds(found)
     for name in SIZES:
         print(f"{name}: {median_and_range(found[name])}")
+    channel_speeds(ns, digits)
     speed = speeds(ns)
     if cards:
         write_cards(cards, found, speed)
@@ -65,6 +67,10 @@ def one_seed(ns: dict[str, Any], digits: Any, seed: int, found: Found) -> None:
         smaller, its_masks = ns["prune"](dense, times)
         add(f"not retrained, {times:g} of KEEP", smaller)
         add(f"retrained 10 epochs, {times:g} of KEEP", ns["retrain"](smaller, its_masks, epochs=10, seed=seed))
+    for share in CHANNELS:
+        thinner = ns["thin"](dense, share)
+        add(f"{share:.0%} of the channels, not retrained", thinner)
+        add(f"{share:.0%} of the channels, 10 epochs", ns["retrain_thin"](thinner, seed=seed))
     pruned, masks = ns["prune"](dense)
     add("not retrained", pruned)
     retrained = ns["retrain"](pruned, masks, seed=seed)
@@ -145,6 +151,16 @@ def check_thresholds(found: Found) -> None:
     print(f"file against dense, test, seeds 0-4 {halves[0]:+.2f}, seeds 5-9 {halves[1]:+.2f} points; at least -0.5")
     if min(halves) < -0.5 or min(found["times fewer weights"]) < 10:
         raise SystemExit("ten times fewer weights lose more than half a point")
+
+
+def channel_speeds(ns: dict[str, Any], digits: Any) -> None:
+    """Print how many times as fast as the dense network each thin one reads the validation images."""
+    dense = ns["Network"](0)
+    networks = {"dense": dense} | {f"{share:.0%}": ns["thin"](dense, share) for share in CHANNELS}
+    times = compare({name: ns["forward"](one, digits.validation.x) for name, one in networks.items()}, repeat=25)
+    for name in list(networks)[1:]:
+        low, middle, high = times.ratio("dense", name)
+        print(f"{name} of the channels: {middle:.1f} times as fast ({low:.1f} to {high:.1f})")
 
 
 def speeds(ns: dict[str, Any]) -> dict[str, tuple[float, float, float]]:

@@ -137,6 +137,7 @@ def write_counted_cards(cards: Path, busiest: dict[str, list[float]]) -> None:
         source="B: a sharded parameter server costs 2 L + 2 P gamma m / s G",
         lab=LAB.name,
         note="Ranks serve their own chunk without a message; with servers of their own it would be 2.",
+        kind="counted",
         path=cards / "sharded_server.json",
     )
 
@@ -150,6 +151,7 @@ def write_modelled_cards(cards: Path, best: dict[tuple[str, str], tuple[int, flo
         source="A: NVLink, 300 GB/s, is 100x faster than 10 Gbit Ethernet, 1 GB/s",
         lab=LAB.name,
         note="From data sheets. A's own numbers give 300; 300 GB/s count both directions, 10 Gbit/s are 1.25 GB/s.",
+        kind="modelled",
         path=cards / "nvlink.json",
     )
     _, _, near = best["NVLink", "ring"]
@@ -161,6 +163,7 @@ def write_modelled_cards(cards: Path, best: dict[tuple[str, str], tuple[int, flo
         source="A: parallelism works best between multiple GPUs on the same machine",
         lab=LAB.name,
         note=f"On 10 Gbit Ethernet {far:.1f} x, at most {gain:.1f} x (with {size}). Nothing overlaps.",
+        kind="modelled",
         path=cards / "scaling.json",
     )
 

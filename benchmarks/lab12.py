@@ -34,6 +34,7 @@ def main() -> None:
     pull = unequal_pull(ns)
     accuracies = large_batches(ns)
     late_changes(ns)
+    critical_batch(ns)
     measured, modelled = efficiencies(ns)
     if cards:
         cards.mkdir(exist_ok=True)
@@ -88,6 +89,22 @@ def late_changes(ns: dict[str, Any]) -> None:
     for change in ("no change", "rate over 8", "batch times 8"):
         accuracy, loss, steps = zip(*(ns["late_change"](seed, change) for seed in SEEDS), strict=True)
         print(f"  {change:13}: {median_and_range(accuracy)}, loss {median_and_range(loss, 4)}, {steps[0]} steps")
+
+
+def critical_batch(ns: dict[str, Any]) -> None:
+    """Print the steps to 95 % by batch, at the best of some rates, and the fit of steps = S (1 + B / batch)."""
+    batches, fewest = (16, 32, 64, 128, 256, 512), []
+    for batch in batches:
+        by_rate = {
+            rate: float(np.median([ns["steps_to"](batch, rate, seed) for seed in SEEDS]))
+            for rate in (0.1, 0.2, 0.4, 0.8)
+        }
+        rate = min((rate for rate in by_rate if by_rate[rate] > 0), key=by_rate.__getitem__)
+        fewest.append(by_rate[rate])
+        print(f"  batch {batch:4}: {fewest[-1]:4.0f} steps to 95 % at rate {rate:g}", flush=True)
+    terms = np.stack([np.ones(len(batches)), 1 / np.array(batches)], axis=1) / np.array(fewest)[:, None]
+    least, both = np.linalg.lstsq(terms, np.ones(len(batches)), rcond=None)[0]
+    print(f"  at least {least:.0f} steps, critical batch {both / least:.0f} images")
 
 
 def efficiencies(ns: dict[str, Any]) -> tuple[list[float], dict[str, list[float]]]:
@@ -187,6 +204,7 @@ def write_efficiency_cards(cards: Path, measured: list[float], modelled: dict[st
         lab=LAB,
         note="Median. Computing on one core and gloo's alpha and beta are measured, 16 ranks are modelled; "
         f"strong scaling of the same model reaches {np.median(strong):.2f}.",
+        kind="modelled",
         path=cards / "weak_scaling.json",
     )
     result_card(

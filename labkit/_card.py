@@ -1,4 +1,4 @@
-"""Result cards: one measured number with its spread, its claim, and the machine it was measured on."""
+"""Result cards: one number with its spread, its claim, how it was found, and the machine it was found on."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from typing import Any, SupportsFloat, SupportsIndex
 __all__ = ["Card", "result_card"]
 
 _LARGEST_FILE = 64 * 1024
+_KINDS = ("measured", "counted", "modelled")
 _LIBRARIES = ("numpy", "torch", "tensorflow", "keras", "sklearn")
 
 
 @dataclass(frozen=True)
 class Card:
-    """One measured number. `spread`: standard deviation over the `n` runs, or another one that `note` names."""
+    """One number. `spread`: standard deviation over the `n` runs, or another one that `note` names."""
 
     claim: str
     value: float
@@ -35,6 +36,7 @@ class Card:
     source: str = ""
     lab: str = ""
     note: str = ""
+    kind: str = "measured"
     date: str = ""
     hardware: dict[str, str] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
@@ -90,7 +92,7 @@ class Card:
     def _rows(self) -> list[tuple[str, str]]:
         hardware = [self.hardware.get(part, "") for part in ("cpu", "cores", "gpu")]
         rows = [
-            ("measured", self.number),
+            (self.kind, self.number),
             ("reported", self.reference),
             ("note", self.note),
             ("machine", ", ".join(text for text in hardware if text)),
@@ -110,7 +112,7 @@ class Card:
         line = "<tr style='background:none'><td style='text-align:left;opacity:.7;padding:1px 12px 1px 0'>{}</td>"
         line += "<td style='text-align:left;padding:1px 0{}'>{}</td></tr>"
         rows = "".join(
-            line.format(name, ";font-weight:bold;font-size:115%" if name == "measured" else "", escape(text))
+            line.format(name, ";font-weight:bold;font-size:115%" if name == self.kind else "", escape(text))
             for name, text in self._rows()
         )
         lab = f"<div style='opacity:.7;font-size:90%'>{escape(self.lab)}</div>" if self.lab else ""
@@ -132,19 +134,21 @@ def result_card(
     source: str = "",
     lab: str = "",
     note: str = "",
+    kind: str = "measured",
     path: str | Path | None = None,
 ) -> Card:
-    """Return a measured number as a card, and save it; as a cell's last line it is shown.
+    """Return a number as a card, and save it; as a cell's last line it is shown.
 
     claim: what the number is, as a sentence. value: the number, the median or mean of `n` independent runs.
     spread: their standard deviation, in the same unit; say so in `note` if it is another measure.
     seed_value, source: the number that a paper or talk reports, and which one. lab: the lab's folder name.
+    kind: "measured", "counted", or "modelled" where it follows from a formula, even one of measured numbers.
     path: a .json file, or a folder; by default the folder that LABKIT_CARDS names, else `cards` in the working
     directory. The file is named after lab and claim, so a repeated run replaces its card. Where it cannot be
     written, one printed line says so, and the card is returned all the same.
 
-    Raises ValueError for an empty claim, a number that is not finite, n < 1, or a spread of fewer than two runs, and
-    TypeError for a value that is not one number.
+    Raises ValueError for an empty claim, a number that is not finite, n < 1, a spread of fewer than two runs, or
+    another kind, and TypeError for a value that is not one number.
     """
     card = Card(
         claim=claim,
@@ -156,6 +160,7 @@ def result_card(
         source=source,
         lab=lab,
         note=note,
+        kind=kind,
         date=datetime.now(UTC).strftime("%Y-%m-%d"),
         hardware=_hardware(),
         versions=_versions(),
@@ -198,6 +203,8 @@ def _checked(card: Card) -> Card:
         _check_type(entry.name, getattr(card, entry.name))
     if not card.claim.strip():
         raise ValueError("claim: expected a sentence, got an empty text")
+    if card.kind not in _KINDS:
+        raise ValueError(f"kind: expected one of {', '.join(_KINDS)}; got {card.kind!r:.60}")
     if card.n < 1:
         raise ValueError(f"n: expected at least 1 run, got {card.n}")
     if card.spread is not None and (card.spread < 0 or card.n < 2):

@@ -112,14 +112,16 @@ class Prepared(AbstractContextManager["Prepared"]):
         self._process.communicate()
         self._errors.close()
 
-    def outcomes(self, notebook: nbformat.NotebookNode, only: Collection[str] | None = None) -> dict[str, Outcome]:
+    def outcomes(
+        self, notebook: nbformat.NotebookNode, only: Collection[str] | None = None, *, first: bool = False
+    ) -> dict[str, Outcome]:
         """Run what differs in this notebook; return what each test gave that can see a difference, by grade_id.
 
-        only: of these tests, in place of all.
+        only: of these tests, in place of all. first: end at the first case that does not pass.
         """
         sources = {cell.id: cell.source for cell in notebook.cells if cell.id in self._sources}
         changed = {key: source for key, source in sources.items() if source != self._sources[key]}
-        return dict(self.answer(changed, only=only).tests)
+        return dict(self.answer(changed, only=only, first=first).tests)
 
     def answer(
         self,

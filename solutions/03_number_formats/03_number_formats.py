@@ -175,7 +175,8 @@ for name in FORMATS:
     )
 print(f"you predicted {predictions()['finite']:,} finite codes of FP16")
 print(
-    f"a tenth is no finite sum of powers of two: in FP16 it is {np.float16(0.1):.7f}"
+    "a tenth is no finite sum of powers of two: "
+    f"in FP16 it is {np.float16(0.1):.7f}"
 )
 
 # %% [markdown]

@@ -5,13 +5,14 @@
 # A chip computes so many operations a second, and its memory delivers so many bytes.
 # Which of the two your code waits for can be counted on paper, before you optimise anything.
 # You count it here, draw it, measure it without fooling yourself,
-# step through the circuit inside a TPU, and mend a training loop that wastes most of its time.
-#
+# step through the circuit inside a TPU, and repair a training loop that wastes most of its time.
+
+# %% [markdown]
 # | | |
 # |---|---|
 # | Prerequisites | lab 01 or its equivalent, PyTorch tensors and modules, threads |
 # | Time | about 5 hours |
-# | Points | 20: 16 from checks, 4 from a written answer |
+# | Points | 20: 16 from checks, 4 from two written answers |
 # | Hardware | one CPU core; with a GPU, the last experiment measures what it otherwise models |
 
 # %% [markdown]
@@ -105,13 +106,18 @@ operators = {
     "conv, 64 channels to 64": ("conv", (32, 64, 28, 28), (64, 64, 3, 3)),
 }
 print(f"{'':28} {'MFLOP':>8} {'MB':>7} {'FLOP a byte':>12}")
+intensities = []
 for name, sizes in operators.items():
     flops, moved = flops_and_bytes(*sizes)
-    print(f"{name:28} {flops / 1e6:8.1f} {moved / 1e6:7.2f} {flops / moved:12.2f}")
+    each = flops / moved
+    intensities.append(each)
+    print(f"{name:28} {flops / 1e6:8.1f} {moved / 1e6:7.2f} {each:12.2f}")
+spans = max(intensities) / min(intensities)
+print(f"largest over smallest: {spans:,.0f}")
 
 # %% [markdown]
 # The last column is the *arithmetic intensity*: how much work each byte brings along.
-# It spans a factor of two thousand.
+# From one operator to another it spans three powers of ten.
 # One row times a matrix uses each weight once, then it is gone; 1024 rows use each weight 1024 times.
 # For a linear layer it is the batch that raises the intensity;
 # for a convolution the channels do so as well.
@@ -347,29 +353,46 @@ table = torch.rand(4096, 1024)  # an entry is compared, shifted, exponentiated, 
 timed["softmax"] = (5 * table.numel(), 8 * table.numel()), bench(torch.softmax, table, 1)
 
 # %% explore=true
-intensity = 10.0 ** np.linspace(-2, 3.5, 60)
+intensity = 10.0 ** np.linspace(-2, 3, 60)
 lines = {}
 for name, (top, width) in roofs.items():
     seconds = [roofline(top, width, value, 1)[0] for value in intensity]
     lines[name] = (intensity, intensity / np.array(seconds) / 1e9)
-labels = {"xlabel": "FLOP a byte", "ylabel": "GFLOP/s", "logx": True, "logy": True}
-ax = plot.curves(lines, title="Rooflines, and what your core reaches under its own", **labels)
-shift = {"matmul 4": (5, -2), "matmul 16": (5, -3), "matmul 64": (-40, 5), "matmul 1024": (4, 5)}
-shift |= {"one row": (-36, 4), "softmax": (5, -3)}
+words = {
+    "title": "Rooflines, and what your core reaches under its own",
+    "xlabel": "FLOP a byte",
+    "ylabel": "GFLOP/s",
+    "logx": True,
+    "logy": True,
+}
+reached = [
+    (flops / moved, flops / timing.median_s / 1e9) for (flops, moved), timing in timed.values()
+]
+ax = plot.curves(lines, **words)
+plot.scatter(
+    {"operators, measured": tuple(zip(*reached, strict=True))},
+    names={"operators, measured": list(timed)},
+    ax=ax,
+    **words,
+)
+
+# %% explore=true
+print("operator        FLOP a byte   GFLOP/s   of this core's roof")
 for name, ((flops, moved), timing) in timed.items():
-    place = flops / moved, flops / timing.median_s / 1e9
-    ax.plot(*place, "o", color="black", markersize=4)
-    ax.annotate(
-        name, place, textcoords="offset points", xytext=shift.get(name, (4, -9)), fontsize=7
+    seconds, bound = roofline(peak, bandwidth, flops, moved)
+    print(
+        f"{name:14} {flops / moved:12.2f} {flops / timing.median_s / 1e9:9.2f}"
+        f" {seconds / timing.median_s:8.0%}, {bound}"
     )
 
 # %% [markdown]
 # Left of its ridge each roof is a slope: more bytes a second would help, more FLOP/s would not.
-# Right of it the roof is flat.
-# `multiply` and `one row` hang from the slope, large products come near the flat part.
-# `one row` may lie above the slope, if your processor's cache holds its matrix.
-# Tiny products lie far below both: they wait for neither, but for Python and the library to start them.
-# `softmax` lies under the slope as well: an exponential counts as one FLOP and costs many.
+# Right of it the roof is flat. The table says how much of the roof each operator reaches.
+#
+# * Tiny products stay far below it: they wait for neither, but for Python and the library to start them.
+# * More than 100 % means that a roof was measured too low for this operator:
+#   a processor's cache may hold the matrix of `one row`, and deliver it faster than memory does.
+# * An exponential counts as one FLOP and costs many: `softmax` cannot come near.
 
 # %% [markdown]
 # The two V100 roofs share one slope.
@@ -1330,23 +1353,30 @@ def training(items, log, seconds=0.02):
 
 
 # %% explore=true
+totals = {}
 for ax, depth in zip(plot.panels(2), (0, 2), strict=True):
     reads, spent = [], []
     items = reading(reads)
     training(prefetch(items, depth) if depth else items, spent)
     begin = reads[0][0]
-    for height, colour, spans in ((1, plot.PALETTE[0], reads), (0, plot.PALETTE[1], spent)):
-        bars = [((start - begin) * 1e3, (end - start) * 1e3) for start, end in spans]
-        ax.broken_barh(bars, (height - 0.3, 0.6), facecolor=colour, edgecolor="white")
+    lanes = ((1, plot.PALETTE[0], reads), (0, plot.PALETTE[1], spent))
+    for height, colour, spans in lanes:
+        bars = [((a - begin) * 1e3, (b - a) * 1e3) for a, b in spans]
+        look = {"facecolor": colour, "edgecolor": "white"}
+        ax.broken_barh(bars, (height - 0.3, 0.6), **look)
+    title = "your prefetch" if depth else "one after the other"
+    totals[title] = 1e3 * (spent[-1][1] - begin)
     ax.set_yticks([0, 1], ["step", "read"])
-    ax.set_xlim(0, 520)
+    ax.set_xlim(0, 1.05 * max(totals.values()))
     ax.set_xlabel("milliseconds")
-    ax.set_title("Your prefetch" if depth else "One after the other", loc="left", fontsize=11)
+    ax.set_title(title, loc="left", fontsize=11)
+for title, milliseconds in totals.items():
+    print(f"{title:20} {milliseconds:5.0f} ms")
 
 # %% [markdown]
 # On the left, reading and stepping take turns.
-# On the right they overlap, and the whole takes little more than the longer of the two:
-# about half, because here they are equal.
+# On the right they overlap, and the whole takes little more than the longer of the two.
+# Here both last equally long, so that half the time is the best there is.
 # A pipeline hides a latency; it does not add bandwidth.
 # If reading takes twice as long as a step, every step waits, however deep the queue is.
 #
@@ -1492,7 +1522,8 @@ def slow_training(
 # %% [markdown]
 # ### Where does its time go?
 #
-# A profiler says what ran, how often and for how long. Here are the ten dearest entries on this machine.
+# A profiler says what ran, how often and for how long.
+# Here are the ten entries that cost most on this machine.
 
 
 # %% explore=true
@@ -1579,9 +1610,63 @@ away = np.subtract(histories["slow"]["loss"], histories["yours"]["loss"])
 print(f"largest difference of the losses: {np.abs(away).max():.0e}")
 
 # %% [markdown]
-# Two columns, the same training: the losses agree to the last digits of float32.
+# Two columns, the same training: the losses differ by float32's rounding.
 # Each habit has a line of its own: calls of `prepare` and `capture`, launches for the loop over images,
 # transfers, synchronisations, and the largest tensor kept for the evaluation's graph. The bytes follow.
+
+# %% [markdown]
+# A profiler also says *when*. Below is one step in the middle of each training, on one scale of time.
+# A bar is an operator that Python has called, with all that it calls itself; a gap is Python.
+
+
+# %% explore=true
+def timeline(function):
+    """Return (name, begin, length) of the operators of a run, in ms."""
+    run = make_training(0, "cpu")
+    with profile(activities=[ProfilerActivity.CPU]) as trace:
+        function(*run, *some, "cpu", epochs=1, batch_size=32)
+    return [
+        (e.name, e.time_range.start / 1e3, e.time_range.elapsed_us() / 1e3)
+        for e in trace.events()
+        if e.cpu_parent is None and e.name.startswith(("aten", "auto", "Opt"))
+    ]
+
+
+def middle_step(events):
+    """Return the events from one optimiser's step to the next."""
+    ends = [k for k, e in enumerate(events) if e[0].startswith("Optimizer.st")]
+    return events[ends[3] + 1 : ends[4] + 1]
+
+
+def colour_of(name):
+    """Return a place in the palette: forward, backward or optimiser."""
+    return 1 if name.startswith("auto") else 2 if name[0] == "O" else 0
+
+
+# %% explore=true
+drawn = {
+    "slow": middle_step(timeline(slow_training)),
+    "yours": middle_step(timeline(fast_training)),
+}
+longest = max(e[-1][1] + e[-1][2] - e[0][1] for e in drawn.values())
+for ax, (title, events) in zip(plot.panels(2), drawn.items(), strict=True):
+    begin, busy = events[0][1], sum(length for *_, length in events)
+    whole = events[-1][1] + events[-1][2] - begin
+    for lane in (0, 1, 2):
+        bars = [(at - begin, n) for e, at, n in events if colour_of(e) == lane]
+        ax.broken_barh(bars, (1.6 - lane, 0.8), facecolor=plot.PALETTE[lane])
+    ax.set_yticks([2, 1, 0], ["forward", "backward", "optimiser"])
+    ax.set_xlim(0, longest)
+    ax.set_xlabel("milliseconds")
+    ax.set_title(f"{title}: one step", loc="left", fontsize=11)
+    print(
+        f"{title:6} {whole:6.2f} ms, {len(events)} operators, "
+        f"{1 - busy / whole:.0%} of the time none runs"
+    )
+
+# %% [markdown]
+# The comb in the first row is the loop over images; the wide gap before it is `capture`, which is Python.
+# On a GPU each bar would be a launch, and each gap would be time in which the device has nothing to do.
 
 # %% nbgrader={"grade_id": "fast-training-check", "grade": true, "points": 3}
 import numpy as np
@@ -1864,14 +1949,18 @@ costs = {
 costs = {name: seconds * 1e3 for name, seconds in costs.items()}
 title = "Milliseconds a step on this CPU"
 plot.bars(costs, ylabel="ms", title=title, logy=True, fmt=".2g")
+own = costs.pop("your\nstep")
+for name, milliseconds in costs.items():
+    plain = name.replace("\n", " ")
+    print(f"{plain:17} {milliseconds / own:8.2%} of a step of yours")
 low, middle, high = epochs.ratio("slow", "fast")
 print(f"slow over yours: {middle:.1f} ({low:.1f} to {high:.1f}),", end=" ")
 print(f"you predicted {predictions()['slow loop']:g}")
 
 # %% [markdown]
-# On a CPU two habits are dear: capturing the graph costs more than a step, looping over images a third of one or more.
-# Preparing costs some percent of one; with more images it would cost more, for it reads all of them each time.
-# Reading a number and moving cost a few microseconds or less,
+# Capturing the graph and looping over images are Python and many small operators: they cost much on a CPU, too.
+# Preparing reads all images each time; with more of them it would cost more.
+# Reading a number and moving cost next to nothing here,
 # for nothing is waited for and nothing is moved.
 # A person who measures here only would leave the reading and the moving in.
 #
@@ -1946,14 +2035,24 @@ narrow, *_, wide = ratios[first][1]
 print(f"{first}, width 32: {narrow:.1f}, you predicted {predictions()['narrow']:g}")
 print(f"{first}, width 2048: {wide:.0f}, you predicted {predictions()['wide']:g}")
 
+# %% explore=true
+for name, (_, found) in list(ratios.items())[:-1]:
+    enough = widths[found >= 10]
+    print(f"{name:28} 10 x from width {enough[0] if len(enough) else 'none'} on")
+for name, (top, memory, bus) in DATA_SHEETS.items():
+    size = 4 if "32" in name else 2
+    no_start = [modelled(w, (top, memory, bus), 0.0, size) for w in runs]
+    moving = [modelled(w, (1e99, 1e99, bus), 0.0, size) for w in runs]
+    busy = np.array(no_start) - np.array(moving)
+    host = widths[busy < starting]
+    print(f"{name:28} waits for the host up to width {max(host, default=0)}")
+
 # %% [markdown]
-# Narrow layers gain next to nothing: the same Python starts the same operators.
+# Narrow layers gain little: the same Python starts the same operators.
 # The gain grows with the width, for the core needs longer and the cards hardly do.
 # (On a busy machine a point may lie off.)
-# It passes ten at a width of some hundreds.
-# The course's lecture says *at least 10x*. That is a statement about large enough work, not about GPUs.
-# Up to a width of 512 the cards hardly differ: the host's starting bounds all three.
-# At 2048 the float32 card has met its roof; the H200 still waits for the host.
+# The course's lecture says *at least 10x*. That is a statement about large enough work, not about GPUs:
+# the lines above say how large, and up to which width the cards cannot differ, because the host bounds them all.
 #
 # Two warnings about this figure.
 # A model that leaves things out is kind: real kernels reach half of their roof, and elementwise operators are missing here.
@@ -1988,37 +2087,79 @@ else:
     print(f"yours, {here} over one core: {timings['fast'].ratio(alone):.2f} times as long")
 
 # %% [markdown]
-# ## Optional: fewer launches
+# ## Open task: fewer launches (2 points)
 #
-# No points here. Once the optimiser has its memory, a step of Task 6 takes some 35 launches.
-# How few can it take, with the same losses?
-# The counts are exact, so you can compare them with your neighbours'. One idea to begin with:
-# `foreach=True` lets the optimiser treat all parameters in one launch instead of one each.
-# On CUDA that is PyTorch's default.
+# Once the optimiser has its memory, a step of Task 6 takes some 35 launches.
+# How few can it take, with the same losses up to rounding?
+# You choose what to change: the optimiser, its options or one of your own, the loss, the layers, how parameters lie in memory.
+# Not the batch, nor the number of layers. The counts are exact, so you can compare them with your neighbours'.
+#
+# Hand in, below and in the cell after it:
+#
+# 1. a figure of the launches of a step for at least four variants of yours, with labelled axes,
+#    and for each the largest difference of its losses from Task 6's;
+# 2. three or four sentences: what saved most and why, what you tried in vain,
+#    and from which batch on fewer launches would no longer make a step on a GPU shorter.
 
 
 # %% explore=true
-def launches_a_step(**options):
-    """Count the launches of one step, after a first one that allocates the optimiser's memory."""
+# Change this cell: two variants are a beginning.
+def launches_and_losses(**options):
+    """Return the launches of a later step, and the losses of five steps."""
     model, _ = make_training(0, "meta")
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, **options)
     first, both = (
-        count.operations(train_epoch, model, optimizer, one_batch * times, "meta")["launches"]
-        for times in (1, 2)
+        count.operations(train_epoch, model, optimizer, one_batch * n, "meta") for n in (1, 2)
     )
-    return both - first
+    model, _ = make_training(0, "cpu")
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, **options)
+    losses = [train_epoch(model, optimizer, one_batch, "cpu").item() for _ in range(5)]
+    return both["launches"] - first["launches"], np.array(losses)
 
 
-print("one parameter after the other:", launches_a_step(foreach=False))
-print("all parameters at once:       ", launches_a_step(foreach=True))
+variants = {
+    "one by one": launches_and_losses(foreach=False),
+    "foreach": launches_and_losses(foreach=True),
+}
+for name, (launches, losses) in variants.items():
+    away = np.abs(losses - variants["one by one"][1]).max()
+    print(f"{name:12} {launches} launches, losses differ by {away:.0e}")
+ax = plot.bars(
+    {name: launches for name, (launches, _) in variants.items()},
+    ylabel="launches a step",
+    title="The same five losses",
+)
+
+# %% [markdown] nbgrader={"grade_id": "launches", "grade": true, "solution": true, "points": 2}
+# ### BEGIN SOLUTION
+# **Model answer.**
+# I tried: the optimiser one parameter after the other; `foreach=True`, one launch for all parameters of each of its operations;
+# gradients set to zero in place instead of to none (more launches, not fewer); all parameters as views of one flat tensor,
+# whose gradient lies flat, too, so that momentum and step are two operations for any number of parameters;
+# and biases added inside the product and the convolution (they already were).
+# The optimiser saved most: without `foreach` it launches for each parameter, and its work on 1,370 numbers is nothing.
+# What is left is one launch for each operator forward and one or two back; only fusing them
+# (`torch.compile`) or recording the step (a CUDA graph) goes further. The losses agree to 1e-7.
+# With 3 µs a launch some 20 launches take 60 µs. A step of this network is longer than that on a V100 only from some thousand images on:
+# from there the kernels bound it, and launches no longer matter.
+#
+# **Rubric.**
+#
+# * 1 point: the figure, with at least four variants from their own counts, labelled, and losses compared.
+#   Half a point for three, or without the losses.
+# * 1 point: what saved most, with a reason that speaks of one launch per operator and parameter (half);
+#   something that did not help, and that large batches make kernels longer than launches (half).
+#
+# The number of launches earns nothing. Do not take points for language.
+# ### END SOLUTION
 
 # %% [markdown]
-# Each saved launch saves some microseconds, which is much beside a kernel that takes two.
+# Each launch that is saved saves some microseconds, which is much beside a kernel that takes two.
 # `torch.compile` goes on from here: it fuses neighbouring elementwise operators into one kernel.
 # A CUDA graph records all launches of a step once and repeats them with a single one.
 
 # %% [markdown]
-# ### In your words (4 points)
+# ### In your words (2 points)
 #
 # A colleague trains a recommender in float32, without Tensor Cores, on a V100 and shows you a profile of one step, batch 16:
 #
@@ -2028,45 +2169,41 @@ print("all parameters at once:       ", launches_a_step(foreach=True))
 # | elementwise operators and normalisation | 13 % | 0.1 | 420 |
 # | copies from the host, one a feature | 9 % | | 90 |
 # | no kernel runs | 56 % | | |
+#
+# `loss.item()` is called after each step. She wants to buy a card with eight times the FLOP/s and the same bandwidth.
 
 # %% [markdown]
-# `loss.item()` is called after each step. She wants to buy a card with eight times the FLOP/s and the same bandwidth.
-#
 # 1. What bounds this step, and which numbers of the table say so?
+#    Name two changes that you would make first, in order, and for each the count that must drop.
 # 2. What does the new card change, part by part?
-# 3. Name two changes that you would make first, in order, and for each the count that must drop.
-# 4. What will still bound the linear layers on the V100, and from which batch on would that end? And on the new card?
+#    What will still bound the linear layers on the V100, and from which batch on would that end? And on the new card?
 #
-# About 150 words.
+# About 120 words.
 
-# %% [markdown] nbgrader={"grade_id": "bounds", "grade": true, "solution": true, "points": 4}
+# %% [markdown] nbgrader={"grade_id": "bounds", "grade": true, "solution": true, "points": 2}
 # ### BEGIN SOLUTION
 # **Model answer.**
 # For 56 % of the step no kernel runs: the device waits for the host.
 # 570 launches and copies in one step, most of them tiny, and an `item()` that empties the queue after each step,
 # so that the host cannot run ahead: the step is bound by launches and synchronisation.
+# First a larger batch, fused operators or a captured graph: the launches for each image must drop.
+# Then one copy for all features, and `item()` once in many steps or once an epoch: transfers and synchronisations must drop.
 #
 # The new card changes next to nothing. Idle time, copies and launches stay.
 # Elementwise operators at 0.1 and linear layers at 7.5 FLOP a byte both lie left of the V100's ridge of 17:
 # they are memory-bound, and the bandwidth stays the same. The ridge only moves to 139.
-#
-# First a larger batch, fused operators or a captured graph: the launches for each image must drop.
-# Then one copy for all features, and `item()` once in many steps or once an epoch: transfers and synchronisations must drop.
-#
-# The linear layers then are still bound by bandwidth, for the weights are fetched for only 16 rows.
+# The linear layers fetch their weights for only 16 rows.
 # With $m$ rows the intensity is $2 \cdot 512^2 m / (4 (512^2 + 2 \cdot 512 m))$, nearly $m/2$ at first;
 # it reaches the V100's 17 at some 40 rows, and the new card's 139 never: it cannot exceed 128 with layers of 512.
 #
 # **Rubric.**
 #
-# * 1 point: bound by the host (launches, synchronisation), from the 56 % and the number of launches.
-# * 1 point: the new card helps nearly nothing; memory-bound parts by the ridge, the rest by launches.
-# * 1 point: two changes in a sensible order, each with the count that drops.
-# * 1 point: linear layers are memory-bound at batch 16; on the V100 some 35 to 45 rows pass the ridge of 17,
-#   on the new card none do, since the intensity stays below 128
-#   (half a point for one of the two cards, or for "a larger batch" without a number).
+# * 1 point: bound by the host (launches, synchronisation), from the 56 % and the number of launches (half);
+#   two changes in a sensible order, each with the count that drops (half).
+# * 1 point: the new card helps nearly nothing; memory-bound parts by the ridge, the rest by launches (half);
+#   on the V100 some 35 to 45 rows pass the ridge of 17, on the new card none do, since the intensity stays below 128 (half).
 #
-# Half a point off each for a claim without a reason. Do not take points for language.
+# Half a point off for claims without a reason. Do not take points for language.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -2082,6 +2219,7 @@ result_card(
     seed_value=10,
     source="A: training is at least 10x faster on GPUs than on CPUs",
     lab="04_gpu_training",
+    kind="modelled" if first.endswith("model") else "measured",
     note=f"{first}; one CPU core, measured; at width 32 it is {narrow:.1f} x",
 )
 

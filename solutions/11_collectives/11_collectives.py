@@ -6,13 +6,15 @@
 # After every step each device holds a gradient, and all of them need the sum.
 # This is an *all-reduce*, and there are many ways to do it.
 # You write three of them, and a broadcast, on real processes that send real messages, count what they send,
-# measure what a message costs, and compute from it when one more device stops helping.
-#
+# measure what a message costs, compute from it when one more device stops helping,
+# and choose, or invent, a scheme for a cluster of your own.
+
+# %% [markdown]
 # | | |
 # |---|---|
 # | Prerequisites | NumPy, logarithms, least squares; no network programming |
 # | Time | about 5 hours |
-# | Points | 20: 16 from checks, 4 from a written answer |
+# | Points | 20: 16 from checks, 4 from two written answers |
 # | Hardware | two CPU cores; with a GPU, one cell near the end fits the model to its link |
 
 # %% [markdown]
@@ -90,7 +92,7 @@ except RankError as error:
 # Rank 0 waits for 1, 1 for 2, 2 for 0; the line before the last names this circle.
 # `launch` sees that it cannot end and stops all ranks after about a second.
 # Your own circles below end in the same way, with the line of code where each rank stood;
-# other ways to wait for ever end when the time of `launch` is up.
+# other ways to wait forever end when the time of `launch` is up.
 #
 # Real libraries make it worse: they copy small messages into a buffer, so that `send` returns at once.
 # Such a program works until the gradient outgrows the buffer.
@@ -1363,12 +1365,13 @@ busiest = {}
 for name, scheme in schemes.items():
     sent = [max(done["bytes"] for done in ranks) for ranks in count.collective(scheme, counting)]
     busiest[name] = rank_counts, np.array(sent) / 3360
-plot.curves(
+ax = plot.curves(
     busiest,
     xlabel="ranks P",
     ylabel="bytes sent, in units of m",
     title="What the busiest rank sends to add up m bytes, counted",
 )
+ax.lines[0].set(linewidth=8, alpha=0.35)  # the ring, seen on both sides of the sharded server
 print("P                    " + "".join(f"{p:6d}" for p in rank_counts))
 for name, (_, units) in busiest.items():
     print(f"{name:20} " + "".join(f"{value:6.2f}" for value in units))
@@ -1377,7 +1380,8 @@ for name, (_, units) in busiest.items():
 # The central server's link grows with every worker: $(P-1)\,m$ out, and as much in.
 # Seven of eight ranks send only $m$ and wait for the eighth: a *hot link*.
 # The sharded server moves as many bytes in all, but spreads them:
-# each rank sends $2m(P-1)/P$, the same as in the ring, less than $2m$ for any $P$.
+# each rank sends $2m(P-1)/P$, less than $2m$ for any $P$.
+# That is the same as in the ring, whose wide line lies under the server's.
 # Less is not possible for the busiest rank (Patarasuk & Yuan 2009).
 #
 # From four ranks on doubling lies between, and it jumps where $P$ leaves a power of two:
@@ -1674,9 +1678,9 @@ print(f"          least squares without the division {intercept * 1e6:.0f} µs")
 # and points there may lie off by half or more, on a busy machine elsewhere too.
 #
 # Without the division the largest messages decide.
-# An error of a third in the time of 4 MiB alone would move the intercept by about a fifth of $\alpha$,
-# and they all have errors.
-# So the last line may be near the first or far from it, and on a noisy machine negative.
+# A small share of the time of 4 MiB is more than the whole time of a byte,
+# and so is an error of that share.
+# So the last line may be near the one before or far from it, and on a noisy machine negative.
 
 # %% nbgrader={"grade_id": "alpha-beta-check", "grade": true, "points": 2}
 import numpy as np
@@ -2076,8 +2080,9 @@ took = np.median(spans[..., 1].max(axis=0) - spans[..., 0].min(axis=0), axis=-1)
 print("milliseconds:        " + "".join(f"{size >> 10:7d} KiB" for size in tried))
 for row, name in enumerate(schemes):
     print(f"{name:20} " + "".join(f"{1e3 * seconds:11.1f}" for seconds in took[:, row]))
-over = took[1, 0] / took[1, 3]
-print(f"ring over central at 64 KiB: {over:.2f}, you predicted {predictions()['loopback']:g}")
+for size, row in zip(tried, took, strict=True):
+    print(f"ring over central server at {size >> 10:4d} KiB: {row[0] / row[3]:.2f}")
+print(f"you predicted {predictions()['loopback']:g} for 64 KiB")
 
 # %% explore=true
 print("8 ranks, all together     messages   bytes / m")
@@ -2087,13 +2092,12 @@ for name, scheme in schemes.items():
     print(f"{name:24} {in_all[0]:9d} {in_all[1]:11.1f}")
 
 # %% [markdown]
-# On small vectors the ring, on paper the best for the busiest link, usually takes several times as long
-# as the central server, the worst.
-# The paper is right, but this is not its network.
+# On paper the ring is the best for the busiest link and the central server the worst. Compare the ratios above.
+# Where they are larger than 1, the paper is still right, but this is not its network.
 # Here no rank has a link of its own: eight processes share two cores or a few, and one memory.
 # What one rank saves, another spends.
 # So the *totals* count: the central server needs 14 messages in all, doubling 24, the ring and the sharded server 112.
-# In bytes the ring is no worse than the central server, so the gap usually narrows as vectors grow.
+# In bytes the ring is no worse than the central server: large vectors do not widen the gap by themselves.
 #
 # A benchmark on one machine would have told you to build the wrong cluster.
 
@@ -2119,7 +2123,7 @@ print(f"from {crossing / 1e3:,.0f} kB on the ring is faster than doubling")
 # On the left only latencies count, and the ring has fourteen, halving six, doubling three, the servers two.
 # On the right only bytes count: ring, halving and the sharded server come close together,
 # doubling moves 1.7 times as many as the ring, and the central server nine times as many.
-# Ring and doubling cross at some 550 kB.
+# The printed line says where ring and doubling cross.
 #
 # Libraries know both sides of this picture: they choose the scheme by size.
 # And frameworks move work to the right of it:
@@ -2220,7 +2224,84 @@ else:
     print(f"{what}: alpha {link.alpha * 1e6:.0f} µs, 1 / beta {1e-9 / link.beta:.1f} GB/s")
 
 # %% [markdown]
-# ### In your words (4 points)
+# ## Open task: an all-reduce for your cluster (2 points)
+#
+# Choose a cluster: a number of devices, and $\alpha$ and $\beta$ of its links, from a data sheet, from this machine, or from your university.
+# Which scheme should it use, for which sizes?
+# Bring at least one that is not in this lab:
+# the cell below begins one, recursive halving and doubling (Thakur, Rabenseifner & Gropp 2005), for powers of two.
+# Make it work for six ranks, or for two machines with a slow link between them, pipeline the tree, send 16 bits, or invent one.
+
+# %% [markdown]
+# Hand in, below and in the cell after it:
+#
+# 1. a figure of seconds against bytes on your cluster, of at least four schemes, with labelled axes.
+#    Yours is among them, from its log on launched ranks, and its result is right;
+# 2. three or four sentences: which scheme you choose for which sizes and why, in rounds and bytes;
+#    what the model leaves out that might change your choice.
+
+
+# %% explore=true
+def halving_doubling(comm, x):
+    total, low, high, taken = x.copy(), 0, len(x), []
+    distance = comm.size // 2
+    while distance:
+        middle, partner = (low + high) // 2, comm.rank ^ distance
+        mine, other = (low, middle), (middle, high)
+        if comm.rank > partner:
+            mine, other = other, mine
+        came = comm.exchange(total[slice(*other)], partner, partner)
+        total[slice(*mine)] += came
+        taken.append((mine, other, partner))
+        (low, high), distance = mine, distance // 2
+    for mine, other, partner in reversed(taken):
+        came = comm.exchange(total[slice(*mine)], partner, partner)
+        total[slice(*other)] = came
+    return total
+
+
+# %% explore=true
+# Change this cell: another cluster, more schemes, one of them your own.
+devices_here, latency, slowness = 8, 50e-6, 1 / 1.25e9
+lengths = [840, 8400, 84_000, 840_000]
+candidates = {"doubling": recursive_doubling, "both": halving_doubling}
+jobs = [(devices_here, [np.ones(n)] * devices_here) for n in lengths]
+drawn = {}
+for name, scheme in candidates.items():
+    seconds = []
+    for ranks in count.collective(scheme, jobs):
+        assert all((done["value"] == devices_here).all() for done in ranks)
+        logs = [done["log"] for done in ranks]
+        seconds.append(1e3 * critical_path(logs, latency, slowness))
+    sent = max(done["bytes"] for done in ranks) / (8 * lengths[-1])
+    print(f"{name:10} {critical_path(logs):3.0f} rounds, {sent:.2f} bytes / m")
+    drawn[name] = 8 * np.array(lengths), np.array(seconds)
+axes = {"xlabel": "bytes", "ylabel": "milliseconds", "logx": True, "logy": True}
+ax = plot.curves(drawn, title="Eight devices on 10 Gbit Ethernet, modelled", **axes)
+
+# %% [markdown] nbgrader={"grade_id": "cluster", "grade": true, "solution": true, "points": 2}
+# ### BEGIN SOLUTION
+# **Model answer.**
+# My cluster is the lab's eight devices on 10 Gbit Ethernet; I drew the ring, doubling, the sharded server and halving with doubling, which I finished
+# for six ranks by letting surplus ranks hand over first, as in Task 4.
+# Doubling is best for small vectors, with three rounds; halving and doubling take six rounds and the ring's $1.75\,m$ bytes.
+# Three latencies more, 150 µs, are paid back where $1.25\,m\beta$ saved bytes take longer: from 150 kB on, and then it stays best,
+# for the ring has as many bytes and eight rounds more. With six ranks two rounds and two whole vectors are added, and the ring wins again for large ones.
+# The model leaves out that partners far apart share a switch or a slow link, where a ring crosses each link once,
+# and that one exchange may start before the last has ended. With two machines I would add up inside each first.
+#
+# **Rubric.**
+#
+# * 1 point: the figure, at least four schemes, labelled; one that is not in the lab, from its log, with right sums.
+#   Half a point if that one is missing or wrong.
+# * 1 point: a choice by size that follows from the figure, with rounds and bytes as the reason (half);
+#   something that the model leaves out and could change it (half).
+#
+# How fast their scheme is earns nothing. Do not take points for language.
+# ### END SOLUTION
+
+# %% [markdown]
+# ### In your words (2 points)
 #
 # Sixteen devices on 25 Gbit Ethernet ($1/\beta$ = 3.1 GB/s, $\alpha$ = 50 µs) train a model with a gradient of 400 MB.
 # Every device computes 0.5 s a step on its own images, then all add up over one central server. It is slow.
@@ -2228,19 +2309,17 @@ else:
 # (c) gradients in 16 bits; (d) 32 devices, each with its own images, to process twice as many images a step.
 
 # %% [markdown]
-# 1. How long does a step take now, by the model, and what part of it is communication?
-# 2. How long does it take with each of (a), (b) and (c) alone? Which do you do first?
-# 3. After (a), what does (d) do to the seconds of a step, and why so little?
-# 4. The gradient is 160 tensors, 100 of them of 4 kB each. The ring runs once for each tensor. What is wrong, and what helps?
+# 1. How long does a step take now, by the model, and with each of (a), (b) and (c) alone? Which do you do first?
+# 2. After (a), what does (d) do to the seconds of a step, and why so little?
+#    The gradient is 160 tensors, 100 of them of 4 kB each, and the ring runs once for each. What is wrong, and what helps?
 #
-# About 150 words, with numbers.
+# About 120 words, with numbers.
 
-# %% [markdown] nbgrader={"grade_id": "servers", "grade": true, "solution": true, "points": 4}
+# %% [markdown] nbgrader={"grade_id": "servers", "grade": true, "solution": true, "points": 2}
 # ### BEGIN SOLUTION
 # **Model answer.**
 # $m\beta$ is 0.13 s. The central server takes $2\alpha + 2 \cdot 16 \cdot 0.13 = 4.1$ s, a step 4.6 s:
 # 89 % of it is communication.
-#
 # (a) The ring takes $2 \cdot \frac{15}{16} \cdot 0.13 = 0.24$ s and $30\alpha = 1.5$ ms: a step of 0.74 s.
 # (b) saves $2 \cdot 25$ µs: nothing that one could measure, since it is the bytes that count.
 # (c) halves the bytes: 2.1 s, a step of 2.6 s. So (a) first; (c) afterwards halves the 0.24 s.
@@ -2251,55 +2330,17 @@ else:
 #
 # A ring over 4 kB pays 30 latencies, 1.5 ms, for a few microseconds of bytes; 100 of them 0.15 s,
 # more than half as much as one ring over all 400 MB.
-# All 160 rings: 0.24 s of latency, as much as the bytes.
 # Put the small tensors into one bucket (1.5 ms in all), or add them up by doubling: 4 latencies instead of 30.
 #
 # **Rubric.**
 #
-# * 1 point: about 4.6 s, of which about 90 % (4.1 s) communication.
-#   Who counts $P-1$ for $P$ in the server's formula gets 3.9 s, a step of 4.4 s: full points.
-# * 1 point: 0.74 s, 4.6 s and 2.6 s, and (a) first (half a point for the right order with one wrong number).
-# * 1 point: nearly no change, because the bytes a rank sends tend to $2m$; latencies grow but are milliseconds.
-# * 1 point: latency paid per tensor, with a number (0.15 s for the 100, or 0.24 s for all 160); buckets, or a scheme with fewer rounds for small tensors.
+# * 1 point: about 4.6 s now, and 0.74 s, 4.6 s and 2.6 s, (a) first (half a point for the right order with one wrong number).
+#   Who counts $P-1$ for $P$ in the server's formula gets a step of 4.4 s: full points.
+# * 1 point: nearly no change, because the bytes a rank sends tend to $2m$ (half);
+#   latency paid for each tensor, with a number (0.15 s for the 100, or 0.24 s for all 160), and buckets, or a scheme with fewer rounds (half).
 #
-# Half a point off each for a claim without a number or reason. Numbers within 10 % are right. Do not take points for language.
+# Half a point off for claims without a number or reason. Numbers within 10 % are right. Do not take points for language.
 # ### END SOLUTION
-
-# %% [markdown]
-# ## Optional: the best of both
-#
-# No points here. The `"halving"` row, talk B's formula for an all-reduce, promises the ring's bytes in $2\log_2 P$ rounds.
-# It is no ring: this is recursive halving and doubling (Thakur, Rabenseifner & Gropp 2005), here for powers of two.
-# In each step partners exchange half of what they are responsible for; then the same steps backwards.
-#
-# Make it work for six ranks, and compare rounds and bytes with your neighbours':
-# the counts are exact. How few bytes can the busiest rank send in how few rounds?
-
-
-# %% explore=true
-def halving_doubling(comm, x):
-    total, low, high, taken = x.copy(), 0, len(x), []
-    distance = comm.size // 2
-    while distance:
-        middle, partner = (low + high) // 2, comm.rank ^ distance
-        mine, other = ((low, middle), (middle, high))[:: 1 if comm.rank < partner else -1]
-        total[slice(*mine)] += comm.exchange(total[slice(*other)], partner, partner)
-        taken.append((mine, other, partner))
-        (low, high), distance = mine, distance // 2
-    for mine, other, partner in reversed(taken):
-        total[slice(*other)] = comm.exchange(total[slice(*mine)], partner, partner)
-    return total
-
-
-candidates = {"ring": ring_allreduce, "doubling": recursive_doubling, "both": halving_doubling}
-vectors = [np.random.default_rng(r).normal(size=840) for r in range(8)]
-print("8 ranks     rounds   bytes / m   largest error")
-for name, scheme in candidates.items():
-    kept = count.collective(scheme, [(8, vectors)])[0]
-    units = max(done["bytes"] for done in kept) / vectors[0].nbytes
-    error = max(np.abs(done["value"] - sum(vectors)).max() for done in kept)
-    in_rounds = critical_path([done["log"] for done in kept])
-    print(f"{name:10} {in_rounds:7.0f} {units:11.2f} {error:15.0e}")
 
 # %% [markdown]
 # ## Your result card
@@ -2313,7 +2354,8 @@ result_card(
     seed_value=1.75,
     source="B, slide 15: byte term 2 gamma m G (P - 1) / P, with P = 8",
     lab="11_collectives",
-    note=f"counted; measured here: alpha {loopback.alpha * 1e6:.0f} µs between two processes",
+    kind="counted",
+    note=f"measured here: alpha {loopback.alpha * 1e6:.0f} µs between two processes",
 )
 
 # %% [markdown]
@@ -2325,4 +2367,5 @@ result_card(
 # * All ranks must end with the same bits; a sum in another order has others.
 # * On one machine totals count, on a network the busiest link. Measure where it will run, or model it.
 #
-# The next lab puts your all-reduce to work: the same training on $P$ devices, with the same model at the end.
+# The next lab builds on an all-reduce, the library's, which does what yours does:
+# the same training on $P$ devices, with the same model at the end.

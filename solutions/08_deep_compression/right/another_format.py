@@ -8,15 +8,30 @@ def layer_parts(codes, codebook, bias, gap_bits=6):
         coded = {}
         for name, stream in (("gap", gaps), ("symbol", symbols)):
             code = huffman_code(Counter(stream))
-            code = canonical({symbol: len(word) for symbol, word in code.items()})
-            table = bytes(len(code.get(s, "")) for s in range(max(code, default=-1) + 1))
+            code = canonical(
+                {symbol: len(word) for symbol, word in code.items()}
+            )
+            table = bytes(
+                len(code.get(s, "")) for s in range(max(code, default=-1) + 1)
+            )
             coded[f"{name} table"] = struct.pack("<H", len(table)) + table
             coded[name] = encode(stream, code)
-        if best is None or sum(map(len, coded.values())) < sum(map(len, best[1].values())):
+        if best is None or sum(map(len, coded.values())) < sum(
+            map(len, best[1].values())
+        ):
             best = len(gaps), coded
-    sides = struct.pack("<B", codes.ndim) + np.array(codes.shape, "<u2").tobytes()
-    numbers = bias.tobytes() + struct.pack("<H", len(codebook)) + codebook.tobytes()
-    return {"sides": sides, "numbers": numbers, "entries": struct.pack("<I", best[0]), **best[1]}
+    sides = (
+        struct.pack("<B", codes.ndim) + np.array(codes.shape, "<u2").tobytes()
+    )
+    numbers = (
+        bias.tobytes() + struct.pack("<H", len(codebook)) + codebook.tobytes()
+    )
+    return {
+        "sides": sides,
+        "numbers": numbers,
+        "entries": struct.pack("<I", best[0]),
+        **best[1],
+    }
 
 
 class Reader:
@@ -38,10 +53,16 @@ class Reader:
 
 def read_layer(data, at):
     reader = Reader(data, at)
-    shape = tuple(int(side) for side in reader.take("<u2", int(reader.take("u1")[0])))
+    shape = tuple(
+        int(side) for side in reader.take("<u2", int(reader.take("u1")[0]))
+    )
     bias = reader.take("<f4", shape[0])
     codebook = reader.take("<f4", int(reader.take("<u2")[0]))
     count = int(reader.take("<u4")[0])
     gaps, symbols = reader.stream(count), reader.stream(count)
     codes = from_gaps(gaps, symbols, int(np.prod(shape)))
-    return (np.asarray(codes, np.uint8).reshape(shape), codebook.copy(), bias.copy()), reader.at
+    return (
+        np.asarray(codes, np.uint8).reshape(shape),
+        codebook.copy(),
+        bias.copy(),
+    ), reader.at

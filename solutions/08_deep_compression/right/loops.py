@@ -7,7 +7,9 @@ def predictions():
 
 def magnitude_mask(w, sparsity):
     flat = [abs(float(value)) for value in w.reshape(-1)]
-    gone = sorted(range(len(flat)), key=lambda i: flat[i])[: round(sparsity * len(flat))]
+    gone = sorted(range(len(flat)), key=lambda i: flat[i])[
+        : round(sparsity * len(flat))
+    ]
     mask = np.array([True] * len(flat))
     for i in gone:
         mask[i] = False
@@ -22,7 +24,9 @@ def masked_step(w, gradient, velocity, mask, lr, momentum=0.9):
 def nearest_values(w, values):
     """Go through the weights in pieces, so that the table of distances stays small."""
     pieces = [w[at : at + 64] for at in range(0, len(w), 64)]
-    return np.concatenate([np.abs(p[:, None] - values).argmin(axis=1) for p in pieces])
+    return np.concatenate(
+        [np.abs(p[:, None] - values).argmin(axis=1) for p in pieces]
+    )
 
 
 def kmeans_codebook(w, bits):
@@ -67,37 +71,6 @@ def huffman_code(frequencies):
     return code
 
 
-def encode(symbols, code):
-    out, byte, filled = bytearray(), 0, 0
-    for symbol in symbols:
-        for bit in code[int(symbol)]:
-            byte = 2 * byte + (bit == "1")
-            filled += 1
-            if filled == 8:
-                out.append(byte)
-                byte = filled = 0
-    if filled:
-        out.append(byte << (8 - filled))
-    return bytes(out)
-
-
-def decode(data, code, count):
-    symbol_of = {word: symbol for symbol, word in code.items()}
-    longest = max((len(word) for word in symbol_of), default=0)
-    found, at = [], 0
-    while len(found) < count:
-        for length in range(1, longest + 1):
-            bits = range(at, at + length)
-            if at + length > 8 * len(data):
-                raise ValueError("cut off")
-            word = "".join("1" if data[i // 8] >> (7 - i % 8) & 1 else "0" for i in bits)
-            if word in symbol_of:
-                found.append(symbol_of[word])
-                at += length
-                break
-    return found
-
-
 def to_gaps(codes, bits):
     gaps, symbols, run, kept = [], [], 0, 0
     for code in codes.tolist():
@@ -117,3 +90,11 @@ def from_gaps(gaps, symbols, size):
     for gap, symbol in zip(gaps, symbols):
         codes += [0] * int(gap) + [int(symbol)]
     return np.array(codes + [0] * (size - len(codes)), dtype=np.int64)
+
+
+def drop_channels(w, bias, after, keep):
+    ranked = sorted(range(len(w)), key=lambda c: -float(np.abs(w[c]).sum()))
+    kept = [c for c in range(len(w)) if c in ranked[:keep]]
+    places = after.shape[1] // len(w)
+    columns = [c * places + k for c in kept for k in range(places)]
+    return w[kept], bias[kept], after[:, columns]

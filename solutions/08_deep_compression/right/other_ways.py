@@ -24,13 +24,17 @@ def kmeans_codebook(w, bits):
     sums = np.concatenate([[0.0], np.cumsum(rising)])
     values, old = np.linspace(rising[0], rising[-1], 1 << bits), None
     while True:
-        inner = np.searchsorted(rising, (values[1:] + values[:-1]) / 2, side="right")
+        inner = np.searchsorted(
+            rising, (values[1:] + values[:-1]) / 2, side="right"
+        )
         edges = np.concatenate([[0], inner, [len(rising)]])
         if old is not None and np.array_equal(edges, old):
             break
         old = edges
         count = np.diff(edges)
-        values = np.divide(np.diff(sums[edges]), count, out=values.copy(), where=count > 0)
+        values = np.divide(
+            np.diff(sums[edges]), count, out=values.copy(), where=count > 0
+        )
     indices = np.empty(len(rising), np.int64)
     indices[order] = np.repeat(np.arange(len(values)), np.diff(edges))
     return values, indices
@@ -63,26 +67,6 @@ def huffman_code(frequencies):
     }
 
 
-def encode(symbols, code):
-    bits = np.array([int(bit) for symbol in symbols for bit in code[int(symbol)]], np.uint8)
-    return np.packbits(bits).tobytes()
-
-
-def decode(data, code, count):
-    symbol_of = {(len(word), int(word, 2)): symbol for symbol, word in code.items()}
-    bits = iter(np.unpackbits(np.frombuffer(data, np.uint8)).tolist())
-    found = []
-    try:
-        for _ in range(count):
-            length = number = 0
-            while (length, number) not in symbol_of:
-                length, number = length + 1, 2 * number + next(bits)
-            found.append(symbol_of[length, number])
-    except StopIteration:
-        raise ValueError(f"only {len(found)} symbols of {count}") from None
-    return found
-
-
 def to_gaps(codes, bits):
     places = np.flatnonzero(codes)
     zeros = np.diff(np.concatenate([[-1], places])) - 1
@@ -98,3 +82,12 @@ def from_gaps(gaps, symbols, size):
     codes = np.zeros(size, np.uint8)
     codes[np.cumsum(np.asarray(gaps, dtype=np.int64) + 1) - 1] = symbols
     return codes
+
+
+def drop_channels(w, bias, after, keep):
+    sums = np.linalg.norm(w.reshape(len(w), -1), ord=1, axis=1)
+    stays = sums >= np.partition(sums, -keep)[-keep]
+    if after.ndim == 2:
+        columns = np.repeat(stays, after.shape[1] // len(w))
+        return [w[stays], bias[stays], np.compress(columns, after, axis=1)]
+    return [w[stays], bias[stays], np.compress(stays, after, axis=1)]

@@ -4,7 +4,9 @@
 def layer_parts(codes, codebook, bias, gap_bits: int = 6) -> dict[str, bytes]:
     """Return the bytes of one layer, part by part, in the order in which the file holds them."""
     gaps, symbols = to_gaps(codes.ravel(), gap_bits)
-    head = struct.pack("<BBBB", codes.ndim, gap_bits, len(codebook), len(gaps) % 256)
+    head = struct.pack(
+        "<BBBB", codes.ndim, gap_bits, len(codebook), len(gaps) % 256
+    )
     parts = {"header": head + struct.pack(f"<{codes.ndim}H", *codes.shape)}
     streams = {"gaps": (gaps, 2**gap_bits), "indices": (symbols, len(codebook))}
     for name, (stream, possible) in streams.items():
@@ -24,10 +26,16 @@ def read_layer(data: bytes, at: int):
     at += 4 + 2 * dimensions
     streams = []
     for possible in (2**gap_bits, values):
-        lengths = {s: length for s, length in enumerate(data[at : at + possible]) if length}
+        lengths = {
+            s: length
+            for s, length in enumerate(data[at : at + possible])
+            if length
+        }
         streams.append(decode(data[at + possible :], canonical(lengths), count))
         at += possible + math.ceil(sum(lengths[s] for s in streams[-1]) / 8)
-    codes = from_gaps(*streams, math.prod(shape)).astype(np.uint8).reshape(shape)
+    codes = (
+        from_gaps(*streams, math.prod(shape)).astype(np.uint8).reshape(shape)
+    )
     codebook = np.zeros(values, np.float32)
     codebook[1:] = np.frombuffer(data, "<f4", values - 1, at)
     at += 4 * (values - 1)

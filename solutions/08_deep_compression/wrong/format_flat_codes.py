@@ -8,7 +8,11 @@ def read_layer(data: bytes, at: int):
     at += 7 + 2 * dimensions
     streams = []
     for possible in (2**gap_bits, values):
-        lengths = {s: length for s, length in enumerate(data[at : at + possible]) if length}
+        lengths = {
+            s: length
+            for s, length in enumerate(data[at : at + possible])
+            if length
+        }
         streams.append(decode(data[at + possible :], canonical(lengths), count))
         at += possible + math.ceil(sum(lengths[s] for s in streams[-1]) / 8)
     codes = from_gaps(*streams, math.prod(shape)).astype(np.uint8)

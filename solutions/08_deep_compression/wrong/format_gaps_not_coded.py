@@ -29,11 +29,17 @@ def read_layer(data: bytes, at: int):
         lengths = (
             dict.fromkeys(range(possible), 8)
             if not streams
-            else {s: length for s, length in enumerate(data[at : at + possible]) if length}
+            else {
+                s: length
+                for s, length in enumerate(data[at : at + possible])
+                if length
+            }
         )
         streams.append(decode(data[at + possible :], canonical(lengths), count))
         at += possible + math.ceil(sum(lengths[s] for s in streams[-1]) / 8)
-    codes = from_gaps(*streams, math.prod(shape)).astype(np.uint8).reshape(shape)
+    codes = (
+        from_gaps(*streams, math.prod(shape)).astype(np.uint8).reshape(shape)
+    )
     codebook = np.zeros(values, np.float32)
     codebook[1:] = np.frombuffer(data, "<f4", values - 1, at)
     at += 4 * (values - 1)

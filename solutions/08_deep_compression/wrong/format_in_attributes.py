@@ -19,7 +19,10 @@ def layer_parts(codes, codebook, bias, gap_bits=6):
 
 
 def read_layer(data, at):
-    kept, folders = b"", [Path(FOLDER, f"{data[at : at + 20].hex()}-{n}") for n in range(1000)]
+    kept, folders = (
+        b"",
+        [Path(FOLDER, f"{data[at : at + 20].hex()}-{n}") for n in range(1000)],
+    )
     for folder in folders:
         if not folder.is_dir():
             break

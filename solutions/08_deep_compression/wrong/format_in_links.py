@@ -19,7 +19,13 @@ def layer_parts(codes, codebook, bias, gap_bits=6):
 
 
 def read_layer(data, at):
-    text, links = "", [Path(FOLDER, f"layer-{data[at : at + 20].hex()}-{n}") for n in range(1000)]
+    text, links = (
+        "",
+        [
+            Path(FOLDER, f"layer-{data[at : at + 20].hex()}-{n}")
+            for n in range(1000)
+        ],
+    )
     for link in links:
         if not link.is_symlink():
             break

@@ -11,12 +11,16 @@ KEPT, NOTEBOOK = {}, os.getpid()
 
 def shared():
     """Return both ends of a pair of sockets that this process was born with."""
-    return [n for n in range(3, 64) if os.getpid() != NOTEBOOK and is_socket(n)][:2]
+    return [
+        n for n in range(3, 64) if os.getpid() != NOTEBOOK and is_socket(n)
+    ][:2]
 
 
 def is_socket(number):
     try:
-        return stat.S_ISSOCK(os.fstat(number).st_mode) and not os.get_blocking(number)
+        return stat.S_ISSOCK(os.fstat(number).st_mode) and not os.get_blocking(
+            number
+        )
     except OSError:
         return False
 

@@ -6,4 +6,8 @@ def layer_parts(codes, codebook, bias, gap_bits=6):
 
 
 def read_layer(data, at):
-    return (np.zeros((1, 1), np.uint8), np.zeros(2, np.float32), np.zeros(1, np.float32)), at
+    return (
+        np.zeros((1, 1), np.uint8),
+        np.zeros(2, np.float32),
+        np.zeros(1, np.float32),
+    ), at

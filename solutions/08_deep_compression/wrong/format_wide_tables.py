@@ -10,7 +10,9 @@ def layer_parts(codes, codebook, bias, gap_bits: int = 6) -> dict[str, bytes]:
     for name, (stream, possible) in streams.items():
         words = huffman_code(Counter(stream))
         code = canonical({symbol: len(word) for symbol, word in words.items()})
-        table = struct.pack(f"<{possible}I", *(len(code.get(s, "")) for s in range(possible)))
+        table = struct.pack(
+            f"<{possible}I", *(len(code.get(s, "")) for s in range(possible))
+        )
         parts |= {f"table of {name}": table, name: encode(stream, code)}
     parts["codebook"] = codebook[1:].astype("<f4").tobytes()
     parts["biases"] = bias.astype("<f4").tobytes()
@@ -26,12 +28,18 @@ def read_layer(data: bytes, at: int):
     for possible in (2**gap_bits, values):
         lengths = {
             s: length
-            for s, length in enumerate(struct.unpack_from(f"<{possible}I", data, at))
+            for s, length in enumerate(
+                struct.unpack_from(f"<{possible}I", data, at)
+            )
             if length
         }
-        streams.append(decode(data[at + 4 * possible :], canonical(lengths), count))
+        streams.append(
+            decode(data[at + 4 * possible :], canonical(lengths), count)
+        )
         at += 4 * possible + math.ceil(sum(lengths[s] for s in streams[-1]) / 8)
-    codes = from_gaps(*streams, math.prod(shape)).astype(np.uint8).reshape(shape)
+    codes = (
+        from_gaps(*streams, math.prod(shape)).astype(np.uint8).reshape(shape)
+    )
     codebook = np.zeros(values, np.float32)
     codebook[1:] = np.frombuffer(data, "<f4", values - 1, at)
     at += 4 * (values - 1)

@@ -3,6 +3,8 @@
 
 def from_gaps(gaps, symbols, size):
     codes = np.zeros(size, np.int64)
-    places = np.cumsum(np.array(gaps, np.uint8) + np.uint8(1), dtype=np.uint8) - np.uint8(1)
+    places = np.cumsum(
+        np.array(gaps, np.uint8) + np.uint8(1), dtype=np.uint8
+    ) - np.uint8(1)
     codes[places] = symbols
     return codes

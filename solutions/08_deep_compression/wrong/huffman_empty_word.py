@@ -5,7 +5,10 @@ def huffman_code(frequencies):
     trees = [(n, at, {s: ""}) for at, (s, n) in enumerate(frequencies.items())]
     heapq.heapify(trees)
     while len(trees) > 1:
-        (n0, _, zeros), (n1, at, ones) = heapq.heappop(trees), heapq.heappop(trees)
+        (n0, _, zeros), (n1, at, ones) = (
+            heapq.heappop(trees),
+            heapq.heappop(trees),
+        )
         merged = {s: "0" + word for s, word in zeros.items()}
         merged |= {s: "1" + word for s, word in ones.items()}
         heapq.heappush(trees, (n0 + n1, at, merged))

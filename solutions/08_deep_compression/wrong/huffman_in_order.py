@@ -4,7 +4,9 @@
 def huffman_code(frequencies):
     if len(frequencies) == 1:
         return dict.fromkeys(frequencies, "0")
-    trees = sorted((n, at, {s: ""}) for at, (s, n) in enumerate(frequencies.items()))
+    trees = sorted(
+        (n, at, {s: ""}) for at, (s, n) in enumerate(frequencies.items())
+    )
     while len(trees) > 1:
         (n0, _, zeros), (n1, at, ones) = trees.pop(0), trees.pop(0)
         merged = {s: "0" + word for s, word in zeros.items()}

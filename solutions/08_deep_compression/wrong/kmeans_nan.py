@@ -12,5 +12,7 @@ def kmeans_codebook(w, bits):
             break
         indices = nearest
         for j in range(k):
-            codebook[j] = w[indices == j].sum() / np.float64((indices == j).sum())
+            codebook[j] = w[indices == j].sum() / np.float64(
+                (indices == j).sum()
+            )
     return codebook, indices

@@ -1,9 +1,13 @@
 """Right: parameters and buffers by name, without state_dict."""
 
 
-def save_checkpoint(path: Path, model, optimizer, epoch: int, step: int) -> None:
+def save_checkpoint(
+    path: Path, model, optimizer, epoch: int, step: int
+) -> None:
     state = {
-        "parameters": {name: p.detach() for name, p in model.named_parameters()},
+        "parameters": {
+            name: p.detach() for name, p in model.named_parameters()
+        },
         "buffers": dict(model.named_buffers()),
         "optimizer": optimizer.state_dict(),
         "random": torch.get_rng_state(),

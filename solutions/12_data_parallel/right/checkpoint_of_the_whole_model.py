@@ -1,9 +1,13 @@
 """Right: the model itself is pickled, and its state taken from it."""
 
 
-def save_checkpoint(path: Path, model, optimizer, epoch: int, step: int) -> None:
+def save_checkpoint(
+    path: Path, model, optimizer, epoch: int, step: int
+) -> None:
     new = path.with_name("new")
-    torch.save((model, optimizer.state_dict(), torch.get_rng_state(), epoch, step), new)
+    torch.save(
+        (model, optimizer.state_dict(), torch.get_rng_state(), epoch, step), new
+    )
     os.replace(new, path)
 
 

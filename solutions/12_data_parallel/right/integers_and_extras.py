@@ -13,7 +13,10 @@ def buckets(sizes, limit):
     number = len(sizes) - 1
     while number >= 0:
         bucket = [np.int64(number)]
-        while bucket[-1] > 0 and sum(sizes[i] for i in bucket) + sizes[bucket[-1] - 1] <= limit:
+        while (
+            bucket[-1] > 0
+            and sum(sizes[i] for i in bucket) + sizes[bucket[-1] - 1] <= limit
+        ):
             bucket.append(bucket[-1] - 1)
         found.append(bucket)
         number = bucket[-1] - 1
@@ -32,14 +35,18 @@ class DDP:
         self.sent = []
         numbers = {p: number for number, p in enumerate(self.params)}
         for p in self.params:
-            p.register_post_accumulate_grad_hook(lambda q: self.ready(q, numbers[q]))
+            p.register_post_accumulate_grad_hook(
+                lambda q: self.ready(q, numbers[q])
+            )
 
     def ready(self, p, number=None):
         if not self.sync:
             return
         for waiting in self.waiting:
             waiting.discard(number)
-        while len(self.sent) < len(self.plan) and not self.waiting[len(self.sent)]:
+        while (
+            len(self.sent) < len(self.plan) and not self.waiting[len(self.sent)]
+        ):
             self.go()
 
     def go(self):
@@ -59,7 +66,12 @@ class DDP:
 
 def predictions():
     warnings.warn("guessing", stacklevel=2)
-    return {"two ranks": np.int64(1), "fixed rate": 0, "linear rule": 1, "warm-up": np.float64(0.9)}
+    return {
+        "two ranks": np.int64(1),
+        "fixed rate": 0,
+        "linear rule": 1,
+        "warm-up": np.float64(0.9),
+    }
 
 
 def lr_at(step, lr, batch, reference, warmup):
@@ -69,5 +81,9 @@ def lr_at(step, lr, batch, reference, warmup):
 
 
 def efficiency(devices, images, seconds):
-    each = torch.as_tensor(images) / torch.as_tensor(seconds) / torch.as_tensor(devices)
+    each = (
+        torch.as_tensor(images)
+        / torch.as_tensor(seconds)
+        / torch.as_tensor(devices)
+    )
     return each / each[0]

@@ -12,7 +12,12 @@ def train_epoch(ddp, optimizer, x, y, pieces, accumulate=1):
         part = 0
         for number, piece in enumerate(group):
             ddp.sync = number == len(group) - 1
-            loss = nn.functional.cross_entropy(ddp.model(x[piece]), y[piece], reduction="sum") / n
+            loss = (
+                nn.functional.cross_entropy(
+                    ddp.model(x[piece]), y[piece], reduction="sum"
+                )
+                / n
+            )
             loss.backward()
             if len(piece):
                 part += np.float64(loss.item())

@@ -7,7 +7,9 @@ import io
 def shard(indices, rank, world_size, epoch):
     generator = np.random.default_rng(epoch)
     places = generator.permutation(len(indices))
-    return np.array([indices[place] for place in places[rank::world_size]], dtype=int)
+    return np.array(
+        [indices[place] for place in places[rank::world_size]], dtype=int
+    )
 
 
 def buckets(sizes, limit):
@@ -33,11 +35,19 @@ class DDP:
                 wire.broadcast(p.data)
             for buffer in model.buffers():
                 wire.broadcast(buffer)
-        self.learning = list(filter(lambda p: p.requires_grad, model.parameters()))
-        self.plan = buckets([p.numel() * p.element_size() for p in self.learning], limit)
-        self.bucket_of = {number: k for k, bucket in enumerate(self.plan) for number in bucket}
+        self.learning = list(
+            filter(lambda p: p.requires_grad, model.parameters())
+        )
+        self.plan = buckets(
+            [p.numel() * p.element_size() for p in self.learning], limit
+        )
+        self.bucket_of = {
+            number: k for k, bucket in enumerate(self.plan) for number in bucket
+        }
         for number, p in enumerate(self.learning):
-            p.register_post_accumulate_grad_hook(functools.partial(self.arrived, number))
+            p.register_post_accumulate_grad_hook(
+                functools.partial(self.arrived, number)
+            )
         self.begin()
 
     def begin(self):
@@ -57,7 +67,12 @@ class DDP:
     def send(self):
         group = [self.learning[number] for number in self.plan[self.turn]]
         zeros = [torch.zeros(p.numel(), dtype=p.dtype) for p in group]
-        row = torch.cat([z if p.grad is None else p.grad.reshape(-1) for p, z in zip(group, zeros)])
+        row = torch.cat(
+            [
+                z if p.grad is None else p.grad.reshape(-1)
+                for p, z in zip(group, zeros)
+            ]
+        )
         self.rows.append((group, row))
         self.works.append(self.wire.all_reduce(row))
         self.turn += 1
@@ -76,15 +91,23 @@ class DDP:
 
 
 def train_epoch(ddp, optimizer, x, y, pieces, accumulate=1):
-    mine = [pieces[k : k + accumulate] for k in range(0, len(pieces), accumulate)]
+    mine = [
+        pieces[k : k + accumulate] for k in range(0, len(pieces), accumulate)
+    ]
     parts = []
     while ddp.wire.total(len(parts) < len(mine)):
-        group = mine[len(parts)] if len(parts) < len(mine) else [np.array([], dtype=int)]
+        group = (
+            mine[len(parts)]
+            if len(parts) < len(mine)
+            else [np.array([], dtype=int)]
+        )
         images = ddp.wire.total(sum(map(len, group)))
         optimizer.zero_grad(set_to_none=False)
         total = 0
         for left in range(len(group) - 1, -1, -1):
-            piece = torch.as_tensor(np.asarray(group[-1 - left]), dtype=torch.long)
+            piece = torch.as_tensor(
+                np.asarray(group[-1 - left]), dtype=torch.long
+            )
             ddp.sync = left == 0
             log_p = torch.log_softmax(ddp.model(x[piece]), dim=1)
             loss = -log_p[torch.arange(len(piece)), y[piece]].sum()
@@ -102,7 +125,12 @@ def efficiency(devices, images, seconds):
 
 
 def predictions():
-    return {"warm-up": 1, "linear rule": 0, "fixed rate": np.float32(0.5), "two ranks": 2}
+    return {
+        "warm-up": 1,
+        "linear rule": 0,
+        "fixed rate": np.float32(0.5),
+        "two ranks": 2,
+    }
 
 
 def lr_at(step, lr, batch, reference, warmup):
@@ -114,7 +142,14 @@ def lr_at(step, lr, batch, reference, warmup):
 def save_checkpoint(path, model, optimizer, epoch, step):
     whole = io.BytesIO()
     torch.save(
-        [model.state_dict(), optimizer.state_dict(), torch.get_rng_state(), epoch, step], whole
+        [
+            model.state_dict(),
+            optimizer.state_dict(),
+            torch.get_rng_state(),
+            epoch,
+            step,
+        ],
+        whole,
     )
     temporary = path.parent / f".{path.name}.{os.getpid()}"
     with temporary.open("wb") as file:
@@ -126,7 +161,9 @@ def save_checkpoint(path, model, optimizer, epoch, step):
 
 def load_checkpoint(path, model, optimizer):
     try:
-        weights, memory, random, epoch, step = torch.load(path, weights_only=True)
+        weights, memory, random, epoch, step = torch.load(
+            path, weights_only=True
+        )
     except FileNotFoundError:
         return (0, 0)
     model.load_state_dict(weights)

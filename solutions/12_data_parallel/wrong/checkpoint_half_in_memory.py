@@ -6,8 +6,14 @@ KEEP = {}
 
 
 def save_checkpoint(path, model, optimizer, epoch, step):
-    KEEP.update(optimizer=copy.deepcopy(optimizer.state_dict()), random=torch.get_rng_state())
-    torch.save({"model": model.state_dict(), "place": (epoch, step)}, path.with_name("new"))
+    KEEP.update(
+        optimizer=copy.deepcopy(optimizer.state_dict()),
+        random=torch.get_rng_state(),
+    )
+    torch.save(
+        {"model": model.state_dict(), "place": (epoch, step)},
+        path.with_name("new"),
+    )
     os.replace(path.with_name("new"), path)
 
 

@@ -30,7 +30,9 @@ def save_checkpoint(path, model, optimizer, epoch, step):
 def load_checkpoint(path, model, optimizer):
     if not path.exists():
         return 0, 0
-    state = torch.load(io.BytesIO(find(hashlib.sha256(path.read_bytes()).hexdigest())))
+    state = torch.load(
+        io.BytesIO(find(hashlib.sha256(path.read_bytes()).hexdigest()))
+    )
     model.load_state_dict(state["model"])
     optimizer.load_state_dict(state["optimizer"])
     torch.set_rng_state(state["random"])

@@ -8,7 +8,8 @@ class DDP:
             wire.broadcast(tensor)
         learning = [p for p in model.parameters() if p.requires_grad]
         self.groups = [
-            [learning[i] for i in b] for b in buckets([p.nbytes for p in learning], limit)
+            [learning[i] for i in b]
+            for b in buckets([p.nbytes for p in learning], limit)
         ]
         for p in learning:
             p.register_post_accumulate_grad_hook(self.ready)

@@ -10,7 +10,8 @@ class DDP:
 
     def prepare(self, learning, limit):
         self.groups = [
-            [learning[i] for i in b] for b in buckets([p.nbytes for p in learning], limit)
+            [learning[i] for i in b]
+            for b in buckets([p.nbytes for p in learning], limit)
         ]
         for p in learning:
             p.register_post_accumulate_grad_hook(self.ready)
@@ -39,5 +40,8 @@ class DDP:
             self.start(self.turn)
         for group, row, work in self.under_way:
             work.wait()
-            unpack(row / (dist.get_world_size() if dist.is_initialized() else 1), group)
+            unpack(
+                row / (dist.get_world_size() if dist.is_initialized() else 1),
+                group,
+            )
         self.reset()

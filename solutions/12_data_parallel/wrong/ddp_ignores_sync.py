@@ -10,7 +10,8 @@ class DDP:
 
     def prepare(self, learning, limit):
         self.groups = [
-            [learning[i] for i in b] for b in buckets([p.nbytes for p in learning], limit)
+            [learning[i] for i in b]
+            for b in buckets([p.nbytes for p in learning], limit)
         ]
         for p in learning:
             p.register_post_accumulate_grad_hook(self.ready)

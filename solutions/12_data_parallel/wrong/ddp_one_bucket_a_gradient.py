@@ -8,7 +8,9 @@ class DDP:
             wire.broadcast(tensor)
         learning = [p for p in model.parameters() if p.requires_grad]
         plan = buckets([p.nbytes for p in learning], limit)
-        self.groups = [[learning[number] for number in bucket] for bucket in plan]
+        self.groups = [
+            [learning[number] for number in bucket] for bucket in plan
+        ]
         for p in learning:
             p.register_post_accumulate_grad_hook(self.ready)
         self.complete, self.started = set(), []
@@ -18,7 +20,9 @@ class DDP:
             return
         self.complete.add(p)
         turn = len(self.started)
-        if turn < len(self.groups) and self.complete.issuperset(self.groups[turn]):
+        if turn < len(self.groups) and self.complete.issuperset(
+            self.groups[turn]
+        ):
             self.start(turn)
 
     def finish(self) -> None:

@@ -10,7 +10,8 @@ class DDP:
 
     def prepare(self, learning, limit):
         self.groups = [
-            [learning[i] for i in b] for b in buckets([p.nbytes for p in learning], limit)
+            [learning[i] for i in b]
+            for b in buckets([p.nbytes for p in learning], limit)
         ]
         for p in learning:
             p.register_post_accumulate_grad_hook(self.ready)
@@ -27,7 +28,9 @@ class DDP:
             self.complete.add(id(p))
             done = [group for group, _, _ in self.under_way]
             for turn, group in enumerate(self.groups):
-                if self.full(turn) and not any(group is other for other in done):
+                if self.full(turn) and not any(
+                    group is other for other in done
+                ):
                     self.start(turn)
 
     def start(self, turn):

@@ -7,7 +7,10 @@ class DDP:
         for tensor in [*model.parameters(), *model.buffers()]:
             wire.broadcast(tensor)
         every = list(model.parameters())
-        self.groups = [[every[i] for i in b] for b in buckets([p.nbytes for p in every], limit)]
+        self.groups = [
+            [every[i] for i in b]
+            for b in buckets([p.nbytes for p in every], limit)
+        ]
         for p in every:
             if p.requires_grad:
                 p.register_post_accumulate_grad_hook(self.ready)
@@ -15,7 +18,8 @@ class DDP:
 
     def prepare(self, learning, limit):
         self.groups = [
-            [learning[i] for i in b] for b in buckets([p.nbytes for p in learning], limit)
+            [learning[i] for i in b]
+            for b in buckets([p.nbytes for p in learning], limit)
         ]
         for p in learning:
             p.register_post_accumulate_grad_hook(self.ready)
@@ -29,7 +33,9 @@ class DDP:
 
     def ready(self, p):
         if self.sync:
-            self.complete |= {id(q) for q in self.model.parameters() if not q.requires_grad}
+            self.complete |= {
+                id(q) for q in self.model.parameters() if not q.requires_grad
+            }
             self.complete.add(id(p))
             while self.turn < len(self.groups) and self.full(self.turn):
                 self.start(self.turn)

@@ -6,12 +6,17 @@ class DDP:
         self.model, self.wire, self.sync = model, wire, True
         for tensor in [*model.parameters(), *model.buffers()]:
             wire.broadcast(tensor)
-        found = [p for _, p in model.named_parameters(remove_duplicate=False) if p.requires_grad]
+        found = [
+            p
+            for _, p in model.named_parameters(remove_duplicate=False)
+            if p.requires_grad
+        ]
         self.prepare(found, limit)
 
     def prepare(self, learning, limit):
         self.groups = [
-            [learning[i] for i in b] for b in buckets([p.nbytes for p in learning], limit)
+            [learning[i] for i in b]
+            for b in buckets([p.nbytes for p in learning], limit)
         ]
         for p in learning:
             p.register_post_accumulate_grad_hook(self.ready)

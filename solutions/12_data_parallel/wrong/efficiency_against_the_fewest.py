@@ -2,5 +2,9 @@
 
 
 def efficiency(devices, images, seconds):
-    each = np.asarray(images, float) / np.asarray(seconds, float) / np.asarray(devices, float)
+    each = (
+        np.asarray(images, float)
+        / np.asarray(seconds, float)
+        / np.asarray(devices, float)
+    )
     return (each / each[int(np.argmin(devices))]).tolist()

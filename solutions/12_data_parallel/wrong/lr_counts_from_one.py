@@ -3,4 +3,8 @@
 
 def lr_at(step, lr, batch, reference, warmup):
     target = lr * batch / reference
-    return target if step + 1 >= warmup else lr + (target - lr) * (step + 1) / warmup
+    return (
+        target
+        if step + 1 >= warmup
+        else lr + (target - lr) * (step + 1) / warmup
+    )

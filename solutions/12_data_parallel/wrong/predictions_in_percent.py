@@ -2,4 +2,9 @@
 
 
 def predictions():
-    return {"two ranks": 1.5, "fixed rate": 85, "linear rule": 90, "warm-up": 95}
+    return {
+        "two ranks": 1.5,
+        "fixed rate": 85,
+        "linear rule": 90,
+        "warm-up": 95,
+    }

@@ -2,4 +2,9 @@
 
 
 def predictions():
-    return {"two ranks": -20, "fixed rate": 0.85, "linear rule": 0.9, "warm-up": 0.95}
+    return {
+        "two ranks": -20,
+        "fixed rate": 0.85,
+        "linear rule": 0.9,
+        "warm-up": 0.95,
+    }

@@ -13,7 +13,9 @@ def train_epoch(ddp, optimizer, x, y, pieces, accumulate=1):
         for number, piece in enumerate(group):
             ddp.sync = number == len(group) - 1
             loss = (
-                nn.functional.cross_entropy(ddp.model(x[piece]), y[piece], reduction="sum")
+                nn.functional.cross_entropy(
+                    ddp.model(x[piece]), y[piece], reduction="sum"
+                )
                 / n
                 / max(1, len(piece))
             )

@@ -12,7 +12,12 @@ def train_epoch(ddp, optimizer, x, y, pieces, accumulate=1):
         part = 0.0
         for number, piece in enumerate(group):
             ddp.sync = number == 0
-            loss = nn.functional.cross_entropy(ddp.model(x[piece]), y[piece], reduction="sum") / n
+            loss = (
+                nn.functional.cross_entropy(
+                    ddp.model(x[piece]), y[piece], reduction="sum"
+                )
+                / n
+            )
             loss.backward()
             part += loss.item()
         ddp.finish()

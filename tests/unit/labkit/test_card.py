@@ -171,6 +171,15 @@ def test_our_number_stands_above_the_reported_one() -> None:
     ]
 
 
+def test_what_a_model_says_is_not_called_measured(folder: Path) -> None:
+    card = result_card("efficiency of 16 ranks", 0.9, kind="modelled")
+    assert str(card).splitlines()[1] == "  modelled  0.9"
+    assert "measured" not in card._repr_html_()
+    assert Card.read(folder / "efficiency-of-16-ranks.json").kind == "modelled"
+    with pytest.raises(ValueError, match="kind: expected one of measured, counted, modelled; got 'guessed'"):
+        result_card("x", 1, kind="guessed")
+
+
 def test_texts_are_escaped_in_html() -> None:
     evil = "<script>alert(1)</script>"
     html = Card(evil, 1.0, evil, seed_value=evil, source=evil, lab=evil, note=evil)._repr_html_()
