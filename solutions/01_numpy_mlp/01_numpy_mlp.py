@@ -27,7 +27,8 @@
 # Your functions change neither their arguments nor a result that they have returned before:
 # no array that two calls share.
 # No check looks at a clock: seconds are shown, and never graded.
-#
+
+# %% [markdown]
 # Cells that begin with `# explore` are yours to change.
 # They are not run when your work is graded:
 # a helper or an import that a task needs belongs in the task's cell.
@@ -757,7 +758,7 @@ plot.curves(
     },
     spread={"yours": np.quantile(dropped, [0.1, 0.9], axis=1)},
     xlabel="p",
-    ylabel="activation: mean, and middle 80 %",
+    ylabel="mean, and middle 80 %",
     title="Dropout keeps the mean",
 )
 
@@ -1228,6 +1229,7 @@ def descend(optimizer, steps=100):
     return heights
 
 
+# %% explore=true
 ways = {
     name: descend(name) for name in ("gradient descent", "momentum", "Adam")
 }
@@ -1895,7 +1897,7 @@ print(f"you predicted {predictions()['ten times the rate']:.1%}")
 # A rate too small wastes epochs; a rate too large destroys the network in its first steps.
 # The jumps push hidden units so far that their relu outputs 0 for all images; how many, the cell has counted.
 # The slope of such a unit is 0 for all images too: no gradient ever brings it back.
-# Those that survive are too few to tell ten digits apart.
+# Where nearly all are dead, the rest cannot tell ten digits apart.
 # Large rates come back in lab 12, where big batches need a warm-up.
 
 # %% [markdown]
@@ -1932,6 +1934,7 @@ def noisy_run(seed: int, noise: float = 0.2, **options) -> tuple[float, float]:
     return accuracy(network, x_validation, y_validation), learnt
 
 
+# %% explore=true
 activations = ("relu", "tanh", "sigmoid")
 regularisers = {"none": {}, "L2 0.01": {"l2": 0.01}, "dropout 0.7": {"p": 0.7}}
 table = np.zeros((3, 3, 2))
@@ -1980,7 +1983,8 @@ print(f"the same with the true labels: {np.mean(clean):.1%}")
 # The network of Task 8 reads some 97 % of the validation images. Make it better.
 # You choose: width, depth, activation, dropout, penalty, rate, batch size, epochs,
 # training images shifted by a pixel, the mean of several networks, something of your own.
-#
+
+# %% [markdown]
 # Hand in, below and in the cell after it:
 #
 # 1. a figure, with labelled axes, of the *validation* accuracy of at least six settings of yours:
@@ -2010,11 +2014,12 @@ def validation_accuracies(sizes, p, epochs, seeds=2):
 found = {name: validation_accuracies(**s) for name, s in settings.items()}
 plot.scatter(
     {
-        name: (np.full(len(each), place), 100 * each)
-        for place, (name, each) in enumerate(found.items(), start=1)
+        name: (np.full(len(each), settings[name]["sizes"][1]), 100 * each)
+        for name, each in found.items()
     },
-    xlabel="setting",
+    xlabel="hidden units",
     ylabel="validation accuracy, %",
+    logx=True,
     title="Each point is a seed",
 )
 
@@ -2067,6 +2072,7 @@ loss = nn.functional.cross_entropy(net(images), labels)  # 2
 loss.backward()  # 3
 torch.optim.Adam(net.parameters(), lr=2e-3).step()  # 4
 
+# %% explore=true
 your_loss = ours.loss_and_gradients(x_train, y_train, training=False)
 gradients = [
     np.abs(mine.dw.T - theirs.weight.grad.numpy()).max()
@@ -2116,6 +2122,7 @@ def times_as_long(hidden, batch):
     return timings.ratio("NumPy", "PyTorch")
 
 
+# %% explore=true
 for hidden, batch in ((128, 32), (512, 512)):
     low, middle, high = times_as_long(hidden, batch)
     who = "NumPy" if high < 1 else "PyTorch" if low > 1 else "neither"
@@ -2221,6 +2228,7 @@ class Faulty(MLP):
             first.dw, first.db = 0 * first.dw, 0 * first.db
 
 
+# %% explore=true
 def trained(fault, optimizer, lr):
     network = Faulty((64, 128, 10), p=0.2, seed=0)
     network.fault = fault

@@ -7,7 +7,8 @@
 # But a network whose every number is made narrow may stop learning, without an error message.
 # Here you build what keeps it learning, take each part away again to see what it was for,
 # and then use what PyTorch and Keras offer.
-#
+
+# %% [markdown]
 # | | |
 # |---|---|
 # | Prerequisites | lab 03 (number formats), training loops in PyTorch and Keras (lab 02) |
@@ -26,7 +27,8 @@
 # They test what the text promises, with other numbers.
 # Your functions change neither their arguments nor a result that they have returned before.
 # No check looks at a clock: seconds are shown, and never graded.
-#
+
+# %% [markdown]
 # Cells that begin with `# explore` are yours to change and are not run when your work is graded:
 # a helper or an import that a task needs belongs in the task's cell.
 
@@ -901,6 +903,7 @@ def narrow_statistics(x):
     return mean, ((x - mean) ** 2).sum(dim=1, keepdim=True) / x.shape[1]
 
 
+# %% explore=true
 names = {
     "float32": torch.float32,
     "float16": torch.float16,
@@ -1240,6 +1243,8 @@ for name, value in found.items():
 # * *No loss scaling*: gradients are zero, and the score tells you what is left to learn from.
 #   Below 0 means worse than the same grey average for every image.
 # * *No master weights*: updates are lost, so it learns less.
+
+# %% [markdown]
 # * *No step skipped*: the first infinity reaches the weights, and they are nan from then on.
 #   A grey cell is a score that is no number. The zeros beside it mean nothing: nan is not 0, and not equal to itself.
 # * *Statistics in float16*: each image becomes a row of zeros, and with it the first layer's gradients.
@@ -2320,7 +2325,8 @@ else:
 # |---|---|---|---|---|
 # | E4M3 | 1, 4, 3 | 448 | $2^{-9}$ | weights and activations |
 # | E5M2 | 1, 5, 2 | 57344 | $2^{-16}$ | gradients |
-#
+
+# %% [markdown]
 # What you have built stays: sums and master weights are wide, and a scale moves numbers into range.
 # But eighteen powers of two are too few for one scale for all, so each tensor has its own, from its largest entry.
 # *MX* formats (2023) go further: 32 neighbours share a scale, a power of two of 8 bits,
@@ -2333,7 +2339,8 @@ else:
 # weights, activations and gradients are rounded to the formats that you choose, and too large ones saturate.
 # Sums, statistics and master weights stay float32.
 # `fp8_score(recipe, power)` multiplies the loss by 2 to this `power` and returns the score after 300 steps.
-#
+
+# %% [markdown]
 # Hand in, below and in the cell after it:
 #
 # 1. a figure of the score against the loss scale, for at least two recipes and six scales each, labelled, float32 with them;
