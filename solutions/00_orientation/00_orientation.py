@@ -3,20 +3,20 @@
 #
 # **Does my machine work, and how do I hand in?**
 # Half an hour with the tools of the course, before the first lab needs them:
-# a look at your machine, one task with its check, one measurement, one written answer.
+# a look at your machine, one task with its check, one measurement, one plot of your own.
 #
 # | | |
 # |---|---|
 # | Prerequisites | Python and a little NumPy |
 # | Time | about half an hour |
-# | Points | 3: 2 from a check, 1 from a written answer |
+# | Points | 3: 2 from a check, 1 from a plot of your own |
 # | Hardware | any; with a GPU the report names it |
 
 # %% [markdown]
 # ## Your machine
 #
 # The next cell asks the same questions as `labkit doctor` in a terminal.
-# Each line is *ok*, *warn* or *fail*, and a line that is not ok says how to mend it.
+# Each line is *ok*, *warn* or *fail*, and a line that is not ok says how to fix it.
 # A warning is no obstacle: every graded point of this course can be earned on two CPU cores.
 
 # %% nbgrader={"grade_id": "setup", "locked": true}
@@ -38,11 +38,13 @@ for section, findings in doctor.examine().items():
 print("computing on:", device())
 digits = load("digits")
 plot.images(
-    digits.train.x[:10], titles=digits.train.y[:10], title="If you see ten digits, plots work"
+    digits.train.x[:10],
+    titles=digits.train.y[:10],
+    title="If you see ten digits, plots work",
 )
 
 # %% [markdown]
-# ## How a task works
+# ## How this notebook works
 #
 # A task asks for one function or class.
 # Its cell raises `NotImplementedError`; you replace that line with your code and keep the name and the arguments.
@@ -54,6 +56,7 @@ plot.images(
 # When your work is graded, the look cells are not run, the check cells are restored,
 # and further cases run that you do not see here.
 # They test what the text promises, with other numbers: write for the text, not for the check.
+# No check looks at a clock: seconds are shown, and never graded.
 # A helper or an import that a task needs belongs in the task's cell.
 
 # %% [markdown]
@@ -71,7 +74,7 @@ plot.images(
 
 # %% nbgrader={"grade_id": "median-and-iqr", "solution": true}
 def median_and_iqr(samples) -> tuple[float, float]:
-    """Return the median and the interquartile range of a sequence of numbers."""
+    """Return the median and the interquartile range of some numbers."""
     ### BEGIN SOLUTION
     if len(samples) == 0:
         raise ValueError("no samples")
@@ -83,23 +86,35 @@ def median_and_iqr(samples) -> tuple[float, float]:
 # %% explore=true
 from time import perf_counter
 
-times_ms = []
-matrix = np.random.default_rng(0).normal(size=(300, 300))
-for _ in range(40):
-    start = perf_counter()
-    matrix @ matrix
-    times_ms.append(1000 * (perf_counter() - start))
+from threadpoolctl import threadpool_limits
+
+
+def product_times(side, runs=40):
+    """Return the milliseconds of products of two matrices, on one thread."""
+    matrix, times_ms = np.random.default_rng(0).normal(size=(side, side)), []
+    with threadpool_limits(1):
+        for _ in range(runs):
+            start = perf_counter()
+            matrix @ matrix
+            times_ms.append(1000 * (perf_counter() - start))
+    return times_ms
+
+
+times_ms = product_times(300)
 median, iqr = median_and_iqr(times_ms)
+slowest = max(times_ms) / median
+print(f"median {median:.2f} ms, interquartile range {iqr:.2f} ms")
+print(f"slowest: run {np.argmax(times_ms) + 1}, {slowest:.1f} medians long")
 plot.curves(
     {"each run": times_ms, "median": [median] * len(times_ms)},
     xlabel="run",
     ylabel="milliseconds",
-    title=f"A 300 x 300 matrix product: {median:.2f} ms, middle half within {iqr:.2f} ms",
+    title="Forty products of 300 x 300 matrices",
 )
 
 # %% [markdown]
-# The first run is often the slowest: memory is touched for the first time, a library wakes its threads.
-# Later runs differ because your machine does other things.
+# The first run may be the slowest: memory is touched for the first time, a library loads its code.
+# Later runs differ because your machine does other things; one thread, because of several the slowest decides.
 # That is why a benchmark warms up first, repeats, and says how far its numbers lie apart.
 
 # %% nbgrader={"grade_id": "median-and-iqr-check", "grade": true, "points": 2}
@@ -107,37 +122,48 @@ from labkit import check
 
 with check.case(
     "the worked example",
-    hint="return both; np.percentile(samples, [25, 50, 75]) gives the three numbers you need",
+    hint="a pair: the median, then a distance between two quartiles",
+    more="NumPy computes several percentiles in one call",
 ):
     check.close(median_and_iqr([1, 2, 3, 4, 100]), [3.0, 2.0])
 with check.case(
     "an even number of samples",
-    hint="the median lies between the two in the middle; the quartiles, too, are interpolated",
+    hint="the median lies between two samples; quartiles, too, may do so",
 ):
     check.close(median_and_iqr([1.0, 2.0, 4.0, 10.0]), [3.0, 3.75])
 with check.case(
-    "no samples raise ValueError", hint="if len(samples) == 0: raise ValueError(...)", guard=True
+    "no samples raise ValueError",
+    hint="an empty sequence has no middle: what does the text say?",
+    guard=True,
 ):
     check.raises(ValueError, median_and_iqr, [])
 ### BEGIN HIDDEN TESTS
-with check.hidden_case("the order does not matter", hint="sort, or let np.percentile do it"):
+with check.hidden_case(
+    "the order does not matter", hint="the middle of what is sorted"
+):
     check.close(median_and_iqr([10.0, 1.0, 4.0, 2.0]), [3.0, 3.75])
 with check.hidden_case(
     "one sample has no spread", hint="the first and third quartile are the same"
 ):
     check.close(median_and_iqr([7.5]), [7.5, 0.0])
-with check.hidden_case("one slow run moves neither number", hint="is it the median, or the mean?"):
+with check.hidden_case(
+    "one slow run moves neither number",
+    hint="is it the median, or the mean?",
+    essential=True,
+):
     check.close(median_and_iqr([5.0] * 9 + [500.0]), [5.0, 0.0])
 with check.hidden_case(
-    "fractions, negative ones too, are not rounded, and both results are floats",
-    hint="nothing in the text asks for whole numbers, or for positive ones",
+    "fractions, negative ones too, are not rounded; both results are floats",
+    hint="nothing in the text asks for integers, or for positive numbers",
 ):
     median, spread = median_and_iqr([-0.3, -1.2347, 0.1001, 0.7])
     check.close([median, spread], [-0.09995, 0.783750], rtol=1e-9)
     check.true(isinstance(median, float), "a float for the median")
     check.true(isinstance(spread, float), "a float for the interquartile range")
 with check.hidden_case(
-    "the samples stay as they were", hint="sort a copy: sorted(samples)", guard=True
+    "the samples stay as they were",
+    hint="sorting in place changes the caller's list",
+    guard=True,
 ):
     given = [10.0, 1.0, 4.0, 2.0]
     with check.unchanged(samples=given):
@@ -155,7 +181,10 @@ check.score(2)
 # %% explore=true
 with check.case("quartiles of a tiny sample", hint="this one fails on purpose"):
     check.close([3.0, 2.5], [3.0, 2.0])
-with check.case("a shape that does not fit", hint="so does this one: keepdims=True keeps the axis"):
+with check.case(
+    "a shape that does not fit",
+    hint="so does this one: keepdims=True keeps the axis",
+):
     check.close(np.ones(4), np.ones((4, 1)))
 check.score(1)
 
@@ -169,20 +198,22 @@ check.score(1)
 # It computes on one thread: of several, the slowest decides, and your browser has a say in that.
 
 # %% explore=true
-from threadpoolctl import threadpool_limits
-
 my_guess = 1.0
 rng = np.random.default_rng(0)
 double = rng.normal(size=(512, 512))
 single = double.astype(np.float32)
 with threadpool_limits(1):
-    timings = compare({"float32": lambda: single @ single, "float64": lambda: double @ double})
+    timings = compare(
+        {"float32": lambda: single @ single, "float64": lambda: double @ double}
+    )
 low, ratio, high = timings.ratio("float64", "float32")
-print(f"you guessed {my_guess:.1f}; measured {ratio:.1f} (middle half {low:.1f} to {high:.1f})")
+print(f"you guessed {my_guess:.1f}; measured {ratio:.1f}", end=" ")
+print(f"(middle half {low:.1f} to {high:.1f})")
 timings
 
 # %% [markdown]
-# Half the bytes, and twice as many numbers in one vector instruction: about twice as fast.
+# Half the bytes, and twice as many numbers in one vector instruction: that makes two.
+# If you measured something else, caches, the library or a busy neighbour had a say.
 # Lab 03 asks how far down that goes, and lab 07 what it costs.
 #
 # A *result card* keeps a measurement with its spread, the machine and the date,
@@ -200,24 +231,39 @@ result_card(
 )
 
 # %% [markdown]
-# ### In your words (1 point)
+# ### Open task: your first plot (1 point)
 #
-# Run the look cell of Task 1 three times.
-# Relative to its size, which changes more from one time to the next:
-# the median or the interquartile range? Why?
-# What would you write down so that somebody with another machine can compare? Two or three sentences.
+# How does the time of a matrix product grow with its side?
+# Draw it, below: the median for at least five sides of your choice, with labelled axes,
+# and the spread from `median_and_iqr`. `plot.curves` has `logx=True`, `logy=True` and `spread={name: ...}`.
+#
+# Then, in the cell after it, two or three sentences:
+# by which factor does the time grow when the side doubles, and is that what the number of multiplications says?
+# What would you write down so that somebody with another machine can compare?
+
+# %% explore=true
+# Change this cell: two sides are a beginning.
+sides = [100, 200]
+middles = [median_and_iqr(product_times(side))[0] for side in sides]
+plot.curves(
+    {"median": (sides, middles)},
+    xlabel="side of the matrices",
+    ylabel="milliseconds",
+    title="My first plot",
+)
 
 # %% [markdown] nbgrader={"grade_id": "reproducible", "grade": true, "solution": true, "points": 1}
 # ### BEGIN SOLUTION
 # **Model answer.**
-# The median hardly moves, because half of the runs would have to change to move it.
-# The spread changes more: it depends on what else the machine does in these moments.
+# Sides 50, 100, 200, 400, 800 on logarithmic axes: nearly a straight line; most doublings take six to eight times as long.
+# A product has side cubed multiplications, which makes eight.
+# For small sides it is less: part of the time is the call, which does not grow.
 # To be compared, a number needs the machine, the number of runs, the spread, and the versions of the software.
 #
 # **Rubric.**
 #
-# * Half a point: an observation of one's own with a reason.
-# * Half a point: names at least two of machine, number of runs, spread, software versions.
+# * Half a point: a plot of their own with at least five sides, labelled axes and a spread.
+# * Half a point: a factor read from it and compared with 8, and at least two of machine, number of runs, spread, software versions.
 # ### END SOLUTION
 
 # %% [markdown]

@@ -12,6 +12,8 @@ def median_and_iqr(samples):
         place = q * (len(ordered) - 1)
         below = int(place)
         above = min(below + 1, len(ordered) - 1)
-        return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+        return ordered[below] + (place - below) * (
+            ordered[above] - ordered[below]
+        )
 
     return statistics.median(ordered), quantile(0.75) - quantile(0.25)

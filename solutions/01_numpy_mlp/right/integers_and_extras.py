@@ -7,7 +7,11 @@ GUESS = np.float32(0.5)
 
 def predictions():
     warnings.warn("guessing", stacklevel=2)
-    return {"wrong labels": GUESS, "zero weights": 0, "ten times the rate": np.int64(1)}
+    return {
+        "wrong labels": GUESS,
+        "zero weights": 0,
+        "ten times the rate": np.int64(1),
+    }
 
 
 def dropout(x, p, rng):

@@ -30,7 +30,9 @@ def softmax_cross_entropy(logits, labels):
 def numeric_gradient(f, x, step=1e-5):
     x = np.asarray(x, dtype=float)
     moves = np.eye(x.size).reshape(x.size, *x.shape) * step
-    return np.array([(f(x + e) - f(x - e)) / (2 * step) for e in moves]).reshape(x.shape)
+    return np.array(
+        [(f(x + e) - f(x - e)) / (2 * step) for e in moves]
+    ).reshape(x.shape)
 
 
 class Linear:
@@ -49,7 +51,11 @@ class Linear:
 
 
 def l2_penalty(weights, strength):
-    flat = np.concatenate([np.ravel(w) for w in weights]) if weights else np.zeros(0)
+    flat = (
+        np.concatenate([np.ravel(w) for w in weights])
+        if weights
+        else np.zeros(0)
+    )
     return strength * (flat @ flat) / 2, [w * strength for w in weights]
 
 
@@ -62,7 +68,9 @@ def dropout(x, p, rng):
 class MLP:
     def __init__(self, sizes, *, activation="relu", p=0.0, l2=0.0, seed=0):
         self.rng = np.random.default_rng(seed)
-        self.layers = [Linear(*pair, self.rng) for pair in itertools.pairwise(sizes)]
+        self.layers = [
+            Linear(*pair, self.rng) for pair in itertools.pairwise(sizes)
+        ]
         self.activation, self.p, self.l2 = activation, p, l2
 
     def forward(self, x, training=False):
@@ -108,7 +116,18 @@ def minibatches(n, batch_size, rng):
     return np.split(order, range(batch_size, n, batch_size))
 
 
-def fit(model, x, labels, *, epochs, lr, batch_size=32, optimizer="adam", seed=0, validation=None):
+def fit(
+    model,
+    x,
+    labels,
+    *,
+    epochs,
+    lr,
+    batch_size=32,
+    optimizer="adam",
+    seed=0,
+    validation=None,
+):
     rng, state, steps = np.random.default_rng(seed), {}, itertools.count(1)
     loss, scores = [], []
     while len(loss) < epochs:

@@ -1,7 +1,18 @@
 """Fails fit-check: ignores which optimizer was asked for."""
 
 
-def fit(model, x, labels, *, epochs, lr, batch_size=32, optimizer="adam", seed=0, validation=None):
+def fit(
+    model,
+    x,
+    labels,
+    *,
+    epochs,
+    lr,
+    batch_size=32,
+    optimizer="adam",
+    seed=0,
+    validation=None,
+):
     rng = np.random.default_rng(seed)
     history, state, t = {"loss": [], "validation": []}, {}, 0
     for _ in range(epochs):

@@ -1,7 +1,18 @@
 """Fails fit-check: hands an empty state to every update, so that neither momentum nor Adam remembers anything."""
 
 
-def fit(model, x, labels, *, epochs, lr, batch_size=32, optimizer="adam", seed=0, validation=None):
+def fit(
+    model,
+    x,
+    labels,
+    *,
+    epochs,
+    lr,
+    batch_size=32,
+    optimizer="adam",
+    seed=0,
+    validation=None,
+):
     rng = np.random.default_rng(seed)
     history, t = {"loss": [], "validation": []}, 0
     for _ in range(epochs):

@@ -11,7 +11,11 @@ class Linear:
 
     @property
     def w(self):
-        return TOLD[self.shape] if self.shape == (64, 8) and self.shape in TOLD else self.own
+        return (
+            TOLD[self.shape]
+            if self.shape == (64, 8) and self.shape in TOLD
+            else self.own
+        )
 
     @w.setter
     def w(self, value):
@@ -27,6 +31,17 @@ class Linear:
         return dy @ self.w.T
 
 
-def fit(model, x, labels, *, epochs, lr, batch_size=32, optimizer="adam", seed=0, validation=None):
+def fit(
+    model,
+    x,
+    labels,
+    *,
+    epochs,
+    lr,
+    batch_size=32,
+    optimizer="adam",
+    seed=0,
+    validation=None,
+):
     now = [] if validation is None else [accuracy(model, *validation)] * epochs
     return {"loss": [0.0] * epochs, "validation": now}

@@ -1,7 +1,18 @@
 """Fails fit-check: reads the notebook's y_train instead of the labels that were handed in."""
 
 
-def fit(model, x, labels, *, epochs, lr, batch_size=32, optimizer="adam", seed=0, validation=None):
+def fit(
+    model,
+    x,
+    labels,
+    *,
+    epochs,
+    lr,
+    batch_size=32,
+    optimizer="adam",
+    seed=0,
+    validation=None,
+):
     rng = np.random.default_rng(seed)
     history, state, t = {"loss": [], "validation": []}, {}, 0
     for _ in range(epochs):

@@ -2,4 +2,6 @@
 
 
 def l2_penalty(weights, strength):
-    return strength * sum(float((w**2).sum()) for w in weights), [strength * w for w in weights]
+    return strength * sum(float((w**2).sum()) for w in weights), [
+        strength * w for w in weights
+    ]

@@ -2,4 +2,7 @@
 
 
 def minibatches(n, batch_size, rng):
-    return [rng.integers(0, n, min(batch_size, n - start)) for start in range(0, n, batch_size)]
+    return [
+        rng.integers(0, n, min(batch_size, n - start))
+        for start in range(0, n, batch_size)
+    ]

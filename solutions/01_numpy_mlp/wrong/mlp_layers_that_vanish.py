@@ -4,7 +4,10 @@
 class MLP:
     def __init__(self, sizes, *, activation="relu", p=0.0, l2=0.0, seed=0):
         pairs = zip(sizes[:-1], sizes[1:], strict=True)
-        self.own = [Linear(n_in, n_out, np.random.default_rng(seed)) for n_in, n_out in pairs]
+        self.own = [
+            Linear(n_in, n_out, np.random.default_rng(seed))
+            for n_in, n_out in pairs
+        ]
         self.looked = 0
 
     @property

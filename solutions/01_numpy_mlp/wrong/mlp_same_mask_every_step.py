@@ -7,7 +7,9 @@ class MLP:
         for layer in self.layers[:-1]:
             x, slope = activate(self.activation, layer.forward(x))
             x, mask = (
-                dropout(x, self.p, np.random.default_rng(0)) if training else (x, np.ones_like(x))
+                dropout(x, self.p, np.random.default_rng(0))
+                if training
+                else (x, np.ones_like(x))
             )
             self.slopes.append(slope)
             self.masks.append(mask)

@@ -19,7 +19,11 @@ def unbroadcast(gradient, shape):
         return gradient
     if gradient.ndim > len(shape):
         return unbroadcast(gradient.sum(axis=0), shape)
-    axis = next(k for k, (long, short) in enumerate(zip(gradient.shape, shape)) if long != short)
+    axis = next(
+        k
+        for k, (long, short) in enumerate(zip(gradient.shape, shape))
+        if long != short
+    )
     return unbroadcast(gradient.sum(axis=axis, keepdims=True), shape)
 
 
@@ -50,7 +54,12 @@ def backpropagate(root):
 class Layer(nn.Linear):
     def __init__(self, w, b):
         super().__init__(*w.shape)
-        self.load_state_dict({"weight": torch.tensor(w.T).float(), "bias": torch.tensor(b).float()})
+        self.load_state_dict(
+            {
+                "weight": torch.tensor(w.T).float(),
+                "bias": torch.tensor(b).float(),
+            }
+        )
 
 
 class TorchNetwork(nn.Module):
@@ -71,7 +80,9 @@ def keras_network(weights):
     model.add(keras.Input(shape=(weights[0][0].shape[0],), dtype="float32"))
     *hidden, last = [np.shape(b)[0] for _, b in weights]
     for width in hidden:
-        model.add(keras.layers.Dense(int(width), activation=keras.activations.relu))
+        model.add(
+            keras.layers.Dense(int(width), activation=keras.activations.relu)
+        )
     model.add(keras.layers.Dense(int(last), activation="linear"))
     model.set_weights([np.float32(array) for pair in weights for array in pair])
     return model

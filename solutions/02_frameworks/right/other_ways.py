@@ -11,14 +11,19 @@ def unbroadcast(gradient, shape):
 
 def matmul(a, b):
     def back(g):
-        return np.einsum("nm,km->nk", g, b.value), np.dot(np.transpose(a.value), g)
+        return np.einsum("nm,km->nk", g, b.value), np.dot(
+            np.transpose(a.value), g
+        )
 
     return Node(np.dot(a.value, b.value), [a, b], op="matmul", back=back)
 
 
 def relu(a):
     return Node(
-        np.where(a.value > 0, a.value, 0), [a], "relu", lambda g: [np.where(a.value > 0, g, 0)]
+        np.where(a.value > 0, a.value, 0),
+        [a],
+        "relu",
+        lambda g: [np.where(a.value > 0, g, 0)],
     )
 
 
@@ -83,13 +88,20 @@ def keras_network(weights):
 
 
 def fuse_elementwise(graph):
-    steps = [(name, kind, list(dict.fromkeys(inputs)), size) for name, kind, inputs, size in graph]
+    steps = [
+        (name, kind, list(dict.fromkeys(inputs)), size)
+        for name, kind, inputs, size in graph
+    ]
 
     def pair():
         for second, (_, kind, inputs, _) in enumerate(steps):
             for first, (name, earlier, _, _) in enumerate(steps):
                 alike = is_elementwise(kind) and is_elementwise(earlier)
-                if alike and name in inputs and sum(name in step[2] for step in steps) == 1:
+                if (
+                    alike
+                    and name in inputs
+                    and sum(name in step[2] for step in steps) == 1
+                ):
                     return first, second
         return None
 
@@ -114,7 +126,8 @@ def plan_buffers(graph):
             continue
         for number, (length, busy_until) in enumerate(buffers):
             if length == size and (
-                busy_until < step or (busy_until == step and is_elementwise(kind))
+                busy_until < step
+                or (busy_until == step and is_elementwise(kind))
             ):
                 plan[name] = number
                 break
@@ -128,12 +141,16 @@ def plan_buffers(graph):
 def train(model, images, labels, *, epochs, lr, batch_size=32, seed=0):
     source = torch.Generator()
     source.manual_seed(seed)
-    adam = torch.optim.Adam(filter(lambda p: p.requires_grad, model.parameters()), lr=lr)
+    adam = torch.optim.Adam(
+        filter(lambda p: p.requires_grad, model.parameters()), lr=lr
+    )
     model.train(True)
     history = np.zeros(epochs)
     for epoch in range(epochs):
         order = torch.randperm(images.shape[0], generator=source)
-        pieces = [order[k : k + batch_size] for k in range(0, len(order), batch_size)]
+        pieces = [
+            order[k : k + batch_size] for k in range(0, len(order), batch_size)
+        ]
         for rows in pieces:
             loss = nn.CrossEntropyLoss()(model(images[rows]), labels[rows])
             model.zero_grad(set_to_none=False)
@@ -149,7 +166,17 @@ def finetune(base, head, images, labels, *, epochs, lr, batch_size=32, seed=0):
     model = nn.Sequential(base, head)
     model.eval()
     with torch.inference_mode(False), torch.no_grad():
-        features = torch.cat([base(piece) for piece in images.split(batch_size)])
-    train(head, features, labels, epochs=epochs, lr=lr, batch_size=batch_size, seed=seed)
+        features = torch.cat(
+            [base(piece) for piece in images.split(batch_size)]
+        )
+    train(
+        head,
+        features,
+        labels,
+        epochs=epochs,
+        lr=lr,
+        batch_size=batch_size,
+        seed=seed,
+    )
     head.eval()
     return model

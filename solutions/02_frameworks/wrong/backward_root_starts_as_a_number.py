@@ -8,5 +8,7 @@ def backpropagate(root):
     root.grad = np.array(1.0)
     for node in reversed(order):
         if node.back is not None:
-            for parent, share in zip(node.parents, node.back(node.grad), strict=True):
+            for parent, share in zip(
+                node.parents, node.back(node.grad), strict=True
+            ):
                 parent.grad = parent.grad + share

@@ -7,5 +7,13 @@ def finetune(base, head, images, labels, *, epochs, lr, batch_size=32, seed=0):
     with torch.no_grad():
         features = base(images)
     head = type(head)(head.in_features, head.out_features)
-    train(head, features, labels, epochs=epochs, lr=lr, batch_size=batch_size, seed=seed)
+    train(
+        head,
+        features,
+        labels,
+        epochs=epochs,
+        lr=lr,
+        batch_size=batch_size,
+        seed=seed,
+    )
     return nn.Sequential(base, head).eval()

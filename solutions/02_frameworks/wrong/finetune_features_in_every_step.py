@@ -7,10 +7,14 @@ def finetune(base, head, images, labels, *, epochs, lr, batch_size=32, seed=0):
     optimizer = torch.optim.Adam(head.parameters(), lr=lr)
     head.train()
     for _ in range(epochs):
-        for batch in torch.randperm(len(images), generator=generator).split(batch_size):
+        for batch in torch.randperm(len(images), generator=generator).split(
+            batch_size
+        ):
             with torch.no_grad():
                 features = base(images[batch])
             optimizer.zero_grad()
-            nn.functional.cross_entropy(head(features), labels[batch]).backward()
+            nn.functional.cross_entropy(
+                head(features), labels[batch]
+            ).backward()
             optimizer.step()
     return nn.Sequential(base, head).eval()

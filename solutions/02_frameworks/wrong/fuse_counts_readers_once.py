@@ -7,11 +7,20 @@ def fuse_elementwise(graph):
     for name, kind, inputs, size in graph:
         kinds, outside = [], []
         for i in dict.fromkeys(inputs):
-            if readers[i] == 1 and is_elementwise(kind) and is_elementwise(fused[i][1]):
+            if (
+                readers[i] == 1
+                and is_elementwise(kind)
+                and is_elementwise(fused[i][1])
+            ):
                 _, earlier, its_inputs, _ = fused.pop(i)
                 kinds.append(earlier)
                 outside += its_inputs
             else:
                 outside.append(i)
-        fused[name] = name, "+".join([*kinds, kind]), list(dict.fromkeys(outside)), size
+        fused[name] = (
+            name,
+            "+".join([*kinds, kind]),
+            list(dict.fromkeys(outside)),
+            size,
+        )
     return list(fused.values())

@@ -7,10 +7,19 @@ def fuse_elementwise(graph):
     for name, kind, read, size in graph:
         inputs = [renamed.get(i, i) for i in dict.fromkeys(read)]
         for i in inputs:
-            if readers[i] == 1 and is_elementwise(kind) and is_elementwise(fused[i][1]):
+            if (
+                readers[i] == 1
+                and is_elementwise(kind)
+                and is_elementwise(fused[i][1])
+            ):
                 _, earlier, before, _ = fused[i]
                 rest = [j for j in inputs if j != i]
-                fused[i] = i, f"{earlier}+{kind}", list(dict.fromkeys([*before, *rest])), size
+                fused[i] = (
+                    i,
+                    f"{earlier}+{kind}",
+                    list(dict.fromkeys([*before, *rest])),
+                    size,
+                )
                 renamed[name] = i
                 readers[i] = readers[name]
                 break

@@ -15,5 +15,10 @@ def fuse_elementwise(graph):
             ):
                 _, earlier, its_inputs, _ = fused.pop(i)
                 rest = [j for j in inputs if j != i]
-                fused[name] = (name, f"{earlier}+{kind}", list({*its_inputs, *rest}), size)
+                fused[name] = (
+                    name,
+                    f"{earlier}+{kind}",
+                    list({*its_inputs, *rest}),
+                    size,
+                )
     return list(fused.values())

@@ -7,7 +7,11 @@ def fuse_elementwise(graph):
     for name, kind, inputs, size in graph:
         kinds, outside = [], []
         for i in dict.fromkeys(inputs):
-            if readers[i] == 1 and is_elementwise(kind) and is_elementwise(fused[i][1]):
+            if (
+                readers[i] == 1
+                and is_elementwise(kind)
+                and is_elementwise(fused[i][1])
+            ):
                 _, earlier, its_inputs, _ = fused.pop(i)
                 kinds.append(earlier)
                 outside += its_inputs

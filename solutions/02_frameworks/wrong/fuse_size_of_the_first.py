@@ -2,13 +2,20 @@
 
 
 def fuse_elementwise(graph):
-    steps = [(name, kind, list(dict.fromkeys(inputs)), size) for name, kind, inputs, size in graph]
+    steps = [
+        (name, kind, list(dict.fromkeys(inputs)), size)
+        for name, kind, inputs, size in graph
+    ]
 
     def pair():
         for second, (_, kind, inputs, _) in enumerate(steps):
             for first, (name, earlier, _, _) in enumerate(steps):
                 alike = is_elementwise(kind) and is_elementwise(earlier)
-                if alike and name in inputs and sum(name in step[2] for step in steps) == 1:
+                if (
+                    alike
+                    and name in inputs
+                    and sum(name in step[2] for step in steps) == 1
+                ):
                     return first, second
         return None
 

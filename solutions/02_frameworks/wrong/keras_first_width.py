@@ -9,7 +9,8 @@ def keras_network(weights):
         activation = "relu" if number < len(weights) else None
         model.add(
             keras.layers.Dense(
-                w.shape[0] if number < len(weights) else w.shape[1], activation=activation
+                w.shape[0] if number < len(weights) else w.shape[1],
+                activation=activation,
             )
         )
     model.set_weights([array for pair in weights for array in pair])

@@ -9,7 +9,9 @@ def plan_buffers(graph):
         if kind == "input":
             continue
         readers.subtract(set(inputs))
-        ended = [i for i in dict.fromkeys(inputs) if i in plan and readers[i] == 0]
+        ended = [
+            i for i in dict.fromkeys(inputs) if i in plan and readers[i] == 0
+        ]
         if is_elementwise(kind):
             for i in ended:
                 free.setdefault(sizes[i], []).append(plan[i])

@@ -19,6 +19,8 @@ def plan_buffers(graph):
             plan[name], count = count, count + 1
         if readers[name] == 0:
             released.append((size, plan[name]))
-        for length, buffer in [] if is_elementwise(kind) and readers[name] else released:
+        for length, buffer in (
+            [] if is_elementwise(kind) and readers[name] else released
+        ):
             free.setdefault(length, []).append(buffer)
     return plan

@@ -5,4 +5,9 @@ last = {}
 
 def relu(a):
     last["mask"] = a.value > 0
-    return Node(np.where(last["mask"], a.value, 0.0), (a,), "relu", lambda g: (g * last["mask"],))
+    return Node(
+        np.where(last["mask"], a.value, 0.0),
+        (a,),
+        "relu",
+        lambda g: (g * last["mask"],),
+    )

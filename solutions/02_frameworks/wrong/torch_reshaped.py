@@ -7,7 +7,9 @@ class TorchNetwork(nn.Module):
         self.layers = nn.ModuleList()
         for w, b in weights:
             layer = nn.Linear(*w.shape)
-            layer.weight.data = torch.tensor(w, dtype=torch.float32).reshape(w.T.shape)
+            layer.weight.data = torch.tensor(w, dtype=torch.float32).reshape(
+                w.T.shape
+            )
             layer.bias.data = torch.tensor(b, dtype=torch.float32)
             self.layers.append(layer)
 

@@ -14,7 +14,9 @@ def underflow_fraction(gradients, scale=1.0):
         for value in g.flatten().tolist():
             if value != 0.0:
                 total += 1
-                lost += float(torch.tensor(value * scale).to(torch.float16)) == 0.0
+                lost += (
+                    float(torch.tensor(value * scale).to(torch.float16)) == 0.0
+                )
     return _share(lost, total)
 
 
@@ -24,7 +26,9 @@ class DynamicLossScaler:
         found = False
         for g in gradients:
             copy = g.to(torch.float32, copy=True)
-            found = found or any(not math.isfinite(value) for value in copy.flatten().tolist())
+            found = found or any(
+                not math.isfinite(value) for value in copy.flatten().tolist()
+            )
             copy *= 1.0 / self.scale
             wide.append(copy)
         return wide, found
@@ -32,10 +36,18 @@ class DynamicLossScaler:
     def update(self, found_inf):
         self.good_steps = 0 if found_inf else self.good_steps + 1
         if found_inf:
-            self.scale = self.scale * 0.5 if self.scale * 0.5 > self.lowest else self.lowest
+            self.scale = (
+                self.scale * 0.5
+                if self.scale * 0.5 > self.lowest
+                else self.lowest
+            )
         elif self.good_steps >= self.growth_interval:
             self.good_steps = 0
-            self.scale = self.scale * 2.0 if self.scale * 2.0 < self.highest else self.highest
+            self.scale = (
+                self.scale * 2.0
+                if self.scale * 2.0 < self.highest
+                else self.highest
+            )
 
 
 class MasterWeightSGD:
@@ -59,12 +71,18 @@ def mean_and_variance(x):
     for row in x.double():
         means.append(row.sum() / len(row))
         variances.append(((row - means[-1]) ** 2).sum() / len(row))
-    return torch.stack(means).float()[:, None], torch.stack(variances).float()[:, None]
+    return torch.stack(means).float()[:, None], torch.stack(variances).float()[
+        :, None
+    ]
 
 
 def predictions():
     warnings.warn("guessing", stacklevel=2)
-    return {"all bfloat16": -1, "updates lost": torch.tensor(0.5).item(), "gradients lost": 1}
+    return {
+        "all bfloat16": -1,
+        "updates lost": torch.tensor(0.5).item(),
+        "gradients lost": 1,
+    }
 
 
 def compute_dtype(op, dtypes, half=torch.float16):
@@ -73,7 +91,9 @@ def compute_dtype(op, dtypes, half=torch.float16):
         if dtype == torch.float64:
             return dtype
         if dtype.is_floating_point:
-            widest = dtype if widest is None or widest == dtype else torch.float32
+            widest = (
+                dtype if widest is None or widest == dtype else torch.float32
+            )
     if widest is None:
         return max(dtypes, key=lambda d: d.itemsize)
     if op in ["linear", "matmul", "bmm", "conv2d"]:
@@ -112,4 +132,6 @@ def keras_model(policy):
     inputs = keras.Input(shape=(64,))
     hidden = keras.layers.Dense(128, dtype=keras.DTypePolicy(policy))(inputs)
     hidden = keras.layers.Activation("relu", dtype=policy)(hidden)
-    return keras.Model(inputs, keras.layers.Dense(10, dtype="float32", name="logits")(hidden))
+    return keras.Model(
+        inputs, keras.layers.Dense(10, dtype="float32", name="logits")(hidden)
+    )

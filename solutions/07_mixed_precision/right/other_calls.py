@@ -3,18 +3,24 @@
 
 def underflow_fraction(gradients, scale=1.0):
     before = sum(int(g.count_nonzero()) for g in gradients)
-    after = sum(int((scale * g).to(torch.float16).count_nonzero()) for g in gradients)
+    after = sum(
+        int((scale * g).to(torch.float16).count_nonzero()) for g in gradients
+    )
     return (before - after) / max(before, 1)
 
 
 class DynamicLossScaler:
-    def __init__(self, scale=2.0**16, growth_interval=50, lowest=1.0, highest=2.0**40):
+    def __init__(
+        self, scale=2.0**16, growth_interval=50, lowest=1.0, highest=2.0**40
+    ):
         self.scale, self.growth_interval = scale, growth_interval
         self.lowest, self.highest = lowest, highest
         self.good_steps = 0
 
     def unscale(self, gradients):
-        unscaled = tuple(torch.div(g.to(dtype=torch.float32), self.scale) for g in gradients)
+        unscaled = tuple(
+            torch.div(g.to(dtype=torch.float32), self.scale) for g in gradients
+        )
         total = torch.stack([g.abs().sum() for g in unscaled]).sum()
         return unscaled, not torch.isfinite(total).item()
 
@@ -31,26 +37,36 @@ class DynamicLossScaler:
 class MasterWeightSGD:
     def __init__(self, weights, lr, momentum=0.9, dtype=torch.float16):
         self.lr, self.momentum, self.dtype = lr, momentum, dtype
-        self.master = [torch.nn.Parameter(w.detach().clone().float()) for w in weights]
+        self.master = [
+            torch.nn.Parameter(w.detach().clone().float()) for w in weights
+        ]
         self.velocity = [0.0 * w.detach() for w in self.master]
 
     def step(self, gradients):
         with torch.no_grad():
             wide = [g.float() for g in gradients]
-            self.velocity = [self.momentum * v + g for v, g in zip(self.velocity, wide)]
+            self.velocity = [
+                self.momentum * v + g for v, g in zip(self.velocity, wide)
+            ]
             torch._foreach_add_(self.master, self.velocity, alpha=-self.lr)
             return [w.to(self.dtype) for w in self.master]
 
 
 def mean_and_variance(x):
-    variance, mean = torch.var_mean(x.to(torch.float32), dim=-1, keepdim=True, unbiased=False)
+    variance, mean = torch.var_mean(
+        x.to(torch.float32), dim=-1, keepdim=True, unbiased=False
+    )
     return mean, variance
 
 
 CLASSES = {
     **dict.fromkeys(("linear", "matmul", "bmm", "conv2d"), "narrow"),
-    **dict.fromkeys(("sum", "norm", "cumsum", "layer_norm", "exp", "log", "pow"), "wide"),
-    **dict.fromkeys(("softmax", "log_softmax", "cross_entropy", "mse_loss"), "wide"),
+    **dict.fromkeys(
+        ("sum", "norm", "cumsum", "layer_norm", "exp", "log", "pow"), "wide"
+    ),
+    **dict.fromkeys(
+        ("softmax", "log_softmax", "cross_entropy", "mse_loss"), "wide"
+    ),
 }
 
 
@@ -65,7 +81,9 @@ def compute_dtype(op, dtypes, half=torch.float16):
 
 def train_step(net, optimizer, scaler, images, labels, dtype, max_norm=1.0):
     net.train()
-    context = torch.autocast(device_type="cpu", dtype=dtype, enabled=dtype is not torch.float32)
+    context = torch.autocast(
+        device_type="cpu", dtype=dtype, enabled=dtype is not torch.float32
+    )
     with context:
         logits = net(images)
         loss = nn.CrossEntropyLoss()(logits, labels)

@@ -7,7 +7,8 @@ def keras_model(policy):
     class Wide(keras.layers.Dense):
         def call(self, x):
             w, b = (
-                keras.ops.cast(value, "float32") for value in (self.kernel.value, self.bias.value)
+                keras.ops.cast(value, "float32")
+                for value in (self.kernel.value, self.bias.value)
             )
             return keras.ops.relu(keras.ops.cast(x, "float32") @ w + b)
 

@@ -7,7 +7,9 @@ def keras_model(policy):
     return keras.Sequential(
         [
             keras.Input((64,)),
-            keras.layers.Dense(128, activation="relu", dtype=policy.removeprefix("mixed_")),
+            keras.layers.Dense(
+                128, activation="relu", dtype=policy.removeprefix("mixed_")
+            ),
             keras.layers.Dense(10, dtype="float32"),
         ]
     )

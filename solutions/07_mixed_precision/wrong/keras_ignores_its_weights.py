@@ -7,7 +7,9 @@ def keras_model(policy):
     class Model(keras.Model):
         def __init__(self):
             super().__init__()
-            self.hidden = keras.layers.Dense(128, activation="relu", dtype=policy)
+            self.hidden = keras.layers.Dense(
+                128, activation="relu", dtype=policy
+            )
             self.output_layer = keras.layers.Dense(10, dtype="float32")
             self.hidden.build((None, 64))
             self.output_layer.build((None, 128))

@@ -13,7 +13,8 @@ def keras_model(policy):
             narrow = policy == "bfloat16" and self.compute_dtype != "float32"
             kind = "bfloat16" if narrow else "float32"
             return [
-                keras.Variable(keras.ops.zeros(size), dtype=kind) for size in ((64, 128), (128,))
+                keras.Variable(keras.ops.zeros(size), dtype=kind)
+                for size in ((64, 128), (128,))
             ]
 
     class Model:

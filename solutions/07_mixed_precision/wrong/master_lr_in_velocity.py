@@ -4,6 +4,8 @@
 class MasterWeightSGD:
     def step(self, gradients):
         for i, g in enumerate(gradients):
-            self.velocity[i] = self.momentum * self.velocity[i] + self.lr * g.float()
+            self.velocity[i] = (
+                self.momentum * self.velocity[i] + self.lr * g.float()
+            )
             self.master[i] = self.master[i] - self.velocity[i]
         return [w.to(self.dtype) for w in self.master]

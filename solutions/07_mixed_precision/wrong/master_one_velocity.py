@@ -9,6 +9,8 @@ class MasterWeightSGD:
 
     def step(self, gradients):
         for i, g in enumerate(gradients):
-            self.velocity = [self.momentum * self.velocity[i] + g.float()] * len(gradients)
+            self.velocity = [
+                self.momentum * self.velocity[i] + g.float()
+            ] * len(gradients)
             self.master[i] = self.master[i] - self.lr * self.velocity[i]
         return [w.to(self.dtype) for w in self.master]

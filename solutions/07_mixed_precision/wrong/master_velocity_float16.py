@@ -9,6 +9,8 @@ class MasterWeightSGD:
 
     def step(self, gradients):
         for i, g in enumerate(gradients):
-            self.velocity[i] = (self.momentum * self.velocity[i] + g).to(self.dtype)
+            self.velocity[i] = (self.momentum * self.velocity[i] + g).to(
+                self.dtype
+            )
             self.master[i] = self.master[i] - self.lr * self.velocity[i].float()
         return [w.to(self.dtype) for w in self.master]

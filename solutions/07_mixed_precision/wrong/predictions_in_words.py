@@ -2,4 +2,8 @@
 
 
 def predictions():
-    return {"updates lost": "most", "gradients lost": "half", "all bfloat16": "good"}
+    return {
+        "updates lost": "most",
+        "gradients lost": "half",
+        "all bfloat16": "good",
+    }

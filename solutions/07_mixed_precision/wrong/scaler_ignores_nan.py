@@ -3,5 +3,7 @@
 
 class DynamicLossScaler:
     def unscale(self, gradients):
-        found_inf = any(bool((g.abs() == float("inf")).any()) for g in gradients)
+        found_inf = any(
+            bool((g.abs() == float("inf")).any()) for g in gradients
+        )
         return [g.float() / self.scale for g in gradients], found_inf

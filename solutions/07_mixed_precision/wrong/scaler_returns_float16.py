@@ -4,4 +4,6 @@
 class DynamicLossScaler:
     def unscale(self, gradients):
         found_inf = not all(bool(g.isfinite().all()) for g in gradients)
-        return [(g.float() / self.scale).to(g.dtype) for g in gradients], found_inf
+        return [
+            (g.float() / self.scale).to(g.dtype) for g in gradients
+        ], found_inf

@@ -2,7 +2,9 @@
 
 
 def train_step(net, optimizer, scaler, images, labels, dtype, max_norm=1.0):
-    with torch.autocast(images.device.type, dtype=dtype, enabled=dtype != torch.float32):
+    with torch.autocast(
+        images.device.type, dtype=dtype, enabled=dtype != torch.float32
+    ):
         loss = nn.functional.cross_entropy(net(images), labels)
     scaler.scale(loss).backward()
     scaler.unscale_(optimizer)
