@@ -2089,22 +2089,20 @@ def tensorflow_steps(batches):
             tape.watch([first, second])
             z = x @ first
             h = 0.5 * z * (1 + tf.tanh(0.79788456 * (z + 0.044715 * z * z * z)))
-            loss = tf.nn.sparse_softmax_cross_entropy_with_logits(
-                labels, h @ second
-            )
+            cost = tf.nn.sparse_softmax_cross_entropy_with_logits
+            loss = cost(labels, h @ second)
         return tape.gradient(loss, [first, second])
 
     results = {}
     for n in batches:
-        inputs = [
-            tf.random.normal(shape) for shape in ((n, 64), (64, 256), (256, 10))
-        ]
+        shapes = ((n, 64), (64, 256), (256, 10))
+        inputs = [tf.random.normal(shape) for shape in shapes]
         inputs.insert(1, tf.range(n) % 10)
         ways = {"plain": step, "graph": tf.function(step, autograph=False)}
         ways["fused"] = tf.function(step, autograph=False, jit_compile=True)
         seconds, calls = {}, {}
         for name, way in ways.items():
-            calls[name] = lambda way=way, inputs=inputs: way(*inputs)[0].numpy()
+            calls[name] = lambda way=way, ins=inputs: way(*ins)[0].numpy()
             clock = time.perf_counter()
             calls[name]()
             seconds[name] = time.perf_counter() - clock
@@ -2225,6 +2223,7 @@ def python_calls():
     return counts
 
 
+# %% explore=true
 for name, count in in_fresh_process(
     python_calls, environment=WITHOUT_GPU
 ).items():
@@ -2841,7 +2840,8 @@ for title, away in {
 # You choose: how the base is trained (channels, epochs, rate), what is frozen and for how long,
 # the head's rate and epochs, shifted or noisy copies of the fifty, the mean of several heads, something of your own.
 # Choose by `numerals.validation`; the test set is asked once, after you have chosen.
-#
+
+# %% [markdown]
 # Hand in, below and in the cell after it:
 #
 # 1. a figure, with labelled axes, of the validation accuracy of at least five ways of yours, three seeds each,
@@ -2862,17 +2862,17 @@ def fifty(seed):
 
 
 points = {}
-for place, epochs in enumerate((10, 50), start=1):
+for epochs in (10, 50):
     found = []
     for seed in range(2):
         head = make_head(seed=seed)
         some = {"epochs": epochs, "lr": 3e-3, "seed": seed}
         model = finetune(base, head, *fifty(seed), **some)
         found.append(100 * accuracy(model, check_images, check_labels))
-    points[f"{epochs} epochs"] = ([place] * len(found), found)
+    points[f"{epochs} epochs"] = ([epochs] * len(found), found)
 plot.scatter(
     points,
-    xlabel="way",
+    xlabel="epochs of the head",
     ylabel="validation accuracy, %",
     title="Fifty labels: each point is a seed",
 )
