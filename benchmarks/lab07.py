@@ -169,9 +169,10 @@ def write_cards(
         "a mixed-precision step moves fewer bytes than a float32 step (share of float32's bytes, 64 images)",
         [moved[64]],
         "D: 16 bits instead of 32 halve the data to transfer",
-        "Modelled: the tensors' bytes are counted, no transfer is measured. Master weights and velocity stay float32. "
+        "The tensors' bytes are counted, no transfer is measured. Master weights and velocity stay float32. "
         f"With 4096 images activations dominate: {moved[4096]:.2f}.",
         seed_value=0.5,
+        kind="counted",
     )
     card(
         "product_speed",
