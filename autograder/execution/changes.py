@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import secrets
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -239,11 +240,13 @@ class Changes:
 
     def _of_table(self, loop: ast.For) -> Iterator[Change]:
         """Yield changes of the expected values in `for n, want in [(1, 1), (2, 4)]`."""
-        compared = {node.id for inner in loop.body for node in wanted(inner)}
+        sides = [node for inner in loop.body for node in wanted(inner)]
         if not isinstance(loop.target, ast.Tuple) or not isinstance(loop.iter, ast.List | ast.Tuple):
             return
-        nodes = [node for inner in loop.body for node in ast.walk(inner) if isinstance(node, ast.Name)]
-        compared -= {node.id for node in nodes if isinstance(node.ctx, ast.Store)}
+        names = [node for inner in loop.body for node in ast.walk(inner) if isinstance(node, ast.Name)]
+        uses = Counter(node.id for node in names)
+        # A name that is also handed over would change the question with the answer.
+        compared = {name for name, times in Counter(node.id for node in sides).items() if times == uses[name]}
         for row in loop.iter.elts:
             for target, value in zip(loop.target.elts, getattr(row, "elts", ()), strict=False):
                 if isinstance(target, ast.Name) and target.id in compared:

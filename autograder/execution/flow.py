@@ -11,6 +11,8 @@ __all__ = ["difference_in", "is_plain", "runs_through", "straight", "wanted"]
 
 _TRANSPARENT = {"catch_warnings", "object", "open", "patch", "redirect_stderr", "redirect_stdout"}
 """Context managers that let errors out; `object` is that of patch."""
+_WIDE = {"approx", "around", "int", "round", "trunc"}
+"""Calls that make one of several numbers."""
 _SIZES = {"abs", "absolute", "fabs", "norm"}
 _LARGEST = {"amax", "max"}
 _REWRITTEN = {"cancel", "expand", "factor", "nsimplify", "simplify", "trigsimp"}
@@ -44,10 +46,12 @@ def straight(function: ast.FunctionDef) -> bool:
 
 
 def wanted(statement: ast.stmt) -> Iterator[ast.Name]:
-    """Yield the names that something is compared with."""
+    """Yield the names that something is compared with, exactly: `approx` and `round` on the other side have a reach."""
     test = statement.test if isinstance(statement, ast.Assert) else None
     if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq):
-        yield from (side for side in (test.left, test.comparators[0]) if isinstance(side, ast.Name))
+        sides = (test.left, test.comparators[0])
+        if not any(called(node) in _WIDE for side in sides for node in ast.walk(side)):
+            yield from (side for side in sides if isinstance(side, ast.Name))
 
 
 def difference_in(node: ast.expr, *, signed: bool) -> ast.BinOp | None:

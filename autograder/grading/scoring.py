@@ -17,7 +17,7 @@ from autograder.course import nbgrader_points
 from autograder.errors import counted
 from autograder.execution.results import Case, Execution, Failure, Report, read_cases
 from autograder.execution.syntax import called
-from autograder.grading.secrets import beside_hidden, sure_lines
+from autograder.grading.secrets import beside_hidden, sure_lines, without_hidden_values
 from autograder.markers import BEGIN_HIDDEN
 from autograder.model import CellScore, CellSpec
 from autograder.protocol import ESSENTIAL_SHARE, GUARD, KERNEL_ENDED, MIME, NOT_RUN
@@ -101,7 +101,9 @@ def _score_cell(
     _show(cell, report, row, points, message)
     if secret and not apart:
         cases = _as_written([_without_values(case) for case in cases], row)
-    elif retold:
+    elif secret:
+        cases = without_hidden_values(cases, row.source, whole=hides.whole)
+    if retold:
         cases = [_without_values(case) for case in cases]
     return CellScore(name, row.grade_id, points, row.points, cases=tuple(cases), message=message)
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ast
+from collections.abc import Iterator, Sequence
 
 from autograder.boundary.given import names_given
 from autograder.boundary.locked import global_names, statements
+from autograder.execution.results import Case
+from autograder.execution.syntax import called
 from autograder.markers import BEGIN_HIDDEN, strip_hidden
 from autograder.model import CellSpec
 
-__all__ = ["beside_hidden", "sure_lines"]
+_CASES = {"case", "hidden_case"}
+_UNTITLED = "a hidden case"
+
+__all__ = ["beside_hidden", "sure_lines", "without_hidden_values"]
 
 
 def beside_hidden(rows: Sequence[CellSpec]) -> frozenset[str]:
@@ -41,3 +47,39 @@ def sure_lines(source: str) -> range:
     ends = [(part.lineno, part.end_lineno or part.lineno) for part in statements(source)]
     over = [start for start, end in ends if end >= first]
     return range(1, min([first, *over]))
+
+
+def without_hidden_values(cases: Sequence[Case], source: str, *, whole: bool) -> list[Case]:
+    """Return a test's cases as students may read them: those that may hold a hidden value count as hidden.
+
+    Such is every case but those whose `with` ends above the first hidden line, and that nothing below begins again.
+    whole: hidden lines of an earlier test may have filled what any of them compares.
+    """
+    sure = range(0) if whole else sure_lines(source)
+    made = [call for call in _nodes(source) if isinstance(call, ast.Call) and called(call) in _CASES]
+    above = [call for call in made if call.lineno in sure and not _called_below(source, call, sure)]
+    below = [call for call in made if call not in above and called(call) == "case"]  # a hidden_case says so itself
+    told = {_title(call) for call in above} - {_title(call) for call in below}
+    fixed = {_title(call) for call in made} - {""}
+    titled = [case["title"] if case["title"] in fixed else "" for case in cases]  # else made of values: f"f({n})"
+    return [
+        case if case["hidden"] or title in told else {**case, "hidden": True, "title": title or _UNTITLED}
+        for case, title in zip(cases, titled, strict=True)
+    ]
+
+
+def _title(call: ast.Call) -> str:
+    first = call.args[0] if call.args else None
+    return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
+
+
+def _called_below(source: str, call: ast.Call, sure: range) -> bool:
+    """Whether the case is one of a function that is used below the lines that are sure."""
+    for part in statements(source):
+        if isinstance(part, ast.FunctionDef) and part.lineno <= call.lineno <= (part.end_lineno or 0):
+            return any(isinstance(n, ast.Name) and n.id == part.name and n.lineno not in sure for n in _nodes(source))
+    return False
+
+
+def _nodes(source: str) -> Iterator[ast.AST]:
+    return ast.walk(ast.Module(statements(source), []))

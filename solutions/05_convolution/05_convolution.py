@@ -6,8 +6,8 @@
 # They return the same numbers, nearly.
 # They differ in how often they multiply, in how much memory they need beside the result,
 # and in how many digits are left at the end.
-# Here you write six of them, count what each does, measure what each takes,
-# and let dynamic programming choose between them.
+# Here you write four of them, get two more out of these, count what each does,
+# measure what each takes, and let dynamic programming choose between them.
 
 # %% [markdown]
 # | | |
@@ -55,7 +55,7 @@ F = torch.nn.functional
 #
 # * `"winograd"`: kernels of 3 x 3. How many times fewer multiplications of data with data
 #   does Winograd's algorithm need that computes 4 x 4 results at a time?
-# * `"fft"`: images of 32 x 32, 16 channels in and out, kernels of $r \times r$.
+# * `"fft"`: two images of 32 x 32, 16 channels in and out, kernels of $r \times r$.
 #   From which $r$ on does a Fourier transform multiply less than the seven loops?
 # * `"microbatch"`: one layer, 12 images, and little memory beside the result.
 #   How many times as fast does it become if the batch may be split?
@@ -436,7 +436,7 @@ check.score(2)
 # What belongs to the padding is left out; what no place has seen is 0.
 #
 # For shape `(1, 1, 2, 3)`, size `(1, 2)` and columns `[[[1, 2, 3, 4], [10, 20, 30, 40]]]`
-# the result is `[[[[1, 12, 20], [3, 34, 40]]]]`: both images of the middle column meet there.
+# the result is `[[[[1, 12, 20], [3, 34, 40]]]]`: both copies of a middle entry meet there.
 # About 9 lines, again with a loop over rows and one over columns of the kernel.
 
 
@@ -559,7 +559,8 @@ check.score(2)
 # ## By Fourier transform
 #
 # The transform of a convolution is the product of the transforms.
-# Two images of $h \times w$ numbers take $h\,w$ products there, however large the kernel is.
+# Two spectra of $h \times w$ numbers take at most $h\,w$ products there, however large the kernel is.
+# (For real images half of a spectrum follows from the other half: `rfft2` keeps $h\,(\lfloor w/2 \rfloor + 1)$ numbers.)
 # And each image and each kernel is transformed only once,
 # while their spectra meet $n\,k\,c$ times (Mathieu et al. 2014).
 #
@@ -575,7 +576,7 @@ check.score(2)
 #
 # * `forward(a, size)` transforms the last two axes of a, filled with zeros up to `size`.
 #   `inverse(spectra, size)` goes back to real arrays of that size.
-#   Take `size` $= (h, w)$, the image's: more is not needed.
+#   `size` is $(h, w)$, the image's: a larger one would give the same results and cost more.
 # * Every image, kernel and result passes through these two functions,
 #   whichever they are. (To count and to check, others are handed over.)
 #
@@ -616,10 +617,12 @@ for side in (3, 15):
     print(compare(ways), "\n")
 
 # %% [markdown]
-# The counter-example first: for 3 x 3 kernels, transforms are a detour.
-# Nine products are replaced by fewer, but complex ones, and everything has to be transformed.
-# Their number does not depend on the kernel's size, so there is a side from which on the detour is the shorter way.
-# You find it, counted and measured, in Task 7.
+# A counter-example: for 3 x 3 kernels the transforms are a detour. Read in the first table how much longer they took than im2col,
+# although with several images and channels they even multiply less.
+# Everything has to be transformed, and spectra are read and written again.
+# But the work between the transforms does not grow with the kernel,
+# so from some side on the detour is the shorter way.
+# Task 7 finds it twice: counted, and measured.
 
 # %% nbgrader={"grade_id": "conv-fft-check", "grade": true, "points": 2}
 import numpy as np
@@ -729,7 +732,7 @@ check.score(2)
 # $\; m_3 = (d_2 - d_1)\,\tfrac{g_0 - g_1 + g_2}{2}$, $\; m_4 = (d_1 - d_3)\,g_2$;
 # the results are $m_1 + m_2 + m_3$ and $m_2 - m_3 - m_4$.
 # This is $F(2, 3)$: two results, three weights, and $t = 2 + 3 - 1 = 4$ products.
-# Behind it are polynomials that are multiplied by their values at $t$ points.
+# Behind it are polynomials that are multiplied by way of their values at $t$ points, of which the last one is infinity.
 
 # %% [markdown]
 # In two dimensions (Lavin and Gray 2016), a tile $d$ of $t \times t$ numbers and a kernel $g$ of $r \times r$ give
@@ -737,7 +740,7 @@ check.score(2)
 #
 # $$Y = A^\top \left[\, (G\, g\, G^\top) \odot (B^\top d\, B) \,\right] A, \qquad t = m + r - 1,$$
 #
-# where $\odot$ multiplies entry by entry. For $F(2 \times 2, 3 \times 3)$ these are 16 products in the place of 36.
+# where $\odot$ multiplies entry by entry. For $F(2 \times 2, 3 \times 3)$ these are 16 products in place of 36.
 # Over channels one adds before the last step: transforms are linear.
 # Neighbouring tiles overlap by $r - 1$; their results lie side by side.
 
@@ -763,7 +766,7 @@ for name, one in zip(("BT", "G", "AT"), winograd(2, 3), strict=True):
     print(f"{name} of F(2, 3):\n{one}")
 
 # %% [markdown]
-# (Signs differ from the formulas above in pairs: points and results are the same.)
+# (Some signs differ from the formulas above. They do so in pairs, which cancel.)
 #
 # ### Task 6. Winograd (3 points)
 #
@@ -772,7 +775,7 @@ for name, one in zip(("BT", "G", "AT"), winograd(2, 3), strict=True):
 #
 # * $m$ and $t$ are read off the matrices.
 #   Fill x with zeros at the right and at the bottom until tiles cover all results, and cut off what is too much.
-# * *All* is computed in x's dtype, transforms too.
+# * The three matrices are converted to x's dtype first, and all arrays after that have it, too.
 # * $Y$ is computed by the formula, whatever the three matrices are: each is used where the formula has it.
 
 # %% [markdown]
@@ -838,7 +841,7 @@ for ax, dtype in zip(plot.panels(2), ("float16", "float32"), strict=True):
 # %% [markdown]
 # Here is the counter-experiment. From $F(2,3)$ to $F(6,3)$ multiplications become fewer, and so do digits.
 # Larger tiles take more points, and more points mean larger constants:
-# numbers are first made large, then subtracted from each other.
+# numbers become large first, and are then subtracted from each other.
 # In float32 nobody minds. In float16, which has three digits to begin with, about one is lost.
 # So with 16 bits take small tiles, or compute the transforms in float32.
 
@@ -1027,14 +1030,16 @@ RUN = {
 # |---|---|---|
 # | direct | one for each term of the sum | none |
 # | im2col | the same | the columns |
-# | FFT | $h\,(\lfloor w/2 \rfloor + 1)$ complex products for each image, kernel and channel, and all transforms | all spectra: images, kernels, results |
-# | FFT tiles | as FFT, with tiles in the place of images | as FFT |
+# | FFT | $h\,(\lfloor w/2 \rfloor + 1)$ complex products for each triple of image, kernel and channel, and all transforms | all spectra: images, kernels, results |
+# | FFT tiles | as FFT, with tiles in place of images | as FFT |
 # | F(m,3) | $t^2$ for each tile, kernel and channel | all that has $t^2$ entries: tiles, kernels, products |
 
 # %% [markdown]
 # * A complex product is four real multiplications, and a complex number has 8 bytes.
-# * A transform of an image, kernel or result of $N = h\,w$ numbers takes $N \log_2 N$ multiplications
-#   (half of a complex one by the classical algorithm), and its spectrum has $h\,(\lfloor w/2 \rfloor + 1)$ numbers.
+# * Images and kernels are transformed channel by channel, results kernel by kernel.
+#   A transform of $N = h\,w$ real numbers takes $N \log_2 N$ real multiplications
+#   (half of what the classical algorithm needs for complex ones: $\frac{N}{2} \log_2 N$ complex products),
+#   and its spectrum has $h\,(\lfloor w/2 \rfloor + 1)$ numbers.
 # * A tile of 16 x 16 yields $17 - r$ rows and $17 - s$ columns of results; $F(m,3)$ yields $m$ and $m$, with $t = m + 2$.
 #   Where tiles do not divide the results, their number is rounded up, rows and columns each.
 # * Winograd's transforms multiply by constants only, and count nothing.
@@ -1117,7 +1122,8 @@ for algorithm, run in RUN.items():
     )
 
 # %% [markdown]
-# Multiplications agree to the last one (small shape: 2 images, 16 x 8); if yours do not, your code does more than it has to.
+# Both counts of multiplications should be equal (small shape: 2 images, 16 x 8).
+# If yours are not, a formula is wrong, or your code does more than it has to.
 # The workspace of a plain NumPy program is larger than the formula says:
 # each step leaves an array, and a padded copy or a product before its sum lives beside what is needed.
 # A library writes into one buffer instead, and asks for as many bytes as the formula.
@@ -1305,14 +1311,9 @@ def terms(name, shape):
     return multiplications_and_workspace(name, shape)[0]
 
 
-side = next(
-    (
-        r
-        for r in SIDES
-        if terms("FFT", at := shapes[16, r]) < terms("direct", at)
-    ),
-    "none of these",
-)
+sixteen = [Shape(2, 16, 32, 32, 16, r, r) for r in range(1, 17)]
+less = [at.r for at in sixteen if terms("FFT", at) < terms("direct", at)]
+side = min(less, default="none up to 16")
 one = Shape(1, 1, 34, 34, 1, 3, 3)
 ratio = terms("direct", one) / terms("F(4,3)", one)
 guess = predictions()
@@ -1326,7 +1327,7 @@ print(f"F(4,3): {ratio:g} times fewer; you: {guess['winograd']:g}")
 # That is why a library does not compute which one to take. It *measures*, on your shapes and your machine,
 # and remembers the winner: the benchmark mode of cuDNN does this at the first call.
 #
-# What does the library of this CPU do? oneDNN, which PyTorch calls here, writes a log if it is asked to.
+# And the library for this CPU? oneDNN, which PyTorch calls here, writes a log if it is asked to.
 
 # %% explore=true
 import os
@@ -1371,11 +1372,11 @@ for name, (c, k, r, _) in LAYERS.items():
 # %% [markdown]
 # Each row is one kind of layer, the code that was taken for it, and the algorithm's family.
 # `jit` is code generated for this shape when it was first met; what follows says for which instructions.
-# `brgconv` means many small matrix products in the place of one large one, without im2col's copy;
+# `brgconv` means many small matrix products in place of one large one, without im2col's copy;
 # `gemm` is im2col or, for 1 x 1, no copy at all: such a layer *is* a matrix product.
 # A depthwise layer has no sum over channels, and so a code of its own (`dw`).
 #
-# In cuDNN there are about 16 implementations (B): matrix products with columns stored or made on the way,
+# In cuDNN there are about 16 implementations, the lecture says: matrix products with columns stored or made on the way,
 # Fourier transforms whole and in tiles, Winograd's in two versions, and variants of these.
 
 # %% [markdown]
@@ -1410,7 +1411,7 @@ for name, (c, k, r, _) in LAYERS.items():
 # and limit 0 any split by algorithm 0 (20 s).
 #
 # About 14 lines: the best time for 0, 1, ..., n images, each from those before.
-# For 32 images there are two billion ways to split; trying them all is not meant.
+# For 32 images there are 8,349 ways to split without regard to order, each with a choice of algorithms: do not try them all.
 
 
 # %% nbgrader={"grade_id": "plan-microbatch", "solution": true}
@@ -1462,7 +1463,7 @@ plot.curves(
         for name, row in zip(names, seconds_of, strict=True)
     },
     xlabel="images in the batch",
-    ylabel="ms an image",
+    ylabel="ms per image",
     logy=True,
     title="The 5 x 5 layer, by your code",
 )
@@ -1522,13 +1523,14 @@ for limit in limits[[0, 3, 5, 7]]:
 
 # %% [markdown]
 # All three agree, up to the solver's tolerance.
-# Now let the limit vary. The batch is split never, into powers of two, or in any way:
-# how many times as fast as *never* are the other two?
-# A source of this course (B, on μ-cuDNN) gives up to 4.54 times as fast on DeepBench.
+# Now let the limit vary. The batch is left whole, split into powers of two, or split in any way:
+# how many times as fast as the whole batch are the other two?
+# Hoefler's lecture, one of the sources of this course, quotes up to 4.54 times on DeepBench for μ-cuDNN.
 #
 # And a question that should always be asked: compared with what?
-# The third line has one algorithm more to choose from, split or not:
-# a direct convolution which needs no workspace either, but is made of $r\,s$ matrix products.
+# The third line has one more algorithm to choose from, split or not:
+# a direct convolution made of $r\,s$ matrix products. The copies that it makes do not grow with the kernel; they are not counted here.
+# (If your `conv_direct` is made of matrix products already, the last two lines nearly coincide.)
 
 
 # %% explore=true
@@ -1563,7 +1565,7 @@ for limit in limits:
 # %% explore=true
 mebibytes = limits[1:] / 2**20
 lines = {name: (mebibytes, those[1:]) for name, those in gains.items()}
-lines["B: up to 4.54"] = (mebibytes, np.full(len(mebibytes), 4.54))
+lines["the lecture: up to 4.54"] = (mebibytes, np.full(len(mebibytes), 4.54))
 plot.curves(
     lines,
     logx=True,
@@ -1583,7 +1585,7 @@ print(f"you predicted {predictions()['microbatch']:g}")
 # What is gained at the right end, where everything fits, is not due to the limit:
 # small arrays stay in a cache, and their memory is used again.
 #
-# Compare your last two lines: the more a plain algorithm can do, the less there is to gain.
+# Compare the last two lines: the more a plain algorithm can do, the less there is to gain.
 # A ratio says as much about its baseline as about its idea.
 # So quote a speed-up with its limit and its baseline, or draw the curve (lab 16).
 
@@ -1592,7 +1594,7 @@ print(f"you predicted {predictions()['microbatch']:g}")
 #
 # A workspace used by one layer after the other can be the same memory: one limit for all, a plan for each.
 # Layers that run side by side have to *share* it, and the plans depend on each other.
-# Here an integer program is the right tool: choose one limit a layer, their sum at most what there is.
+# An integer program says this in three lines: choose one limit per layer, their sum at most what there is.
 # Costs are your counted multiplications this time, so that the result is the same everywhere.
 
 
@@ -1901,9 +1903,9 @@ ax.set_xticks(range(1, len(NEW) + 1))
 #
 # A colleague trains in float16 and proposes two changes for a layer of 3 x 3 kernels, 256 channels in and out.
 #
-# 1. $F(6 \times 6, 3 \times 3)$ in the place of im2col.
+# 1. $F(6 \times 6, 3 \times 3)$ in place of im2col.
 #    How many times fewer multiplications is that, for large images? Show the numbers.
-#    Give two reasons why training may become neither faster nor as good.
+#    Give one reason why training may become no faster, and one why the network may become worse.
 # 2. cuDNN's benchmark mode. Images in this data set are cropped to a hundred different sizes.
 #    What happens, and what would you propose?
 #
@@ -1969,7 +1971,7 @@ result_card(
 #
 # * Algorithms that return the same differ in multiplications, memory and digits. None wins everywhere.
 # * im2col buys a fast matrix product with memory; its adjoint, col2im, adds up, and is the gradient.
-# * A Fourier transform does not care how large the kernel is: it wins for large ones and loses for small ones.
+# * A Fourier transform costs the same for every kernel: worth it for large ones, a detour for small ones.
 # * Winograd saves multiplications and pays with additions, and with digits.
 # * Counting tells what could be; measuring tells what is. Libraries measure.
 # * A workspace limit is a price. Split the batch, and a plan by dynamic programming is provably the best for its table.

@@ -185,7 +185,7 @@ plot.curves(
 
 # %% [markdown]
 # On its way back the gradient passes through the layers' outputs first, and nearly all of these lie left of the first line.
-# In float16 the share printed above is zero, and nearly all the others become $2^{-24}$.
+# In float16 as large a share of them becomes zero as is printed above, and nearly all the others become $2^{-24}$.
 # The weights' gradients are sums over the images, and larger, but sums of what is left.
 # And this is the first step: gradients shrink while a network learns.
 #
@@ -346,9 +346,9 @@ check.score(2)
 #
 # `update(found_inf)` changes `self.scale` and `self.good_steps`.
 #
-# * found: halve the scale, but not below `lowest`; the count of good steps starts again at 0.
+# * found: halve the scale, or set it to `lowest` if half of it would be less; the count of good steps starts again at 0.
 # * not found: one good step more; as soon as there are `growth_interval` of them,
-#   double the scale, but not above `highest`, and count from 0.
+#   double the scale, or set it to `highest` if twice would be more, and count from 0 either way.
 #
 # With scale 8 and growth interval 2: found gives 4; then two good steps give 8. About 8 lines.
 
@@ -610,8 +610,9 @@ check.score(3)
 # and in `self.velocity` a float32 tensor of zeros for each. About 2 lines.
 #
 # `step(gradients)` takes unscaled gradients and, in float32, computes for each weight
-# $v \leftarrow \mu v + g$ and $w \leftarrow w - \eta v$ with the rate `self.lr` of that moment.
-# It returns the list of new weights, rounded to `self.dtype`, which record no graph, even if parameters are handed in.
+# $v \leftarrow \mu v + g$ and $w \leftarrow w - \eta v$ with the rate that `self.lr` has when `step` is called.
+# It returns the list of new weights, rounded to `self.dtype` (ties to the even code, as torch rounds).
+# They have no part in any graph, even if parameters are handed in.
 # Neither the weights handed in nor the gradients are changed. About 4 lines.
 #
 # From $w = 1$, $g = 2^{-12}$, $\eta = 1$ and no momentum, two steps in float16 return 1 and then 0.9995.
@@ -864,14 +865,14 @@ check.score(3)
 # Two things go wrong in a long sum of 16-bit numbers.
 # A partial sum beyond 65504 is infinite; and one that has grown large no longer notices a small addend,
 # as the weights of Task 3 did not.
-# So the third ingredient: whatever adds up many numbers does it in float32.
+# So the third ingredient: whatever adds up many numbers does it in float32 (or in more).
 
 # %% [markdown]
 # Normalisation is the usual victim.
 # `mean_and_variance(x)` takes `x` of shape `(n, k)`, in 16 bits or 32,
 # and returns the mean and the variance of each *row*, both float32 and of shape `(n, 1)`.
 # The variance is the mean of $(x - \text{mean})^2$, divided by $k$ and not by $k - 1$.
-# The equal $\overline{x^2} - \overline{x}^2$ subtracts two large numbers: do not use it.
+# The equivalent $\overline{x^2} - \overline{x}^2$ subtracts two large numbers: do not use it.
 #
 # For the float16 row `[300, 302]` mean and variance are 301 and 1. About 4 lines.
 
@@ -1238,7 +1239,7 @@ for name, value in found.items():
 
 # %% [markdown]
 # Read the three columns row by row. Each has a colour scale of its own:
-# dark is the column's largest number, which is good for a score and bad for a loss.
+# dark is the column's largest number: good where it is the score, bad where it says what was lost.
 #
 # * *No loss scaling*: gradients are zero, and the score tells you what is left to learn from.
 #   Below 0 means worse than the same grey average for every image.
@@ -1247,9 +1248,9 @@ for name, value in found.items():
 # %% [markdown]
 # * *No step skipped*: the first infinity reaches the weights, and they are nan from then on.
 #   A grey cell is a score that is no number. The zeros beside it mean nothing: nan is not 0, and not equal to itself.
-# * *Statistics in float16*: each image becomes a row of zeros, and with it the first layer's gradients.
+# * *Statistics in float16*: each image becomes a row of zeros, and so do the gradients of the first layer's weights.
 #   All it can learn is the average, and that has score 0.
-# * *All bfloat16*: nearly no gradient is lost, and more updates than in float16. It stops where float16 still creeps.
+# * *All bfloat16*: hardly any gradient is lost, but more updates are than in float16. It stops where float16 still creeps.
 #
 # Below you see what the scores mean.
 
@@ -1278,7 +1279,7 @@ for i, name in enumerate(("the images", *shown)):
 
 # %% [markdown]
 # Can you tell float32 from mixed float16?
-# Without master weights the digits are as good as the score says.
+# Without master weights they are only as good as the score says.
 # A network that received no gradient still draws the noise of the weights that it started from;
 # one whose updates were lost has not got much further: compare the last two rows.
 #
@@ -1338,7 +1339,9 @@ plot.matrix(
 )
 
 # %% [markdown]
-# Mixed precision does not halve the memory of the *weights*: $2 + 2 + 4 + 4$ bytes a weight against $4 + 4 + 4$, which is the same.
+# Mixed precision does not halve the memory of the *weights*. Copy, gradient, master weight and velocity take
+# $2 + 2 + 4 + 4$ bytes per weight; weight, gradient and velocity in float32 take $4 + 4 + 4$, which is the same.
+# (Here, and with PyTorch's autocast, gradients are float32 once they are unscaled: two bytes more.)
 # What it halves are the activations, and they are most of the memory of large batches and deep networks.
 # It can also halve what crosses a wire: activations in lab 15,
 # and gradients in lab 12 if they are sent in 16 bits (with autocast PyTorch's are float32).
@@ -1357,14 +1360,14 @@ plot.matrix(
 # | float32 | `sum`, `norm`, `cumsum`, `layer_norm` | long sums |
 # | float32 | `exp`, `log`, `pow`, `softmax`, `log_softmax` | results leave the range |
 # | float32 | `cross_entropy`, `mse_loss` | both |
-# | the widest input | all others, for example `add`, `relu`, `cat` | nothing to gain, nothing to lose |
+# | the widest input | all others, for example `add`, `relu`, `cat` | little to gain, little to lose |
 
 # %% [markdown]
 # `compute_dtype(op, dtypes, half)` takes an operator's name and its inputs' dtypes and returns the dtype it computes in.
 # Integer inputs, such as labels, do not count.
 # If any input is float64, the answer is float64 for every operator: whoever asked for that wants it.
-# `torch.promote_types(a, b)` is the wider of two;
-# if only integers come in, return the widest of those.
+# If no input is a floating-point number, no rule of the table applies: return what `torch.promote_types` makes of them all.
+# `torch.promote_types(a, b)` is the narrowest dtype that holds both (float32 for float16 and bfloat16): "widest" means that.
 # `compute_dtype("add", [torch.float16, torch.float32], torch.float16)` is float32. About 11 lines.
 
 
@@ -1677,10 +1680,10 @@ compare_modes(("bfloat16, autocast", "all bfloat16"), lr=0.001, batch=16)
 
 # %% [markdown]
 # Each column is a seed; the last number is how far a line lies from float32's, on average.
-# With autocast compare it with an image, 0.3 points, and with what the two seeds differ by.
+# To judge autocast's distance, compare it with one image of the 359, which is 0.3 points, and with the distance between two seeds.
 #
-# All in bfloat16 depends on the rate.
-# At 0.05 updates are large beside the weights; at 0.001 most of them are lost.
+# Whether training wholly in bfloat16 works depends on the rate.
+# At 0.05 most updates are larger than half a digit of the weights, some $2^{-9}$ of them; at 0.001 most are smaller, and lost.
 # That is the trap. A first test with a large rate says that everything is fine;
 # then the rate decays, as rates do, and the network stops learning without any error message.
 
@@ -1955,7 +1958,7 @@ check.score(2)
 # `keras_model(policy)` returns a network for rows of 64 numbers:
 # a hidden dense layer of 128 units with relu, under `policy`,
 # and a dense output layer of 10 logits without activation, under `"float32"` whatever the policy:
-# the loss's exponentials start from it.
+# the exponentials of the loss are computed from its output.
 #
 # Give each layer its `dtype=`; leave Keras's global policy as it is.
 # Import Keras inside the function. About 6 lines. `inspect_keras` and `run_keras` are given, for the check.
@@ -2328,9 +2331,9 @@ else:
 
 # %% [markdown]
 # What you have built stays: sums and master weights are wide, and a scale moves numbers into range.
-# But eighteen powers of two are too few for one scale for all, so each tensor has its own, from its largest entry.
+# But E4M3 spans eighteen powers of two, too few for one scale for the whole network: each tensor has its own, from its largest entry.
 # *MX* formats (2023) go further: 32 neighbours share a scale, a power of two of 8 bits,
-# and with it even four bits (E2M1) can do; newer GPUs multiply such blocks directly.
+# and then even four bits (E2M1) can be enough; newer GPUs multiply such blocks directly.
 
 # %% [markdown]
 # ### Open task: your own eight bits (2 points)
@@ -2341,7 +2344,7 @@ else:
 # `fp8_score(recipe, power)` multiplies the loss by 2 to this `power` and returns the score after 300 steps.
 
 # %% [markdown]
-# Hand in, below and in the cell after it:
+# Hand in a figure, drawn by the cells below (their output is kept), and your sentences in the last of these cells:
 #
 # 1. a figure of the score against the loss scale, for at least two recipes and six scales each, labelled, float32 with them;
 # 2. three or four sentences: which recipe and scale you would take, *why* its valley lies where it does
@@ -2561,7 +2564,7 @@ for fault in faults:
 #   It learns, but the rate means something else, and an infinity would not be skipped.
 # * *No update*: harmless as long as nothing overflows.
 #   When gradients outgrow the scale, it never comes down: more and more steps are skipped, in the end all.
-# * *Keeps gradients*: the scaler hides it. The old gradients, unscaled already, are divided by 65,536 once more.
+# * *Keeps gradients*: the scaler hides it until a gradient overflows. The old gradients, unscaled already, are divided by 65,536 once more.
 #   Change to bfloat16, where there is no scale, and the fault is back: a momentum that you did not set.
 #
 # So look at the scale, too, and at the length of the steps.

@@ -54,6 +54,11 @@ CHECKS = {
     "finally": "try:\n    assert f(2) == 4\nfinally:\n    done = True",
     "a context": "with contextlib.redirect_stdout(io.StringIO()):\n    assert f(2) == 4",
     "cases": "for n, want in [(1, 1), (2, 4)]:\n    got = f(n)\n    assert got == want",
+    "a way there and back": "for n, m in [(2, 3), (5, 7)]:\n    assert f(n) // n == n",
+    "one of several arguments": "for a, b in [(1, 2), (5, 9)]:\n    assert max([a, b]) == b",
+    "a table of approximate values": "for n, want in [(2.0, 1.41), (3.0, 1.73)]:\n"
+    "    assert want == pytest.approx(math.sqrt(n), abs=0.05)",
+    "a table of rounded values": "for n, want in [(2.0, 1), (5.0, 2)]:\n    assert want == round(math.sqrt(n))",
     "a loop": "for n in range(3):\n    assert f(n) == n * n",
     "a function": "def test():\n    assert f(2) == 4\ntest(); test()",
     "nothing": "",
@@ -103,7 +108,7 @@ def _names() -> dict[str, Any]:
         "move": lambda p: P(p.x + 1, p.y),
         "Fraction": Fraction,
     }
-    modules = {"np": np, **classes, "math": math, "contextlib": contextlib, "io": io, "patch": patch}
+    modules = {"np": np, "pytest": pytest, **classes, "math": math, "contextlib": contextlib, "io": io, "patch": patch}
     return {"f": f, "h": lambda n: n**2, "g": lambda n: {"a": n, "b": (n, "x")}, "bad": bad, **modules}
 
 

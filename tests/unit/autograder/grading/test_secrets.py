@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.grading.secrets import beside_hidden, sure_lines
+from autograder.grading.secrets import beside_hidden, sure_lines, without_hidden_values
 from autograder.model import CellSpec
 
 HIDDEN = "### BEGIN HIDDEN TESTS\n{}\n### END HIDDEN TESTS"
@@ -42,3 +42,39 @@ def test_a_test_that_uses_what_hidden_lines_may_have_filled_is_beside_them() -> 
         _row("again", "again = f(3)\nassert again == 9"),
     ]
     assert beside_hidden(rows) == {"reads", "derived", "further"}
+
+
+def _case(title: str, *, hidden: bool = False) -> dict[str, object]:
+    return {"title": title, "hidden": hidden, "passed": False, "message": "expected 144, got 0"}
+
+
+VISIBLE = "with check.case('small'):\n    check.equal(f(2), 4)\n"
+LOOP = "for n in (2, 3):\n    with check.case(f'f({n})'):\n        check.equal(f(n), n * n)\n"
+LARGE = "with check.case('large'):\n    check.equal(f(12), 144)"
+
+
+@pytest.mark.parametrize(
+    ("source", "titles", "told"),
+    [
+        (VISIBLE + HIDDEN.format(LARGE), ["small", "large"], ["small"]),
+        (VISIBLE + LOOP + HIDDEN.format(LARGE), ["small", "f(2)", "f(3)", "large"], ["small", "f(2)", "f(3)"]),
+        (LOOP + HIDDEN.format(LOOP), ["f(2)", "f(12)"], []),
+        (LOOP + HIDDEN.format(LOOP.replace("case", "hidden_case")), ["f(2)"], ["f(2)"]),
+        ("table = [1]\n" + HIDDEN.format("table += [2]") + "\n" + LOOP, ["f(1)", "f(2)"], []),
+        (VISIBLE + HIDDEN.format(VISIBLE), ["small"], []),
+        ("def t(n):\n    with check.case('t'):\n        f(n)\nt(2)\n" + HIDDEN.format("t(12)"), ["t", "t"], []),
+        ("def t(n):\n    with check.case('t'):\n        f(n)\nt(2)\n" + HIDDEN.format("g(12)"), ["t"], ["t"]),
+        (VISIBLE, ["small", "of another cell"], ["small"]),
+    ],
+)
+def test_a_case_that_may_hold_a_hidden_value_counts_as_hidden(source: str, titles: list[str], told: list[str]) -> None:
+    found = without_hidden_values([_case(title) for title in titles], source, whole=False)
+    assert [case["title"] for case in found if not case["hidden"]] == told
+    written = {"small", "large", "t", "a hidden case"}
+    assert {case["title"] for case in found if case["hidden"]} <= written
+    assert not [case for case in without_hidden_values(found, source, whole=True) if not case["hidden"]]
+
+
+def test_a_hidden_case_keeps_what_its_author_called_it() -> None:
+    source = HIDDEN.format(LOOP.replace("case", "hidden_case"))
+    assert without_hidden_values([_case("f(12)", hidden=True)], source, whole=False)[0]["title"] == "f(12)"

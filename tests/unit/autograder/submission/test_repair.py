@@ -543,3 +543,30 @@ def test_a_damaged_copy_of_the_released_notebook_is_repaired(handed: Handed, dat
         else:
             cell[action if action != "nbgrader" else "metadata"] = data.draw(ANY)
     handed.check_whole(handed.repaired(damaged))
+
+
+@pytest.mark.parametrize(
+    ("handed", "expected", "moved"),
+    [
+        ("setup f t1 own t2", "setup f t1 own t2", []),
+        ("setup f t2 t1 own", "setup f t1 t2 own", ["t2"]),
+        ("t2 t1 setup f", "setup t1 t2 f", ["t1", "t2"]),
+        ("f own setup t1 t2", "f own setup t1 t2", []),
+        ("t2 own f t1", "setup own f t1 t2", ["t2"]),
+    ],
+)
+def test_a_test_stands_below_those_that_it_follows(handed: str, expected: str, moved: list[str]) -> None:
+    kinds = {
+        "setup": (True, False, False),
+        "f": (False, False, True),
+        "t1": (True, True, False),
+        "t2": (True, True, False),
+    }
+    rows = [CellSpec(name, "code", f"{name} = 1", "", *kind, False, 1.0) for name, kind in kinds.items()]
+    specs = {row.grade_id: row for row in rows}
+    cells = [nbformat.v4.new_code_cell(f"{name} = 1", id=name) for name in handed.split()]
+    for cell in cells:
+        cell.metadata.update(specs[cell.id].metadata() if cell.id in specs else {})
+    found = repair(nbformat.v4.new_notebook(cells=cells), rows)
+    assert [cell.id for cell in found.notebook.cells] == expected.split()
+    assert [note.split("'")[1] for note in found.notes if "below it" in note] == moved
