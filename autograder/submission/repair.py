@@ -21,6 +21,7 @@ from autograder.markers import canonical, strip_hidden
 from autograder.model import CellSpec
 from autograder.notebook import grade_id_of
 from autograder.submission.file_size import check_size
+from autograder.submission.order import put_in_order
 from autograder.submission.sanitize_outputs import MAX_BYTES as MAX_OUTPUT_BYTES
 from autograder.submission.sanitize_outputs import harmless, is_picture
 from autograder.submission.sanitize_prose import picture_name
@@ -137,29 +138,10 @@ def repair(
     if strangers := sum(number for grade_id, number in copies.items() if grade_id and grade_id not in known):
         words = "1 graded cell is" if strangers == 1 else f"{strangers} graded cells are"
         notes.append(f"{words} not part of this lab and run like any other")
-    notes += _put_in_order(cells, rows)
+    notes += put_in_order(cells, rows)
     _insert_missing(cells, rows)
     _keep_outputs(cells)
     return Repaired(_notebook(cells), tuple(words for row, words in complaints if row.locked), tuple(notes))
-
-
-def _put_in_order(cells: list[nbformat.NotebookNode], rows: Sequence[CellSpec]) -> list[str]:
-    """Move each locked cell or test that stands above one which it has to follow below that, in place; say which.
-
-    A test means what those above it have left. The student's own cells stay where they are.
-    """
-    moved: list[str] = []
-    below = 0
-    for row in (row for row in rows if row.locked or row.automatic):
-        at = next((number for number, cell in enumerate(cells) if grade_id_of(cell) == row.grade_id), None)
-        if at is None:
-            continue
-        if at < below:
-            cells.insert(below - 1, cells.pop(at))
-            moved.append(f"cell {row.grade_id!r} stood above one that it follows: put below it")
-        else:
-            below = at + 1
-    return moved
 
 
 def put_aside(notebook: nbformat.NotebookNode, rows: Sequence[CellSpec]) -> nbformat.NotebookNode:
