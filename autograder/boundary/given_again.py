@@ -181,9 +181,8 @@ def _alike_members(one: Any, other: Any, of: tuple[type, type]) -> bool:
     if len(mine) != len(there):
         return False
     if not mine:
-        how = getattr(one, "__reduce__", None) if type(one).__name__ == "_tuplegetter" else None
-        said = (one.__reduce__(), other.__reduce__()) if how else (one, other)
-        return _ADDRESS.sub("", repr(said[0])) == _ADDRESS.sub("", repr(said[1]))
+        said = [x.__reduce__() if type(x).__name__ == "_tuplegetter" else x for x in (one, other)]
+        return len({_ADDRESS.sub("", repr(x)) for x in said}) == 1
     return all(_alike(a.__code__, b.__code__) for a, b in zip(mine, there, strict=True))
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from autograder.execution.flow import difference_in, is_plain, runs_through, straight, wanted
 from autograder.execution.literals import EXACT, Reach, literals_of, shifted
 from autograder.execution.made import compared_whole, made_otherwise
-from autograder.execution.syntax import called, offset, segment
+from autograder.execution.syntax import called, is_case, offset, segment
 from autograder.execution.tolerance import reach_of
 
 __all__ = ["HELPERS", "Change", "Changes"]
@@ -36,7 +36,6 @@ HELPERS = {
     "assertEqual",
 }
 """Helpers of numpy.testing, torch.testing and unittest that compare their first two arguments."""
-_CASES = {"case", "hidden_case"}
 _TYPES = {"int": "sldt", "float": "sldt", "str": "idlt", "list": "sdtf", "dict": "slti", "tuple": "slds", "set": "sldt"}
 _TYPE_NAMES = {"s": "str", "l": "list", "d": "dict", "t": "tuple", "i": "int", "f": "float"}
 """Types, and initials of others of which nothing can be both: str, int, list, dict and tuple exclude each other."""
@@ -150,30 +149,27 @@ class Changes:
         left, right = test.left, test.comparators[0]
         found = [*self._of_literals([left, right], EXACT), *self._of_approximate(left, right)]
         if not found and isinstance(right, ast.Call):
-            found = self._of_made(right) or self._beside(test, right)
-        if not found and (others := self._beside_it.get(segment(self._source, right))):
-            other = secrets.choice(sorted(others))
-            own = segment(self._source, right)
-            found = [Change(test, f"{segment(self._source, left)} == {other} != {own}", literal=False)]
-        return found
+            found = self._of_made(right)
+        other = self._another(right) if not found else ""
+        # What agrees with everything agrees with the other, too; by `!=` alone it would have a say of its own. And the
+        # other counts only where it is not the right one.
+        text = f"{segment(self._source, left)} == {other} != {segment(self._source, right)}"
+        return [Change(test, text, literal=False)] if other else found
 
     def _of_made(self, call: ast.expr) -> list[Change]:
         """Return a change of an object that is equal only to what holds the same."""
         other = made_otherwise(call) if isinstance(call, ast.Call) and called(call) in self._whole else None
         return [Change(other[0], other[1], literal=True)] if other else []
 
-    def _beside(self, test: ast.Compare, call: ast.Call) -> list[Change]:
-        """Return a comparison with another object, which counts as equal only where that is not the right one, too.
-
-        What agrees with everything agrees with it; by `!=` it would have a say of its own.
-        """
-        other = made_otherwise(call)
-        if other is None:
-            return []
-        own, start = segment(self._source, call), offset(self._source, call)
-        begin, end = offset(self._source, other[0]) - start, offset(self._source, other[0], end=True) - start
-        new = own[:begin] + other[1] + own[end:]
-        return [Change(test, f"{segment(self._source, test.left)} == {new} != {own}", literal=False)]
+    def _another(self, node: ast.expr) -> str:
+        """Return the text of another object than this: made of other literals, another attribute; empty if none is."""
+        own = segment(self._source, node)
+        if isinstance(node, ast.Call) and (other := made_otherwise(node)):
+            start = offset(self._source, node)
+            begin, end = (offset(self._source, other[0], end=last) - start for last in (False, True))
+            return own[:begin] + other[1] + own[end:]
+        beside = sorted(self._beside_it.get(own, ()))
+        return secrets.choice(beside) if beside else ""
 
     def _of_difference(self, test: ast.Compare) -> list[Change]:
         """Return changes of `abs(f(x) - y) < tol` and `simplify(f(x) - y) == 0`: of y, farther than the tolerance."""
@@ -281,6 +277,6 @@ def _reach(call: ast.Call) -> Reach | None:
 
 def _title(statement: ast.stmt) -> str:
     call = statement.items[0].context_expr if isinstance(statement, ast.With) and len(statement.items) == 1 else None
-    if isinstance(call, ast.Call) and called(call) in _CASES and call.args and isinstance(call.args[0], ast.Constant):
+    if isinstance(call, ast.Call) and is_case(call) and call.args and isinstance(call.args[0], ast.Constant):
         return str(call.args[0].value)
     return ""

@@ -7,7 +7,7 @@ import ast
 from autograder.boundary.parsing import MAGIC, syntax_tree
 from autograder.markers import BEGIN_HIDDEN, END_HIDDEN
 
-__all__ = ["called", "hidden_lines", "offset", "segment", "statements_of"]
+__all__ = ["called", "case_title", "hidden_lines", "is_case", "offset", "segment", "statements_of"]
 
 
 def statements_of(source: str) -> list[ast.stmt]:
@@ -34,6 +34,17 @@ def called(node: ast.AST) -> str:
     """Return the last name of the function that is called here; empty if this is no call of one with a name."""
     function = node.func if isinstance(node, ast.Call) else None
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def is_case(node: ast.AST) -> bool:
+    """Whether this begins a case of labkit's check."""
+    return isinstance(node, ast.Call) and called(node) in {"case", "hidden_case"}
+
+
+def case_title(call: ast.Call) -> str:
+    """Return the title of a case; empty if it is made of values: `f"f({n})"`."""
+    first = call.args[0] if call.args else None
+    return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
 
 
 def segment(source: str, node: ast.AST) -> str:

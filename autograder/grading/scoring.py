@@ -16,7 +16,7 @@ from autograder.boundary.locked import statements
 from autograder.course import nbgrader_points
 from autograder.errors import counted
 from autograder.execution.results import Case, Execution, Failure, Report, read_cases
-from autograder.execution.syntax import called
+from autograder.execution.syntax import called, case_title, is_case
 from autograder.grading.secrets import beside_hidden, sure_lines, without_hidden_values
 from autograder.markers import BEGIN_HIDDEN
 from autograder.model import CellScore, CellSpec
@@ -32,7 +32,6 @@ _NO_SCORE = "the checks did not reach their score"
 _NO_REPORT = "the test did not report"
 _UNSAID = "no points in a hidden test"
 _SECRET = "an error in a hidden test, or beside one"
-_CASES = {"case", "hidden_case"}
 _STUB = "NotImplementedError"
 _TOLD_APART = ("AssertionError", _STUB)
 _RETOLD = "what it says is not shown, because tests with hidden lines ran beside your code"
@@ -125,9 +124,9 @@ def _as_written(cases: Sequence[Case], row: CellSpec) -> list[Case]:
     """
     found: list[Case] = []
     for call in ast.walk(ast.Module(statements(row.source), [])):
-        if not isinstance(call, ast.Call) or called(call) not in _CASES or not call.args:
+        if not isinstance(call, ast.Call) or not is_case(call) or not call.args:
             continue
-        title = _text(call.args[0])
+        title = case_title(call)
         mine = [case for case in cases if case["title"] == title]
         if mine and title not in {case["title"] for case in found}:
             hints = {word.arg: _text(word.value) for word in call.keywords}

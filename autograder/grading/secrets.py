@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 
 from autograder.boundary.given import names_given
 from autograder.boundary.locked import global_names, statements
 from autograder.execution.results import Case
-from autograder.execution.syntax import called
+from autograder.execution.syntax import called, case_title, is_case
 from autograder.markers import BEGIN_HIDDEN, strip_hidden
 from autograder.model import CellSpec
 
-_CASES = {"case", "hidden_case"}
 _UNTITLED = "a hidden case"
 
 __all__ = ["beside_hidden", "sure_lines", "without_hidden_values"]
@@ -55,12 +55,7 @@ def without_hidden_values(cases: Sequence[Case], source: str, *, whole: bool) ->
     Such is every case but those whose `with` ends above the first hidden line, and that nothing below begins again.
     whole: hidden lines of an earlier test may have filled what any of them compares.
     """
-    sure = range(0) if whole else sure_lines(source)
-    made = [call for call in _nodes(source) if isinstance(call, ast.Call) and called(call) in _CASES]
-    above = [call for call in made if call.lineno in sure and not _called_below(source, call, sure)]
-    below = [call for call in made if call not in above and called(call) == "case"]  # a hidden_case says so itself
-    told = {_title(call) for call in above} - {_title(call) for call in below}
-    fixed = {_title(call) for call in made} - {""}
+    fixed, told = _titles(source, whole)
     titled = [case["title"] if case["title"] in fixed else "" for case in cases]  # else made of values: f"f({n})"
     return [
         case if case["hidden"] or title in told else {**case, "hidden": True, "title": title or _UNTITLED}
@@ -68,18 +63,20 @@ def without_hidden_values(cases: Sequence[Case], source: str, *, whole: bool) ->
     ]
 
 
-def _title(call: ast.Call) -> str:
-    first = call.args[0] if call.args else None
-    return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
-
-
-def _called_below(source: str, call: ast.Call, sure: range) -> bool:
-    """Whether the case is one of a function that is used below the lines that are sure."""
-    for part in statements(source):
-        if isinstance(part, ast.FunctionDef) and part.lineno <= call.lineno <= (part.end_lineno or 0):
-            return any(isinstance(n, ast.Name) and n.id == part.name and n.lineno not in sure for n in _nodes(source))
-    return False
-
-
-def _nodes(source: str) -> Iterator[ast.AST]:
-    return ast.walk(ast.Module(statements(source), []))
+@lru_cache(maxsize=256)
+def _titles(source: str, whole: bool) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the titles that a test's text gives cases, and those that can hold no hidden value; "" for made ones."""
+    body = statements(source)
+    sure = range(0) if whole else sure_lines(source)
+    nodes = list(ast.walk(ast.Module(body, [])))
+    used_below = {node.id for node in nodes if isinstance(node, ast.Name) and node.lineno not in sure}
+    again = [part for part in body if isinstance(part, ast.FunctionDef) and part.name in used_below]
+    made = [node for node in nodes if isinstance(node, ast.Call) and is_case(node)]
+    above = [
+        call
+        for call in made
+        if call.lineno in sure and not any(part.lineno <= call.lineno <= (part.end_lineno or 0) for part in again)
+    ]
+    below = [call for call in made if call not in above and called(call) == "case"]  # a hidden_case says so itself
+    fixed = frozenset(map(case_title, made)) - {""}
+    return fixed, frozenset(map(case_title, above)) - frozenset(map(case_title, below))
