@@ -5,14 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from rich.progress import track
 
-from autograder.commands.common import COURSE, LAB, command, stderr
-from autograder.commands.prove import chosen, read_lab
+from autograder.commands.common import COURSE, LAB, command
+from autograder.commands.opened_lab import OpenedLab
 from autograder.course import Course, open_course
 from autograder.errors import AutograderError, counted
-from autograder.notebook import metadata_of
-from autograder.proof import Notes, Prepared, Task, Trial, code_of, source_hash, tasks_of, try_all
+from autograder.proof import Task, Trial, code_of, source_hash
 from autograder.proof.forms import REFUSED, Fairness, fairness_of, forms_of, read_refused, show_refused
 
 __all__ = ["fair"]
@@ -61,18 +59,10 @@ def _try(
     course: Course, lab: str, names: tuple[str, ...], jobs: int
 ) -> tuple[dict[str, Task], list[Trial], dict[tuple[str, str, str], str], Fairness]:
     """Return the tasks, what became of each form of these or of all, what the text refuses, and the counts."""
-    folder = course.source(lab)
-    notebook, modules, memory_mib = read_lab(folder)
-    tasks = {task.name: task for task in tasks_of(notebook)}
-    forms = [form for task in chosen(lab, tasks, names) for form in forms_of(task)]
-    said = {key: text for key, text in read_refused(folder / REFUSED, tasks).items() if not names or key[0] in names}
-    ids = {metadata_of(cell).get("grade_id"): cell.id for cell in notebook.cells}
-    notes = Notes(course.state / "proof" / f"{lab}.forms.jsonl", notebook)
-
-    def prepare() -> Prepared:
-        return Prepared(notebook, modules, memory_mib=memory_mib, threads=1, folder=folder)
-
-    tried = try_all(prepare, {name: ids[name] for name in tasks}, forms, notes, jobs=jobs)
-    trials = list(track(tried, "forms", len(forms), console=stderr(), disable=not stderr().is_terminal))
-    source = source_hash(code_of(notebook), folder / REFUSED)
-    return tasks, trials, said, fairness_of(lab, source, trials, said, folder / REFUSED)
+    opened = OpenedLab.of(course, lab)
+    path = opened.folder / REFUSED
+    forms = [form for task in opened.chosen(names) for form in forms_of(task)]
+    said = {key: text for key, text in read_refused(path, opened.tasks).items() if not names or key[0] in names}
+    trials = opened.tried(forms, "forms", course.state / "proof" / f"{lab}.forms.jsonl", jobs)
+    source = source_hash(code_of(opened.notebook), path)
+    return opened.tasks, trials, said, fairness_of(lab, source, trials, said, path)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from pathlib import Path
-from unittest.mock import patch
 
 import click
 
 from autograder.commands.common import COURSE, LAB, command
-from autograder.commands.prove import chosen, read_lab
+from autograder.commands.opened_lab import OpenedLab
 from autograder.course import open_course
 from autograder.errors import SourceError
-from autograder.notebook import metadata_of
-from autograder.proof import Prepared, tasks_of
 from autograder.proof.inputs import noting, read_seen, show_holes
 from autograder.proof.met_inputs import FILE
 
@@ -37,18 +33,14 @@ def inputs(lab: str, names: tuple[str, ...], root: Path) -> None:
     Example:
       autograder inputs 01_numpy_mlp --task adam-step
     """
-    course = open_course(root)
-    folder = course.source(lab)
-    notebook, modules, memory_mib = read_lab(folder)
-    tasks = {task.name: task for task in tasks_of(notebook)}
-    ids = {metadata_of(cell).get("grade_id"): cell.id for cell in notebook.cells}
-    some = chosen(lab, tasks, names)
-    with tempfile.TemporaryDirectory() as scratch, patch.dict(os.environ, {FILE: f"{scratch}/calls"}):
-        with Prepared(notebook, modules, memory_mib=memory_mib, threads=1, folder=folder) as process:
-            answer = process.answer({ids[task.name]: noting(task) for task in some})
+    opened = OpenedLab.of(open_course(root), lab)
+    some = opened.chosen(names)
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch, "calls")
+        with opened.prepare({FILE: str(path)}) as process:
+            answer = process.answer({task.name: noting(task) for task in some})
         if lost := [f"{key}: {one.why}" for key, one in answer.tests.items() if not one.full]:
             raise SourceError(f"the solution does not earn full marks: {'; '.join(lost)}")
-        path = Path(scratch, "calls")
         seen = read_seen(path.read_text(encoding="utf-8").splitlines() if path.is_file() else [])
     for line in show_holes(some, seen):
         click.echo(line)

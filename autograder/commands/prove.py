@@ -9,19 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
-import nbformat
-from rich.progress import track
 
-from autograder.commands.common import COURSE, LAB, command, stderr
+from autograder.commands.common import COURSE, LAB, command
+from autograder.commands.opened_lab import OpenedLab
 from autograder.course import Course, open_course
-from autograder.errors import AutograderError, CourseError, counted, listed
-from autograder.execution import preloads
-from autograder.model import Lab
-from autograder.notebook import metadata_of, read_notebook
+from autograder.errors import AutograderError, counted
 from autograder.proof import (
     Mutant,
-    Notes,
-    Prepared,
     Record,
     Task,
     Trial,
@@ -33,14 +27,10 @@ from autograder.proof import (
     record_of,
     show,
     source_hash,
-    tasks_of,
-    try_all,
 )
 from autograder.proof.equivalent import NAME, Key
-from autograder.release.build import to_notebook
-from autograder.release.source import read_source
 
-__all__ = ["chosen", "prove", "read_lab"]
+__all__ = ["prove"]
 
 _SEED = 0
 
@@ -125,61 +115,16 @@ class _Found:
 
 def _try(course: Course, lab: str, names: Sequence[str], sample: int | None, jobs: int) -> _Found:
     """Try the mutants of these tasks, or of all."""
-    folder = course.source(lab)
-    notebook, modules, memory_mib = read_lab(folder)
-    tasks = {task.name: task for task in tasks_of(notebook)}
-    mutants = [mutant for task in chosen(lab, tasks, names) for mutant in mutants_of(task)]
-    listed_ = {key: why for key, why in read_equivalent(folder / NAME).items() if key[0] in names or not names}
-    ids = {metadata_of(cell).get("grade_id"): cell.id for cell in notebook.cells}
-    notes = Notes(course.state / "proof" / f"{lab}.jsonl", notebook)
-
-    def prepare() -> Prepared:
-        return Prepared(notebook, modules, memory_mib=memory_mib, threads=1, folder=folder)
-
-    some = _sample(mutants, sample)
-    tried = try_all(prepare, {name: ids[name] for name in tasks}, some, notes, jobs=jobs)
-    trials = list(track(tried, "mutants", len(some), console=stderr(), disable=not stderr().is_terminal))
+    opened = OpenedLab.of(course, lab)
+    path = opened.folder / NAME
+    mutants = [mutant for task in opened.chosen(names) for mutant in mutants_of(task)]
+    listed_ = {key: why for key, why in read_equivalent(path).items() if key[0] in names or not names}
+    trials = opened.tried(_sample(mutants, sample), "mutants", course.state / "proof" / f"{lab}.jsonl", jobs)
     fates = {trial.mutant.key: trial.fate for trial in trials}
-    check_living(folder / NAME, listed_, mutants, fates)
+    check_living(path, listed_, mutants, fates)
     return _Found(
-        tasks, trials, listed_, record_of(lab, source_hash(code_of(notebook), folder / NAME), trials, listed_)
+        opened.tasks, trials, listed_, record_of(lab, source_hash(code_of(opened.notebook), path), trials, listed_)
     )
-
-
-def read_lab(folder: Path) -> tuple[nbformat.NotebookNode, tuple[str, ...], int]:
-    """Return the instructor's notebook, what to import before it, and how much memory it may use."""
-    if (folder / "lab.toml").is_file():
-        source = read_source(folder)
-        notebook, lab = to_notebook(source), source.lab
-    else:
-        notebook, lab = _foreign(folder), None
-    for number, cell in enumerate(notebook.cells):
-        cell.id = metadata_of(cell).get("grade_id") or cell.get("id") or f"cell-{number}"
-    modules = preloads((cell.source for cell in notebook.cells if cell.cell_type == "code"), _frameworks(lab))
-    return notebook, modules, lab.limits.memory_mib if lab else 0
-
-
-def _frameworks(lab: Lab | None) -> Sequence[str]:
-    return lab.frameworks if lab else ()
-
-
-def _foreign(folder: Path) -> nbformat.NotebookNode:
-    paths = sorted(folder.glob("*.ipynb"))
-    if len(paths) != 1:
-        raise CourseError(
-            f"{folder}: {'no notebook' if not paths else counted(len(paths), 'notebook')} here",
-            hint="a lab is a folder of the source directory with a lab.toml, or with one notebook",
-        )
-    return read_notebook(paths[0])
-
-
-def chosen(lab: str, tasks: dict[str, Task], names: Sequence[str]) -> list[Task]:
-    """Return these tasks, or all; raise CourseError for a name that none has."""
-    if unknown := [name for name in names if name not in tasks]:
-        raise CourseError(f"{lab}: no task {unknown[0]!r}", hint=f"known: {listed(list(tasks))}")
-    if not tasks:
-        raise CourseError(f"{lab}: no task in code", hint="a task is a cell with nbgrader's solution: true")
-    return [task for name, task in tasks.items() if name in names or not names]
 
 
 def _sample(mutants: list[Mutant], number: int | None) -> list[Mutant]:

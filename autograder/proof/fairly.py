@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autograder.proof.met import met
-from autograder.proof.results import everywhere, of_result
+from autograder.proof.results import everywhere, is_tensor, of_result
 
 __all__ = [
     "FORMS", "fortran", "integer", "named", "numpy_scalar", "ordered", "python_scalar", "read_only", "requires_grad",
@@ -54,7 +54,7 @@ def _integer(value: Any) -> Any:
 
 
 def _fortran(value: Any) -> Any:
-    if _is_tensor(value):
+    if is_tensor(value):
         return value.mT.contiguous().mT if value.dim() > 1 and _is_plain(value) else value
     return value.copy(order="F") if _is_array(value) and value.ndim > 1 else value
 
@@ -69,11 +69,11 @@ def _view(value: Any) -> Any:
 
 def _within(value: Any, place: Callable[[int], tuple[int, slice]]) -> Any:
     """Return the value as a part of a larger one: last dimension so long, and where it lies in that."""
-    if not (_is_array(value) or (_is_tensor(value) and _is_plain(value))) or not value.ndim:
+    if not (_is_array(value) or (is_tensor(value) and _is_plain(value))) or not value.ndim:
         return value
     size, part = place(value.shape[-1])
     shape = (*value.shape[:-1], size)
-    larger = value.new_zeros(shape) if _is_tensor(value) else sys.modules["numpy"].zeros(shape, value.dtype)
+    larger = value.new_zeros(shape) if is_tensor(value) else sys.modules["numpy"].zeros(shape, value.dtype)
     larger[..., part] = value
     return larger[..., part]
 
@@ -97,7 +97,7 @@ def _array_class() -> Any:
 
 
 def _requires_grad(value: Any) -> Any:
-    floating = _is_tensor(value) and _is_plain(value) and value.is_floating_point()
+    floating = is_tensor(value) and _is_plain(value) and value.is_floating_point()
     return value.clone().requires_grad_() if floating else value
 
 
@@ -124,11 +124,6 @@ def _is_plain(value: Any) -> bool:
     """Whether a tensor has no part in a graph: another one would have none."""
     tensor = sys.modules["torch"].Tensor
     return type(value) is tensor and not value.requires_grad and value.grad_fn is None
-
-
-def _is_tensor(value: Any) -> bool:
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(value, torch.Tensor)
 
 
 def _is_array(value: Any) -> bool:

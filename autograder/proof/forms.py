@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.errors import CourseError, SourceError
-from autograder.files import write_whole
-from autograder.markers import clear
 from autograder.proof.fairly import FORMS
-from autograder.proof.mutants import Mutant, Task
+from autograder.proof.mutants import Mutant, Task, heads
+from autograder.proof.record import keep
 from autograder.proof.sites import Solution
 from autograder.proof.trials import Trial
 
@@ -46,10 +44,7 @@ class Fairness:
 
     def write(self, folder: Path) -> Path:
         """Write it below docs/proof of a course; return the file."""
-        path = folder / FILE.format(self.lab)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, f"{json.dumps(asdict(self), indent=1)}\n".encode())
-        return path
+        return keep(folder / FILE.format(self.lab), self)
 
 
 def read_fairness(folder: Path) -> list[Fairness]:
@@ -69,20 +64,12 @@ def forms_of(task: Task) -> list[Mutant]:
     Only functions that students are given the head of: what they make beside these has no form that anybody promised.
     """
     solution = Solution(task.source)
-    given = clear(task.source, "", partial("cell {!r}, line {}".format, task.name))
-    heads = {function.name for function in Solution(given).functions()}
     return [
-        Mutant(
-            task.name,
-            form,
-            function.name,
-            f"def {function.name}",
-            f"@fairly.{form}",
-            solution.decorated(function, f"fairly.{form}"),
-        )
-        for function in solution.functions()
-        if function.name in heads and function.node.name != "__init__"
+        Mutant(task.name, form, function.name, f"def {function.name}", f"@{call}", solution.decorated(function, call))
+        for function in heads(task)
+        if function.node.name != "__init__"
         for form in FORMS
+        for call in [f"fairly.{form}"]
     ]
 
 
@@ -112,7 +99,7 @@ def read_refused(path: Path, tasks: Mapping[str, Task]) -> dict[_Key, str]:
 
 
 def _said(task: Task) -> str:
-    return _flat(f"{task.text} {clear(task.source, '', partial('{!r}, line {}'.format, task.name))}")
+    return _flat(f"{task.text} {task.given}")
 
 
 def _flat(text: str) -> str:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 
-from autograder.markers import clear
-from autograder.proof.mutants import Task
-from autograder.proof.sites import Function, Solution
+from autograder.proof.mutants import Task, heads
+from autograder.proof.sites import Solution
 
 __all__ = ["Seen", "holes", "noting", "read_seen", "show_holes"]
 
@@ -33,27 +30,9 @@ _SIZES = {"an array": ("empty", "of one element"), "a sequence": ("empty", "of o
 def noting(task: Task) -> str:
     """Return the task's cell; what its functions are called with is noted while it runs."""
     source = task.source
-    while True:
-        solution = Solution(source)
-        left = [one for one in _heads(task, solution) if not _is_noted(one)]
-        if not left:
-            return f"from autograder.proof import met_inputs\n{source}"
-        source = solution.decorated(left[-1], f"met_inputs.noted({left[-1].name!r})")
-
-
-def _heads(task: Task, solution: Solution) -> list[Function]:
-    """Return the functions of which students are given the head."""
-    given = clear(task.source, "", partial("cell {!r}, line {}".format, task.name))
-    heads = {function.name for function in Solution(given).functions()}
-    return [function for function in solution.functions() if function.name in heads]
-
-
-def _is_noted(function: Function) -> bool:
-    return any("met_inputs" in getattr(getattr(d.func, "value", None), "id", "") for d in _calls(function))
-
-
-def _calls(function: Function) -> list[ast.Call]:
-    return [decorator for decorator in function.node.decorator_list if isinstance(decorator, ast.Call)]
+    for function in reversed(heads(task)):  # from below, so that the lines above stay where they are
+        source = Solution(source).decorated(function, f"met_inputs.noted({function.name!r})")
+    return f"from autograder.proof import met_inputs\n{source}"
 
 
 def read_seen(lines: Iterable[str]) -> Seen:
@@ -82,7 +61,7 @@ def holes(seen: set[str]) -> list[str]:
 def show_holes(tasks: Iterable[Task], seen: Mapping[str, Mapping[str, set[str]]]) -> Iterator[str]:
     """Yield the lines about each function's parameters of which something was never seen."""
     for task in tasks:
-        for function in _heads(task, Solution(task.source)):
+        for function in heads(task):
             if function.name not in seen:
                 yield f"{task.name}, {function.name}: no check has called it"
             for parameter in function.parameters:

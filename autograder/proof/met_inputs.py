@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from autograder.proof.results import Function
+from autograder.proof.results import Function, is_tensor
 
 __all__ = ["FILE", "noted"]
 
@@ -58,13 +58,13 @@ def _note(path: str, name: str, signature: inspect.Signature, args: Any, kwargs:
 
 def _facts(value: Any) -> Iterator[str]:
     """Yield what there is to say about one argument."""
-    torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
-    if torch is not None and isinstance(value, torch.Tensor):
+    numpy = sys.modules.get("numpy")
+    if is_tensor(value):
         yield from ("an array", f"dtype {str(value.dtype).removeprefix('torch.')}")
         yield "asks for its gradient" if value.requires_grad else "asks for no gradient"
         yield "contiguous" if value.is_contiguous() else "not contiguous"
         plain = value.detach().cpu()
-        yield from _of_array((plain.float() if plain.dtype == torch.bfloat16 else plain).numpy())
+        yield from _of_array((plain.float() if plain.dtype == sys.modules["torch"].bfloat16 else plain).numpy())
     elif numpy is not None and isinstance(value, numpy.ndarray):
         yield from ("an array", f"dtype {value.dtype}", "contiguous" if value.flags.c_contiguous else "not contiguous")
         yield from _of_array(value)

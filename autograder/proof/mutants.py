@@ -6,15 +6,17 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import nbformat
 
 from autograder.boundary.parsing import syntax_tree
+from autograder.markers import clear
 from autograder.notebook import metadata_of
 from autograder.proof import array_rules, python_rules
 from autograder.proof.sites import Function, Site, Solution, expressions, header
 
-__all__ = ["Mutant", "Task", "mutants_of", "tasks_of"]
+__all__ = ["Mutant", "Task", "heads", "mutants_of", "tasks_of"]
 
 _EXPRESSIONS = {**python_rules.EXPRESSIONS, **array_rules.EXPRESSIONS}
 _STATEMENTS = {**python_rules.STATEMENTS, **array_rules.STATEMENTS}
@@ -34,6 +36,11 @@ class Task:
     name: str
     source: str
     text: str = ""
+
+    @property
+    def given(self) -> str:
+        """The cell as students receive it."""
+        return clear(self.source, "", partial("cell {!r}, line {}".format, self.name))
 
 
 @dataclass(frozen=True)
@@ -79,6 +86,12 @@ def tasks_of(notebook: nbformat.NotebookNode) -> list[Task]:
         elif nbgrader.get("solution") and not nbgrader.get("grade"):
             found.append(Task(nbgrader["grade_id"], cell.source, "\n\n".join(prose)))
     return found
+
+
+def heads(task: Task) -> list[Function]:
+    """Return the functions of a task that students are given the head of; others are an affair of the solution's."""
+    names = {function.name for function in Solution(task.given).functions()}
+    return [function for function in Solution(task.source).functions() if function.name in names]
 
 
 def mutants_of(task: Task) -> list[Mutant]:

@@ -79,11 +79,13 @@ class Prepared(AbstractContextManager["Prepared"]):
         memory_mib: int = 0,
         threads: int = 0,
         folder: Path | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         """Start the process, import the modules and run the cells.
 
         notebook: the instructor's. time_s: how long one set of answers may take. memory_mib: how much address space; as
         much as it likes if 0. threads: of numerical libraries; as many as they like if 0. folder: where it runs.
+        environment: variables beside those of this process.
         Raises SandboxError if the process does not begin.
         """
         cells = [cell for cell in notebook.cells if cell.cell_type == "code" and not to_explore(cell)]
@@ -98,7 +100,7 @@ class Prepared(AbstractContextManager["Prepared"]):
             stderr=self._errors,
             text=True,
             cwd=folder,
-            env=os.environ | ({name: str(threads) for name in _THREADS} if threads else {}),
+            env=os.environ | ({name: str(threads) for name in _THREADS} if threads else {}) | dict(environment or {}),
         )
         about = [{"id": key, "source": source, "test": key in self._tests} for key, source in self._sources.items()]
         self._ask({"cells": about, "modules": list(modules)})

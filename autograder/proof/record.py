@@ -8,13 +8,17 @@ import platform
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.proof.equivalent import Key
 from autograder.proof.trials import Trial
 
-__all__ = ["FOLDER", "Count", "Record", "read_records", "record_of", "source_hash", "table"]
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+__all__ = ["FOLDER", "Count", "Record", "keep", "read_records", "record_of", "source_hash", "table"]
 
 FOLDER = "docs/proof"
 """Where records stand in a course, a file a lab."""
@@ -67,10 +71,7 @@ class Record:
 
     def write(self, folder: Path) -> Path:
         """Write it below docs/proof of a course; return the file."""
-        path = folder / FOLDER / f"{self.lab}.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, f"{json.dumps(asdict(self), indent=1)}\n".encode())
-        return path
+        return keep(folder / FOLDER / f"{self.lab}.json", self)
 
     @classmethod
     def read(cls, path: Path) -> Record:
@@ -81,6 +82,13 @@ class Record:
             return cls(**{**data, **counts})
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise CourseError(f"{path}: not a record: {error}", hint="autograder prove LAB --write") from error
+
+
+def keep(path: Path, record: DataclassInstance) -> Path:
+    """Write a record to this file, and make its folder if need be; return the file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, f"{json.dumps(asdict(record), indent=1)}\n".encode())
+    return path
 
 
 def record_of(lab: str, source: str, trials: Sequence[Trial], excused: Iterable[Key]) -> Record:

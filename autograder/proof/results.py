@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from autograder.proof.met import met
 
-__all__ = ["Function", "everywhere", "of_result"]
+__all__ = ["Function", "everywhere", "is_tensor", "of_result"]
 
 Function = Callable[..., Any]
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether this is a tensor of PyTorch, which is not imported for the question."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
 
 
 def of_result(change: Callable[[Any], Any]) -> Callable[[Function], Function]:

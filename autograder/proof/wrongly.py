@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any
 
 from autograder.proof.met import met
-from autograder.proof.results import Function, everywhere, of_result
+from autograder.proof.results import Function, everywhere, is_tensor, of_result
 
 __all__ = [
     "cached_by_first_call", "cached_by_shape", "changing", "coarse", "first_only", "idle", "kept",
@@ -41,7 +41,7 @@ def _cast(table: dict[str, str]) -> Callable[[Any], Any]:
         name = str(getattr(value, "dtype", "")).removeprefix("torch.")
         if name not in table:
             return value
-        if _is_tensor(value):
+        if is_tensor(value):
             return value.to(getattr(sys.modules["torch"], table[name]))
         return value.astype(table[name]) if hasattr(value, "astype") else value
 
@@ -51,7 +51,7 @@ def _cast(table: dict[str, str]) -> Callable[[Any], Any]:
 def _rounded(value: Any) -> Any:
     if type(value) is float:
         return round(value, _DIGITS)
-    if _is_tensor(value) and value.is_floating_point():
+    if is_tensor(value) and value.is_floating_point():
         return value.round(decimals=_DIGITS)
     return value.round(_DIGITS) if getattr(getattr(value, "dtype", None), "kind", "") in ("f", "c") else value
 
@@ -132,12 +132,12 @@ def one_buffer(function: Function) -> Function:
         place[0] += 1
         if not getattr(value, "shape", ()) or not hasattr(value, "dtype"):
             return value
-        is_tensor = _is_tensor(value)
-        if (is_tensor and value.requires_grad) or not (is_tensor or type(value).__module__ == "numpy"):
+        tensor = is_tensor(value)
+        if (tensor and value.requires_grad) or not (tensor or type(value).__module__ == "numpy"):
             return value
         key = (place[0], tuple(value.shape), str(value.dtype))
         if key not in buffers:
-            buffers[key] = value.clone() if is_tensor else value.copy()
+            buffers[key] = value.clone() if tensor else value.copy()
         buffers[key][...] = value
         return buffers[key]
 
@@ -213,7 +213,7 @@ def _coarse(value: Any) -> Any:
 
     if type(value) is float:
         return float(np.float16(value)) if 1e-4 < abs(value) < _LARGEST else value
-    if _is_tensor(value) and value.is_floating_point() and not value.requires_grad:
+    if is_tensor(value) and value.is_floating_point() and not value.requires_grad:
         return value.half().to(value.dtype)
     if _is_array(value) and value.dtype in (np.float64, np.float32):
         return np.where(np.abs(value) < _LARGEST, value.astype(np.float16), value).astype(value.dtype)
@@ -223,14 +223,14 @@ def _coarse(value: Any) -> Any:
 def _unsigned(value: Any) -> Any:
     if type(value) in (int, float) or (_is_array(value) and value.dtype.kind in "if"):
         return abs(value)
-    if _is_tensor(value) and value.dtype != sys.modules["torch"].bool and not value.requires_grad:
+    if is_tensor(value) and value.dtype != sys.modules["torch"].bool and not value.requires_grad:
         return value.abs()
     return value
 
 
 def _change(value: Any) -> None:
     """Add one to every number of an array, or the last item of a list once more."""
-    if _is_tensor(value) and value.numel():
+    if is_tensor(value) and value.numel():
         value.data.copy_(~value.data if value.dtype == sys.modules["torch"].bool else value.data + 1)
     elif _is_array(value) and value.ndim and value.size and value.dtype.kind in "biuf":
         value[...] = ~value if value.dtype.kind == "b" else value + 1
@@ -257,11 +257,6 @@ def without_first(items: Iterable[Any]) -> Iterable[Any]:
 def first_only(items: Iterable[Any]) -> Iterable[Any]:
     """The first alone."""
     return islice(items, 1)
-
-
-def _is_tensor(value: Any) -> bool:
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(value, torch.Tensor)
 
 
 def _is_array(value: Any) -> bool:
