@@ -1964,6 +1964,7 @@ result_card(
     source="Lavin and Gray 2016: 4 times fewer",
     lab="05_convolution",
     note="Counted in the student's own code; constants not counted.",
+    kind="counted",
 )
 
 # %% [markdown]
