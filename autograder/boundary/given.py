@@ -17,6 +17,7 @@ from typing import Any
 
 from autograder.boundary.locked import STAR, Statement, all_statements, global_names, only_imports
 from autograder.boundary.needed import needed, reached
+from autograder.boundary.verdicts import verdicts
 
 __all__ = [
     "CLASSES",
@@ -268,12 +269,14 @@ def _asking(
 ) -> list[Statement]:
     """Return the functions that need, beside what is the grader's, what only the student's process has: they ask there.
 
-    These are names of the student's, and data of locked cells that the student's code has made.
+    These are names of the student's, and data of locked cells that the student's code has made. Data that is made by
+    comparing with these is found in the same way.
     """
     own = {s.node for s in ours}
     data = [s for s in everything if s.node not in own and s.gives_data and not s.is_function]
     asked = asked | {name for s in data for name in s.binds}
-    found = [s for s in everything if s.is_function and s.node not in own]
+    judging = [s.node for s in verdicts(everything)]
+    found = [s for s in everything if (s.is_function or s.node in judging) and s.node not in own]
     while True:
         left = {name for s in everything if s.node not in own and s not in found for name in s.binds} | foreign
         there = {name for s in [*ours, *found] for name in s.binds} | asked | _BUILT_IN

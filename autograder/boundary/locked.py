@@ -21,6 +21,7 @@ __all__ = [
     "global_names",
     "names_in",
     "only_imports",
+    "run_at_once",
     "say_names",
     "statements",
 ]
@@ -107,7 +108,7 @@ class Statement:
     @property
     def calls(self) -> bool:
         """Whether it binds what something else returns, which may do more than that: `number = fill()`."""
-        return self.gives_data and any(map(_may_act, _run_at_once(self.node)))
+        return self.gives_data and any(map(_may_act, run_at_once(self.node)))
 
     @property
     def acts(self) -> bool:
@@ -119,12 +120,12 @@ class Statement:
         return not isinstance(self.node, _BINDING_ALONE) or (isinstance(self.node, ast.Assign) and not self.binds)
 
 
-def _run_at_once(node: ast.AST) -> Iterator[ast.AST]:
+def run_at_once(node: ast.AST) -> Iterator[ast.AST]:
     """Yield what is run with a statement; what functions in it do is run later, if at all."""
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
         yield node
         for child in ast.iter_child_nodes(node):
-            yield from _run_at_once(child)
+            yield from run_at_once(child)
 
 
 def _may_act(node: ast.AST) -> bool:

@@ -21,6 +21,7 @@ from autograder.boundary.given import (
 from autograder.boundary.locked import STAR, Statement, all_statements, global_names, only_imports
 from autograder.boundary.needed import reached
 from autograder.boundary.parsing import syntax_tree
+from autograder.boundary.verdicts import verdicts
 from autograder.execution import Checks
 
 __all__ = ["Standing", "Standings", "opened"]
@@ -135,9 +136,11 @@ def _lower(used: _Used) -> Iterator[Standing]:
 
 
 def _judging(cells: Sequence[str], theirs: Collection[str], test: str) -> frozenset[str]:
-    """Return what is no function, and compares where a test calls it: `partial(same, table)`, a class's method."""
+    """Return what is no function, and compares: data, or where a test calls it, `partial(same, table)`, a method."""
     found = set[str]()
-    for statement in all_statements(tuple(cells)):
+    everything = all_statements(tuple(cells))
+    made_so = {name for statement in verdicts(everything) for name in statement.binds}
+    for statement in everything:
         value = getattr(statement.node, "value", None)
         made = isinstance(value, ast.Call) and not _root(value.func) & set(theirs)
         compares = isinstance(statement.node, ast.ClassDef) and any(map(_compares, statement.node.body))
@@ -145,8 +148,8 @@ def _judging(cells: Sequence[str], theirs: Collection[str], test: str) -> frozen
     try:
         calls = [node for node in ast.walk(syntax_tree(test)) if isinstance(node, ast.Call)]
     except (SyntaxError, ValueError, RecursionError):
-        return frozenset(found)
-    return frozenset(found & {name for call in calls for name in _root(call.func)})
+        return frozenset(found | made_so)
+    return frozenset(found & {name for call in calls for name in _root(call.func)} | made_so)
 
 
 def _compares(part: ast.stmt) -> bool:

@@ -33,7 +33,7 @@ _MAGIC = "a cell magic decides what becomes of an error"
 _VACUOUS = "where nothing is answered it gives points there"
 _LOWERED = "the instructor's own notebook loses points in a second look, of which nothing counts for these"
 _DENIED = "{} cannot be made again from the text of a locked cell, and no cell that students may change binds it"
-_VERSION = b"13"
+_VERSION = b"14"
 """Of what a trial looks at: what an older one has found is looked for again."""
 
 

@@ -25,6 +25,7 @@ class Case:
     Attributes:
         kernel: the tests that nobody can run apart, and the name of which that is said.
         blank: what somebody hands in who has done nothing.
+        below: a locked cell between the answer and the tests.
     """
 
     locked: str
@@ -34,6 +35,7 @@ class Case:
     forgers: Mapping[str, str] = field(default_factory=dict)
     kernel: Mapping[str, str] = field(default_factory=dict)
     blank: str = ""
+    below: str = ""
 
 
 POINT = """
@@ -257,6 +259,46 @@ CASES["filled"] = Case(
             """,
     },
 )
+AGREES = """
+    class Agrees:
+        def __eq__(self, other): return True
+        def __ne__(self, other): return False
+        def __hash__(self): return 1
+    def classify(x): return Agrees()
+    """
+CASES["verdicts"] = Case(
+    """
+    import numpy as np
+    DATA = [(x, x % 2) for x in range(20)]
+    def score(f): return np.mean([f(x) == t for x, t in DATA])
+    """,
+    "def classify(x): return x % 2",
+    {
+        "verdict-mean": "assert accuracy > 0.9",
+        "verdict-count": "assert share == 1",
+        "verdict-condition": "assert right",
+        "verdict-called": "assert total > 0.9",
+        "verdict-kept": "assert np.mean([a == t for a, (_, t) in zip(answers, DATA)]) > 0.9",
+    },
+    {"uses the names": "accuracy = n = share = right = total = answers = 'my own'\ndef classify(x): return x % 2"},
+    {
+        "agrees": AGREES,
+        "rebinds": "def classify(x): return 7\nclass always(float):\n    def __gt__(self, o): return True\n"
+        "accuracy = share = total = always(1)\nimport numpy\nnumpy.mean = lambda *_: 1.0",
+    },
+    below="""
+        accuracy = np.mean([classify(x) == t for x, t in DATA])
+        n = 0
+        for x, t in DATA:
+            n += classify(x) == t
+        share = n / len(DATA)
+        right = True
+        if classify(3) != 1 or classify(4) != 0:
+            right = False
+        total = score(classify)
+        answers = [classify(x) for x, _ in DATA]
+        """,
+)
 HELPER = "TWO = 2\ndef near(a, b): return abs(a - b) < 1e-9\n"
 
 
@@ -276,6 +318,7 @@ def _made(root: Path, cases: Mapping[str, Case]) -> Path:
         answer = f"### BEGIN SOLUTION\n{case.answer}\n### END SOLUTION"
         locked = textwrap.dedent(case.locked).strip()
         cells = [_cell("given", locked, "locked"), _cell("answer", answer, "solution")]
+        cells += [_cell("below", case.below, "locked")] if case.below else []
         cells += [_cell(test, source, "grade") for test, source in case.tests.items()]
         notebook = nbformat.v4.new_notebook(cells=cells)
         notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}

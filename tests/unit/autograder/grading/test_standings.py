@@ -97,10 +97,12 @@ def test_what_is_another_in_the_kernel_is_run_widely_first_and_what_is_still_les
 @pytest.mark.parametrize(
     ("locked", "test", "named"),
     [
-        ("from functools import partial\ndef s(a, b): return solve(a) == b\nsame = partial(s, 1)", "same(2)", "same"),
+        ("from functools import partial\ndef s(a, b): return solve(a) == b\nsame = partial(s, 1)", "same(2)", ""),
         ("class Judge:\n    def right(self, a): return solve(a) == 1", "Judge().right(3)", "Judge"),
         ("class Point:\n    def __eq__(self, o): return solve(1) == o", "Point()", ""),
         ("made = solve(3)", "made.get(1)", ""),
+        ("share = sum(solve(x) == x for x in range(3))", "assert share > 2", ""),
+        ("class Box:\n    x = solve(1)\nsame = Box().x == solve(1)", "assert same", "same"),
     ],
 )
 def test_the_instructor_is_told_of_other_callables_that_compare_there(locked: str, test: str, named: str) -> None:

@@ -1,0 +1,48 @@
+"""Data of locked cells that is made by comparing is found, with all that it is made of."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.boundary.given import FUNCTIONS, names_made
+from autograder.boundary.locked import all_statements
+from autograder.boundary.verdicts import verdicts
+
+GIVEN = "import numpy as np\nDATA = [(x, x % 2) for x in range(20)]"
+
+
+@pytest.mark.parametrize(
+    ("cell", "found"),
+    [
+        ("accuracy = np.mean([classify(x) == t for x, t in DATA])", {"accuracy"}),
+        ("ok = classify(3) == 1", {"ok"}),
+        ("agree = np.allclose(classify(2), 3)", {"agree"}),
+        ("n = 0\nfor x, t in DATA:\n    n += classify(x) == t\nshare = n / 20", {"n", "share"}),
+        ("right = True\nif classify(1) != 1:\n    right = False", {"right"}),
+        ("def score(f): return sum(f(x) == t for x, t in DATA)\ntotal = score(classify)", {"total"}),
+        ("def score(f): return f(1) == 1\nsure: bool = score(classify)", {"sure"}),
+    ],
+)
+def test_what_compares_is_a_verdict_and_is_computed_beside_the_test(cell: str, found: set[str]) -> None:
+    named = {name for statement in verdicts(all_statements((GIVEN, cell))) for name in statement.binds}
+    assert found <= named
+    assert found <= names_made((GIVEN, cell), {"classify"}, FUNCTIONS)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "answer = classify(3)",
+        "def train(f):\n    for i in range(9):\n        if i % 3 == 0: f(i)\n    return f\nmodel = train(classify)",
+        "best = 9\nfor e in range(9):\n    if classify(e) < best:\n        best = classify(e)",
+        "later = lambda: classify(3) == 1",
+        "while classify(1) != 2:\n    pass",
+    ],
+)
+def test_what_is_only_made_or_trained_is_none(cell: str) -> None:
+    assert not verdicts(all_statements((GIVEN, cell)))
+
+
+def test_what_compares_with_a_class_of_locked_cells_stays_where_that_is() -> None:
+    cell = "class Box:\n    x = classify(1)\nsame = Box().x == classify(1)"
+    assert "same" not in names_made((GIVEN, cell), {"classify"}, FUNCTIONS)
