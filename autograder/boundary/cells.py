@@ -143,7 +143,8 @@ class _Names(dict[str, Any]):
         """Give the test what the locked cells and the tests above give it; return what there is to report of that."""
 
         def make() -> Mapping[str, Any]:
-            return trusted_names(**given, test=source, beneath=self.below()) if given else {}
+            left = {*self._left.values, *self._left.unbound}
+            return trusted_names(**given, test=source, beneath=self.below(), left=left) if given else {}
 
         made = make()
         self.update(made)

@@ -56,17 +56,19 @@ def trusted_names(
     beneath: Mapping[str, Any] | None = None,
     *,
     wide: bool = False,
+    left: Collection[str] = (),
 ) -> Mapping[str, Any]:
     """Return the names of locked cells that a test uses and that are the grader's, with their values, made now.
 
     cells: the locked cells above the test, and what others import. theirs: names that the student's cells bind in the
     instructor's notebook. withheld: names that are to be the student's process's for this test. beneath: the built-in
-    names, below which functions find the student's. wide: see needed.needed.
+    names, below which functions find the student's. wide: see needed.needed. left: names with what a test above has
+    computed from the student's answers, which is not computed anew.
     A statement is the grader's if all that it needs is; classes only where asked for, because their instances go to the
     student's code, which knows its own. Raises what the statements raise.
     """
     foreign, asked = frozenset({*theirs, *withheld}), frozenset(theirs) - set(withheld)
-    ours = _ours(tuple(cells), foreign, level, expand=True, asked=asked)
+    ours = _ours(tuple(cells), foreign, level, expand=True, asked=asked, left=frozenset(left))
     looked_up = names_needed(test) - foreign
     wanted = looked_up & {name for statement in ours for name in statement.binds}
     space: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins if beneath is None else beneath}
@@ -239,25 +241,27 @@ def _ours(
     expand: bool = False,
     asked: frozenset[str] = frozenset(),
     unseen: bool = False,
+    left: frozenset[str] = frozenset(),
 ) -> tuple[Statement, ...]:
     """Return the statements that need nothing but each other and built-in names, without the names that are foreign.
 
     asked: names of the student's that functions may look up. unseen: what no statement binds is there, too.
+    left: see trusted_names.
     """
     everything = all_statements(cells, expand)
-    left = [s for s in everything if _may_be_ours(s, level)]
-    lost = {*foreign, *(name for s in everything if s not in left for name in s.binds)}
+    own = [s for s in everything if _may_be_ours(s, level)]
+    lost = {*foreign, *(name for s in everything if s not in own for name in s.binds)}
     while True:
-        bound = {name for s in left for name in s.binds} - lost
-        kept = [s for s in left if _has(s.uses - _BUILT_IN, bound, lost if unseen else None)]
-        if len(kept) == len(left):
+        bound = {name for s in own for name in s.binds} - lost
+        kept = [s for s in own if _has(s.uses - _BUILT_IN, bound, lost if unseen else None)]
+        if len(kept) == len(own):
             break
-        lost |= {name for s in left if s not in kept for name in s.binds}
-        left = kept
-    left = [replace(s, binds=s.binds - lost) for s in left if s.binds - lost or not s.binds]
+        lost |= {name for s in own if s not in kept for name in s.binds}
+        own = kept
+    own = [replace(s, binds=s.binds - lost) for s in own if s.binds - lost or not s.binds]
     if level < FUNCTIONS:
-        return tuple(left)
-    return (*left, *_asking(everything, left, foreign, asked))
+        return tuple(own)
+    return (*own, *_asking(everything, own, foreign, asked, left))
 
 
 def _has(uses: frozenset[str], bound: Collection[str], lost: Collection[str] | None) -> bool:
@@ -265,7 +269,11 @@ def _has(uses: frozenset[str], bound: Collection[str], lost: Collection[str] | N
 
 
 def _asking(
-    everything: Sequence[Statement], ours: Sequence[Statement], foreign: frozenset[str], asked: frozenset[str]
+    everything: Sequence[Statement],
+    ours: Sequence[Statement],
+    foreign: frozenset[str],
+    asked: frozenset[str],
+    left: frozenset[str],
 ) -> list[Statement]:
     """Return the functions that need, beside what is the grader's, what only the student's process has: they ask there.
 
@@ -275,12 +283,12 @@ def _asking(
     own = {s.node for s in ours}
     data = [s for s in everything if s.node not in own and s.gives_data and not s.is_function]
     asked = asked | {name for s in data for name in s.binds}
-    judging = [s.node for s in verdicts(everything)]
+    judging = [s.node for s in verdicts(everything) if not s.binds & left]
     found = [s for s in everything if (s.is_function or s.node in judging) and s.node not in own]
     while True:
-        left = {name for s in everything if s.node not in own and s not in found for name in s.binds} | foreign
+        lost = {name for s in everything if s.node not in own and s not in found for name in s.binds} | foreign
         there = {name for s in [*ours, *found] for name in s.binds} | asked | _BUILT_IN
-        kept = [s for s in found if not s.binds & left and s.uses <= there]
+        kept = [s for s in found if not s.binds & lost and s.uses <= there]
         if len(kept) == len(found):
             return found
         found = kept
