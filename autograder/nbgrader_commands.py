@@ -20,10 +20,11 @@ from autograder.grading.lab_grading import Grading
 from autograder.grading.lock import only_run
 from autograder.grading.outcome import Outcome
 from autograder.grading.placement import modules
+from autograder.grading.secrets import reached_by_hidden
 from autograder.model import Status
 from autograder.release.publish import release_labs
 
-__all__ = ["feedback", "grade", "release"]
+__all__ = ["feedback", "grade", "reached_by_hidden", "release"]
 
 _WELL = {Status.GRADED, Status.MISSING}
 

@@ -22,7 +22,7 @@ from autograder.markers import strip_hidden
 __all__ = ["HideTests", "hand_over", "left_to_nbgrader"]
 
 _MODULE = "autograder.nbgrader_commands"
-"""Has `release`, `grade` and `feedback`; it is imported when one of them is used, for it needs the whole grader."""
+"""Has what is used here by its name; it is imported when one of these is used, for it needs the whole grader."""
 _SOLUTION = ("IncludeHeaderFooter", "LockCells", "ClearOutput", "ClearMarkScheme", "Execute")
 _UNSAFE = "Autograde, as a command and as formgrader's icon, runs students' code outside any sandbox"
 _TELLS = "Generate Feedback prints hidden tests to students"
@@ -72,13 +72,19 @@ def left_to_nbgrader(config: Any) -> list[str]:
 
 
 class HideTests(NbGraderPreprocessor):  # type: ignore[misc]
-    """Leaves mark schemes and hidden tests out of a notebook, and what their cells put out, but for the points."""
+    """Leaves mark schemes and hidden tests out of a notebook, and what their cells put out, but for the points.
+
+    The same of cells below that use what hidden lines may have made: they would print it.
+    """
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         hide_mark_schemes(nb, self)
         delimiters = hidden_delimiters(self.parent)
-        for cell in nb.cells:
-            if cell.cell_type == "code" and (shown := strip_hidden(cell.source, delimiters)) != cell.source:
+        cells = [cell for cell in nb.cells if cell.cell_type == "code"]
+        texts = [(cell.source, strip_hidden(cell.source, delimiters)) for cell in cells]
+        reached = _from_grader("reached_by_hidden")(texts) if any(whole != shown for whole, shown in texts) else ()
+        for place, (cell, (whole, shown)) in enumerate(zip(cells, texts, strict=True)):
+            if whole != shown or place in reached:
                 cell.source = shown
                 cell.outputs = []
         return nb, resources
@@ -112,9 +118,13 @@ class _GenerateFeedback(GenerateFeedback):  # type: ignore[misc]
             super().start()
 
 
+def _from_grader(name: str) -> Any:
+    return getattr(importlib.import_module(_MODULE), name)
+
+
 def _instead(converter: Any, name: str, **options: Any) -> None:
     """Do the work of a converter for the lab and the students that it was asked for."""
-    work: Callable[..., None] = getattr(importlib.import_module(_MODULE), name)
+    work: Callable[..., None] = _from_grader(name)
     place = converter.coursedir
     if place.notebook_id != "*":
         converter.log.warning("All notebooks of %s are taken, not only %s", place.assignment_id, place.notebook_id)

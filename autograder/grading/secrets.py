@@ -6,8 +6,7 @@ import ast
 from collections.abc import Sequence
 from functools import lru_cache
 
-from autograder.boundary.given import names_given
-from autograder.boundary.locked import global_names, statements
+from autograder.boundary.locked import all_statements, global_names, only_imports, statements
 from autograder.execution.results import Case
 from autograder.execution.syntax import called, case_title, is_case
 from autograder.markers import BEGIN_HIDDEN, strip_hidden
@@ -15,24 +14,32 @@ from autograder.model import CellSpec
 
 _UNTITLED = "a hidden case"
 
-__all__ = ["beside_hidden", "sure_lines", "without_hidden_values"]
+__all__ = ["beside_hidden", "reached_by_hidden", "sure_lines", "without_hidden_values"]
 
 
 def beside_hidden(rows: Sequence[CellSpec]) -> frozenset[str]:
     """Return the tests that use what hidden lines of an earlier test may have made, or filled, by their grade_ids."""
+    tests = [row for row in rows if row.automatic]
+    return frozenset(tests[i].grade_id for i in reached_by_hidden([(t.source, strip_hidden(t.source)) for t in tests]))
+
+
+def reached_by_hidden(cells: Sequence[tuple[str, str]]) -> list[int]:
+    """Return the places of the cells that use what hidden lines of an earlier one may have made, or filled.
+
+    cells: the texts of code cells, each whole and without its hidden lines.
+    """
     bound, filled = set[str](), set[str]()
-    found = set[str]()
-    for row in rows:
-        if not row.automatic:
-            continue
-        used = global_names(row.source)
+    found: list[int] = []
+    for place, (source, shown) in enumerate(cells):
+        used = global_names(source)
         if used & filled:
-            found.add(row.grade_id)
-        own = names_given([strip_hidden(row.source)], imported=False)
-        if BEGIN_HIDDEN in row.source or row.grade_id in found:
+            found.append(place)
+        made = [s for s in all_statements((source,)) if not (s.is_function or only_imports(s.node))]
+        own = frozenset(name for s in made for name in s.binds)
+        if source != shown or place in found[-1:]:
             filled |= own | (used & bound)
         bound |= own
-    return frozenset(found)
+    return found
 
 
 def sure_lines(source: str) -> range:

@@ -32,6 +32,23 @@ def test_a_page_of_nbgraders_own_leaves_hidden_tests_out() -> None:
     assert [step.__name__ for step in others] == ["GetGrades", "CSSHTMLHeaderPreprocessor"], "nbgrader's own"
 
 
+def test_what_cells_print_of_what_hidden_lines_have_made_is_left_out_too() -> None:
+    config = Config()
+    hand_over(config)
+    sources = [
+        "table = {1: 1}\ndef f(x): return 48",
+        f"f(1)\n{BEGIN_HIDDEN}\ntable[7] = 49\n{END_HIDDEN}",
+        "table",
+        "f(7)",
+    ]
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    for cell in cells:
+        cell.outputs = [nbformat.v4.new_output("stream", text="{1: 1, 7: 49}")]
+    step = import_item(config.GenerateSolution.preprocessors[-1])
+    notebook, _ = step().preprocess(nbformat.v4.new_notebook(cells=cells), {})
+    assert [bool(cell.outputs) for cell in notebook.cells] == [True, False, False, True]
+
+
 def _configured(*steps: object) -> Config:
     config = Config()
     if steps:

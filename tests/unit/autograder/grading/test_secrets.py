@@ -40,8 +40,10 @@ def test_a_test_that_uses_what_hidden_lines_may_have_filled_is_beside_them() -> 
         _row("derived", "sizes = sorted(extra)\nassert f(3)"),
         _row("further", "assert f(9) == sizes[0]"),
         _row("again", "again = f(3)\nassert again == 9"),
+        _row("made", HIDDEN.format("secret = f(7)\nassert secret == 49")),
+        _row("prints", "print(globals().get('secret'), secret)"),
     ]
-    assert beside_hidden(rows) == {"reads", "derived", "further"}
+    assert beside_hidden(rows) == {"reads", "derived", "further", "prints"}
 
 
 def _case(title: str, *, hidden: bool = False) -> dict[str, object]:
