@@ -26,6 +26,8 @@ from autograder.protocol import BROKEN, MIME
 __all__ = ["FORGED", "Canary", "canary", "watchable", "watched"]
 
 _Outputs = Sequence[Any]
+Run = Callable[[nbformat.NotebookNode], Execution]
+"""Runs a notebook in a kernel of its own."""
 FORGED = "a check that must fail did not"
 """What stands in a cell that was forged."""
 
@@ -44,9 +46,16 @@ class Canary:
 
 
 def watched(
-    run: Callable[[nbformat.NotebookNode], Execution], notebook: nbformat.NotebookNode, guarded: Collection[str]
+    run: Run,
+    notebook: nbformat.NotebookNode,
+    guarded: Collection[str],
+    solution: Callable[[], nbformat.NotebookNode | None] = lambda: None,
 ) -> Execution:
-    """Return the notebook, executed; its guarded tests, by their grade_ids, earn nothing where a false one passes."""
+    """Return the notebook, executed; its guarded tests, by their grade_ids, earn nothing where a false one passes.
+
+    solution: gives the instructor's notebook, if there is one. What passes there, too, was no false check: then nobody
+    is accused.
+    """
     twin, canaries = _twin(notebook, guarded)
     if not canaries:
         return run(notebook)
@@ -58,14 +67,33 @@ def watched(
         if not any(_earning(execution.notebook.cells[number]) for number in canaries):
             return execution
         other = run(twin)
-    forged = []
-    for number, found in canaries.items():
+    ran = [(execution.notebook.cells[number].outputs, other.notebook.cells[number].outputs) for number in canaries]
+    forged = [
+        number
+        for (number, found), (own, false) in zip(canaries.items(), ran, strict=True)
+        if _earning(execution.notebook.cells[number]) and found.betrayed(own, false)
+    ]
+    if forged and (right := solution()):
+        said = {_name(notebook.cells[number]): canaries[number] for number in forged}
+        true = _true_of(run, right, said)
+        forged = [number for number in forged if _name(notebook.cells[number]) not in true]
+    accused = []
+    for number in forged:
         cell = execution.notebook.cells[number]
-        if _earning(cell) and found.betrayed(cell.outputs, other.notebook.cells[number].outputs):
-            forged.append(f"{cell_name(number, cell)}: {FORGED}: the kernel was tampered with")
-            cell.outputs = []
-            append_error(cell, BROKEN, FORGED)
-    return replace(execution, forged=(*execution.forged, *forged))
+        accused.append(f"{cell_name(number, cell)}: {FORGED}: the kernel was tampered with")
+        cell.outputs = []
+        append_error(cell, BROKEN, FORGED)
+    return replace(execution, forged=(*execution.forged, *accused))
+
+
+def _true_of(run: Run, solution: nbformat.NotebookNode, false: Mapping[str, Canary]) -> set[str]:
+    """Return those tests, by their grade_ids, whose false check passes in the instructor's notebook as well."""
+    twin = copy.deepcopy(solution)
+    places = {_name(cell): number for number, cell in enumerate(twin.cells) if _name(cell) in false}
+    for name, number in places.items():
+        twin.cells[number].source = false[name].source
+    cells = run(twin).notebook.cells
+    return {name for name, number in places.items() if false[name].betrayed((), cells[number].outputs)}
 
 
 def canary(source: str, points: float = 1.0, whole: Collection[str] = ()) -> Canary:
@@ -89,12 +117,16 @@ def _twin(
     twin, canaries = copy.deepcopy(notebook), {}
     whole = of_cells([cell.source for cell in notebook.cells if cell.cell_type == "code" and _instructor_s(cell)])
     for number, cell in enumerate(twin.cells):
-        if cell.cell_type != "code" or metadata_of(cell).get("grade_id") not in guarded:
+        if cell.cell_type != "code" or _name(cell) not in guarded:
             continue
         if watchable(cell.source):
             canaries[number] = canary(cell.source, float(cell.metadata.nbgrader.get("points") or 1), whole)
             cell.source = canaries[number].source
     return twin, canaries
+
+
+def _name(cell: nbformat.NotebookNode) -> str:
+    return str(metadata_of(cell).get("grade_id", ""))
 
 
 def _instructor_s(cell: nbformat.NotebookNode) -> bool:

@@ -94,12 +94,13 @@ class Executor(AbstractContextManager["Executor"]):
         explore: Collection[str] = (),
         checks: Checks | None = None,
         alone: bool = False,
+        solution: Callable[[], nbformat.NotebookNode | None] = lambda: None,
     ) -> Execution:
         """Return the notebook with outputs; `files` are copied beside it, cells with an id in `explore` are not run.
 
         Cells that `checks` does not name run in the kernel, as they are. alone: while no other notebook of this process
-        runs, which could hear of it, if only by how fast the machine is. Raises SandboxError if a process cannot be
-        started: then nothing was run.
+        runs, which could hear of it, if only by how fast the machine is. solution: see canary.watched. Raises
+        SandboxError if a process cannot be started: then nothing was run.
         """
         self.warm()
         checks = checks or Checks()
@@ -111,7 +112,7 @@ class Executor(AbstractContextManager["Executor"]):
                     self._execute(storable(content), (folder, given), limits, frozenset(explore), checks)
                 )
 
-            execution = watched(run, notebook, checks.guarded)
+            execution = watched(run, notebook, checks.guarded, solution)
         return replace(execution, notebook=storable(execution.notebook))
 
     def __exit__(self, *_error: object) -> None:

@@ -9,23 +9,24 @@ import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import nbformat
 
 from autograder.course import Course
 from autograder.course.gradebook import DISK_FULL, FREE_SPACE
-from autograder.errors import AutograderError, CourseError, SandboxError, SubmissionError, in_one_line
+from autograder.errors import AutograderError, SandboxError, SubmissionError, in_one_line
 from autograder.execution import Checks, Execution, Executor, mark_not_run
 from autograder.execution.time_limit import a_few_times
 from autograder.grading.along import taken_along
 from autograder.grading.placement import Modes, find_modes
 from autograder.grading.scoring import score_notebook
 from autograder.grading.second_look import About, second_look
+from autograder.grading.solution import instructors_cells, own_answers
 from autograder.markers import BEGIN_HIDDEN, EXPLORE
 from autograder.model import CellScore, CellSpec, Lab, Limits, Status
-from autograder.notebook import metadata_of, read_notebook, to_explore
+from autograder.notebook import metadata_of, to_explore
 from autograder.records.fingerprint import fingerprint
 from autograder.records.versions import Texts, handed_out
 from autograder.submission.handin import Handin
@@ -61,6 +62,8 @@ class Setup:
     """The lab is not one of this kit's: its tests were written to run in one process with what they test."""
     texts: Texts = field(default_factory=dict)
     """What locked cells were handed out with."""
+    solutions: Mapping[str, Path] = field(default_factory=dict)
+    """The instructor's notebooks."""
     prose: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """The instructor's own texts in each notebook: shown as they are, which a student's are not."""
 
@@ -87,6 +90,10 @@ class Setup:
         hiding = frozenset(row.grade_id for row in self.rows[name] if BEGIN_HIDDEN in row.source)
         along = taken_along(self.rows[name])
         return About(hiding, along, self.modes.lowered.get(name, frozenset()))
+
+    def solution(self, name: str) -> nbformat.NotebookNode | None:
+        """Return the instructor's own answers to this notebook; None where there are none."""
+        return own_answers(self.solutions[name], self.rows[name]) if name in self.solutions else None
 
 
 def _names_of(checks: Checks) -> list[object]:
@@ -144,7 +151,7 @@ def prepare(course: Course, lab: str, executor: Executor, say: Callable[[str], N
     """
     folder = course.source(lab)
     rows = course.notebooks(lab)
-    cells = {name: _instructors(folder / f"{name}.ipynb") for name in rows}
+    cells = {name: instructors_cells(folder / f"{name}.ipynb") for name in rows}
     ours = (folder / "lab.toml").exists()
     limits = Lab.read(folder).limits if ours else course.limits
     given = course.given_files(lab)
@@ -158,6 +165,7 @@ def prepare(course: Course, lab: str, executor: Executor, say: Callable[[str], N
         others=cells_of_others(course, lab),
         foreign=not ours,
         texts=handed_out(course, lab, rows),
+        solutions={name: folder / f"{name}.ipynb" for name in rows},
         prose={
             name: frozenset(cell.source for cell in [*own, *rows[name]] if cell.cell_type == "markdown")
             for name, own in cells.items()
@@ -227,7 +235,10 @@ def _run(setup: Setup, result: Attempt, name: str) -> _Scored:
 
     def run(checks: Checks, *, alone: bool = False, limits: Limits = setup.limits) -> _Scored:
         book = copy.deepcopy(repaired.notebook)
-        found = setup.executor.run(book, limits=limits, files=files, explore=skipped, checks=checks, alone=alone)
+        own = partial(setup.solution, name)
+        found = setup.executor.run(
+            book, limits=limits, files=files, explore=skipped, checks=checks, alone=alone, solution=own
+        )
         return found, score_notebook(name, found, rows)
 
     execution, scores = run(setup.modes.checks[name])
@@ -284,13 +295,3 @@ def _blank(name: str, rows: Sequence[CellSpec], reason: str) -> _Scored:
 def _not_run(name: str, notebook: nbformat.NotebookNode, rows: Sequence[CellSpec]) -> _Scored:
     execution = Execution(notebook, complete=False)
     return execution, score_notebook(name, execution, rows)
-
-
-def _instructors(path: Path) -> list[nbformat.NotebookNode]:
-    """Return the cells of the instructor's notebook; none if it is not there."""
-    if not path.exists():
-        return []
-    try:
-        return list(read_notebook(path).cells)
-    except Exception as error:  # nbformat's readers fail in many ways
-        raise CourseError(f"{path}: not a notebook ({explain(error)})", hint="release the lab again") from error

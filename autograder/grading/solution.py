@@ -11,7 +11,7 @@ from pathlib import Path
 import nbformat
 
 from autograder.course import Course
-from autograder.errors import SubmissionError, counted, in_one_line
+from autograder.errors import CourseError, SubmissionError, counted, in_one_line
 from autograder.execution import Checks, Executor, preloads
 from autograder.execution.canary import FORGED
 from autograder.execution.results import Report
@@ -20,11 +20,12 @@ from autograder.grading.checks import checks_of
 from autograder.grading.scoring import score_notebook
 from autograder.markers import BEGIN_HIDDEN, EXPLORE
 from autograder.model import CellScore, CellSpec, Lab, Limits
+from autograder.notebook import read_notebook, to_explore
 from autograder.records.fingerprint import fingerprint
 from autograder.sandbox import choose
 from autograder.submission.repair import parse, repair
 
-__all__ = ["Solution", "by_reason", "scores_of", "why_not"]
+__all__ = ["Solution", "by_reason", "instructors_cells", "own_answers", "scores_of", "why_not"]
 
 _MAX_REASON = 200
 
@@ -94,6 +95,29 @@ class Solution:
         reasons = {key: why for key, why in why_not(scores).items() if FORGED not in why}
         where = f"{name}: " if len(self._notebooks) > 1 else ""
         yield from (f"{where}{tests} {why}" for tests, why in by_reason(reasons))
+
+
+def instructors_cells(path: Path) -> list[nbformat.NotebookNode]:
+    """Return the cells of the instructor's notebook; none if it is not there."""
+    if not path.exists():
+        return []
+    try:
+        return list(read_notebook(path).cells)
+    except Exception as error:  # nbformat's readers fail in many ways
+        hint = "release the lab again"
+        raise CourseError(
+            f"{path}: not a notebook ({type(error).__name__}: {in_one_line(error)})", hint=hint
+        ) from error
+
+
+def own_answers(path: Path, rows: Sequence[CellSpec]) -> nbformat.NotebookNode | None:
+    """Return the instructor's notebook, ready to be run, without what is only to explore; None if there is none."""
+    try:
+        notebook = repair(parse(path.read_bytes(), path.name)[0], rows).notebook
+    except (OSError, SubmissionError):
+        return None
+    notebook.cells = [cell for cell in notebook.cells if not to_explore(cell)]
+    return notebook
 
 
 def scores_of(

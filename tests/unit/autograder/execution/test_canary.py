@@ -390,9 +390,11 @@ def _notebook() -> nbformat.NotebookNode:
     return nbformat.v4.new_notebook(cells=cells)
 
 
-def _watch(kernel: Callable[[str], bool]) -> tuple[Execution, list[list[str]]]:
+def _watch(
+    kernel: Callable[[str], bool], solution: nbformat.NotebookNode | None = None
+) -> tuple[Execution, list[list[str]]]:
     """Return what becomes of f and g, which are guarded, and h, which is not; and the sources of each run."""
-    runs = []
+    runs: list[list[str]] = []
 
     def run(notebook: nbformat.NotebookNode) -> Execution:
         runs.append([cell.source for cell in notebook.cells])
@@ -400,7 +402,7 @@ def _watch(kernel: Callable[[str], bool]) -> tuple[Execution, list[list[str]]]:
             cell.outputs = [] if kernel(cell.source) else [ERROR]
         return Execution(notebook, complete=True)
 
-    return watched(run, _notebook(), {"f", "g"}), runs
+    return watched(run, _notebook(), {"f", "g"}, lambda: solution), runs
 
 
 def test_the_false_run_comes_first_or_second_and_the_true_one_counts() -> None:
@@ -421,6 +423,36 @@ def test_a_false_check_that_passes_costs_its_cell_and_no_other() -> None:
     execution, _ = _watch(lambda source: "f()" in source or source.endswith("== 4"))
     assert execution.forged == (f"cell 'f': {FORGED}: the kernel was tampered with",)
     assert [bool(cell.outputs) for cell in execution.notebook.cells] == [True, False, False]
+
+
+def test_nobody_is_accused_where_the_false_check_passes_in_the_instructors_notebook_too() -> None:
+    own = nbformat.v4.new_code_cell("def f(): return 4")
+    solution = nbformat.v4.new_notebook(cells=[own, *_notebook().cells])
+    execution, runs = _watch(lambda source: "g()" not in source or source.endswith("== 4"), solution)
+    assert execution.forged == ()
+    assert [bool(cell.outputs) for cell in execution.notebook.cells] == [False, False, False]
+    assert len(runs) == 3 and runs[2][0] == own.source
+    assert [a == b for a, b in zip(runs[2][1:], [c.source for c in _notebook().cells], strict=True)] == [
+        False,
+        True,
+        True,
+    ]
+
+
+def test_a_false_check_that_fails_in_the_instructors_notebook_accuses() -> None:
+    runs = []
+
+    def run(notebook: nbformat.NotebookNode) -> Execution:
+        runs.append(notebook)
+        honest = notebook.cells[0].source == "honest"
+        for cell in notebook.cells:
+            cell.outputs = [ERROR] if honest and not cell.source.endswith(("== 4", "honest")) else []
+        return Execution(notebook, complete=True)
+
+    solution = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("honest"), *_notebook().cells])
+    execution = watched(run, _notebook(), {"f"}, lambda: solution)
+    assert execution.forged == (f"cell 'f': {FORGED}: the kernel was tampered with",)
+    assert len(runs) == 3
 
 
 def test_what_has_earned_nothing_is_not_watched() -> None:

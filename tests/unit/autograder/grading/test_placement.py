@@ -130,6 +130,22 @@ def test_where_a_false_check_passes_in_the_instructors_kernel_none_is_made(tmp_p
     assert modes.notes == (f"lab: 'c': in the student's kernel, not watched: {FORGED} in the instructor's own",)
 
 
+def test_one_false_check_that_passes_in_the_instructors_kernel_is_no_reason_to_make_none(tmp_path: Path) -> None:
+    draws = []
+
+    def ends(name: str, checks: Checks) -> str:
+        if name in checks.isolated:
+            return "NameError: ip" if name == "c" else ""
+        if name == "c" and name in checks.guarded:
+            draws.append(name)
+            return f"KernelBroken: {FORGED}" if len(draws) < 3 else ""
+        return ""
+
+    modes, _ = _find(_course(tmp_path), ends)
+    assert _where(modes) == ({"a", "b"}, {"c"})
+    assert modes.notes == ("lab: 'c': in the student's kernel, watched; apart from it: NameError: ip",)
+
+
 def test_a_cell_magic_is_not_watched_either(tmp_path: Path) -> None:
     course = _course(tmp_path, {"a": "%%capture\nassert f()"})
     modes, _ = _find(course, lambda name, checks: "SyntaxError" if name in checks.isolated else "")
