@@ -12,7 +12,8 @@ import nbformat
 import pytest
 
 from autograder.course import Course, open_course
-from autograder.execution import Checks, Executor
+from autograder.execution import Checks, Executor, canary
+from autograder.execution.falsify import Falsified
 from autograder.grading.lab_grading import Grading
 from autograder.grading.outcome import Outcome
 from autograder.grading.placement import Modes, find_modes, modules
@@ -112,6 +113,17 @@ def test_the_instructors_notebook_is_tried_once(
     known = _modes(open_course(course), executor)
     assert {name: set(checks.guarded) for name, checks in known.checks.items()} == KERNEL_ONLY
     assert (kept.read_bytes(), kept.stat().st_mtime_ns) == before
+
+
+def test_nobody_is_accused_for_a_false_check_that_is_true_of_the_instructors_answers(
+    course: Path, executor: Executor, outcomes: dict[str, Outcome], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert outcomes
+    hand_in(course, "late", ANSWERS)
+    monkeypatch.setattr(canary, "falsified", lambda source, *_: Falsified(source, "error"))
+    grading = Grading(open_course(course), LAB, executor)
+    (outcome,) = grading.run(grading.students(("late",)), workers=1)
+    assert (outcome.result.status, outcome.result.score) == (Status.GRADED, MAX), outcome.result.messages
 
 
 def test_a_wrong_solution_of_the_instructor_is_reported_once_for_all_its_tests(template: Path, tmp_path: Path) -> None:
