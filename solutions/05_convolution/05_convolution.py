@@ -202,6 +202,7 @@ with check.hidden_case(
         ((2, 1, 4, 4), (2, 1, 1, 1), 1, 1),
         ((2, 2, 1, 6), (1, 2, 3, 2), 2, 1),
         ((1, 1, 8, 8), (1, 1, 3, 3), 5, 0),
+        ((1, 2, 6, 7), (2, 2, 2, 2), 3, 1),
     ):
         x, weights = rng.normal(size=size), rng.normal(size=kernel)
         want = theirs(x, weights, stride, padding)
@@ -213,8 +214,10 @@ with check.hidden_case(
 ):
     x = rng.integers(-8, 8, (2, 3, 5, 6)).astype(np.float32)
     weights = rng.integers(-8, 8, (4, 3, 2, 2)).astype(np.float32)
-    got = conv_direct(x, weights)
-    check.close(got, theirs(x, weights), rtol=0, dtype="float32", name="y")
+    for p in (0, 1):
+        got = conv_direct(x, weights, 1, p)
+        want = theirs(x, weights, 1, p)
+        check.close(got, want, rtol=0, dtype="float32", name=f"y, padding {p}")
     x = 1 + 1e-12 * rng.normal(size=(1, 2, 4, 4))
     weights = np.array([[[[1.0]], [[-1.0]]]])
     want = x[:, :1] - x[:, 1:]
@@ -364,6 +367,7 @@ with check.hidden_case(
         ((3, 2, 1, 1), (1, 1), 1, 0),
         ((1, 2, 7, 7), (7, 7), 1, 0),
         ((2, 1, 8, 6), (3, 2), 5, 0),
+        ((1, 2, 6, 7), (2, 2), 3, 1),
     ):
         x = rng.normal(size=shape)
         unfold = torch.nn.Unfold(size, padding=padding, stride=stride)
@@ -378,6 +382,7 @@ with check.hidden_case(
         ((2, 3, 6, 9), (4, 3, 3, 2), 1, 0),
         ((3, 2, 5, 8), (2, 2, 2, 3), 2, 1),
         ((1, 1, 3, 3), (1, 1, 1, 3), 3, 2),
+        ((1, 2, 6, 7), (2, 2, 2, 2), 3, 1),
     ):
         x, weights = rng.normal(size=shape), rng.normal(size=kernel)
         want = theirs(x, weights, stride, padding)
@@ -389,12 +394,13 @@ with check.hidden_case(
 ):
     x = rng.integers(-9, 9, (2, 2, 4, 3)).astype(np.float32)
     weights = rng.integers(-9, 9, (2, 2, 2, 2)).astype(np.float32)
-    want = torch.nn.Unfold((2, 2))(torch.from_numpy(x)).numpy()
-    got = im2col(x, (2, 2))
-    check.close(got, want, rtol=0, dtype="float32", name="columns")
-    want = theirs(x, weights)
-    got = conv_im2col(x, weights)
-    check.close(got, want, rtol=0, dtype="float32", name="y")
+    for p in (0, 1):
+        want = torch.nn.Unfold((2, 2), padding=p)(torch.from_numpy(x)).numpy()
+        got, title = im2col(x, (2, 2), 1, p), f"columns, padding {p}"
+        check.close(got, want, rtol=0, dtype="float32", name=title)
+        want = theirs(x, weights, 1, p)
+        got = conv_im2col(x, weights, 1, p)
+        check.close(got, want, rtol=0, dtype="float32", name=f"y, padding {p}")
 with check.hidden_case(
     "no image; arguments and an earlier result stay",
     hint="a batch of 0 has no numbers, but a shape",
@@ -533,11 +539,12 @@ with check.hidden_case(
     "float32 stays float32",
     hint="the dtype is that of the columns",
 ):
-    u = rng.integers(-9, 9, (2, 4, 6)).astype(np.float32)
-    fold = torch.nn.Fold((3, 4), (2, 2))
-    want = fold(torch.from_numpy(u)).numpy()
-    got = col2im(u, (2, 1, 3, 4), (2, 2))
-    check.close(got, want, rtol=0, dtype="float32", name="x")
+    for p, places in ((0, 6), (1, 20)):
+        u = rng.integers(-9, 9, (2, 4, places)).astype(np.float32)
+        fold = torch.nn.Fold((3, 4), (2, 2), padding=p)
+        want = fold(torch.from_numpy(u)).numpy()
+        got = col2im(u, (2, 1, 3, 4), (2, 2), 1, p)
+        check.close(got, want, rtol=0, dtype="float32", name=f"x, padding {p}")
 with check.hidden_case(
     "no image; columns and an earlier result stay",
     hint="add into zeros that belong to this call",
