@@ -101,7 +101,7 @@ def _run(
             result |= {"bundle": _bundle(value)}
         except BaseException as error:
             result["error"] = _reported(error)
-    left.note(leaves, space)
+    left.note(leaves, space, names)
     result["late"] = end.came()
     written = tests.changes_heard.crossed.written()
     peer.deadline = time.monotonic() + 1
@@ -143,8 +143,9 @@ class _Names(dict[str, Any]):
         """Give the test what the locked cells and the tests above give it; return what there is to report of that."""
 
         def make() -> Mapping[str, Any]:
-            left = {*self._left.values, *self._left.unbound}
-            return trusted_names(**given, test=source, beneath=self.below(), left=left) if given else {}
+            left, unbound = self._left.values, self._left.unbound
+            below = self.below()
+            return trusted_names(**given, test=source, beneath=below, left=left, unbound=unbound) if given else {}
 
         made = make()
         self.update(made)

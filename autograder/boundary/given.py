@@ -56,24 +56,28 @@ def trusted_names(
     beneath: Mapping[str, Any] | None = None,
     *,
     wide: bool = False,
-    left: Collection[str] = (),
+    left: Mapping[str, Any] | None = None,
+    unbound: Collection[str] = (),
 ) -> Mapping[str, Any]:
     """Return the names of locked cells that a test uses and that are the grader's, with their values, made now.
 
     cells: the locked cells above the test, and what others import. theirs: names that the student's cells bind in the
     instructor's notebook. withheld: names that are to be the student's process's for this test. beneath: the built-in
-    names, below which functions find the student's. wide: see needed.needed. left: names with what a test above has
-    computed from the student's answers, which is not computed anew.
+    names, below which functions find the student's. wide: see needed.needed. left: what tests above have computed,
+    by name: functions find it as it is. unbound: the names of what they would have computed, and did not.
     A statement is the grader's if all that it needs is; classes only where asked for, because their instances go to the
     student's code, which knows its own. Raises what the statements raise.
     """
     foreign, asked = frozenset({*theirs, *withheld}), frozenset(theirs) - set(withheld)
-    ours = _ours(tuple(cells), foreign, level, expand=True, asked=asked, left=frozenset(left))
+    ours = _ours(tuple(cells), foreign, level, expand=True, asked=asked, left=frozenset({*(left or ()), *unbound}))
     looked_up = names_needed(test) - foreign
     wanted = looked_up & {name for statement in ours for name in statement.binds}
     space: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins if beneath is None else beneath}
     for statement in needed(ours, wanted, wide=wide) if wanted else ():
         exec(_compiled(statement), space)
+    space.update(left or {})
+    for name in unbound:
+        space.pop(name, None)
     missing = looked_up - wanted - _BUILT_IN if level >= DATA else frozenset()
     return {**{name: space[name] for name in wanted if name in space}, **_unseen(tuple(cells), foreign, level, missing)}
 

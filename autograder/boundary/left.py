@@ -39,9 +39,13 @@ class Left:
         self.holds = False
         """Whether something of it is no plain value: it may stand for an object of the student's, or hold one."""
 
-    def note(self, shown: str, space: Mapping[str, Any]) -> None:
-        """Keep what a test has bound. shown: what given.left_by_test returns of it, as it stands in given cells."""
-        self._by[shown] = {name: space.get(name, _Unbound) for name in _data(shown)}
+    def note(self, shown: str, space: Mapping[str, Any], given: Mapping[str, Any] | None = None) -> None:
+        """Keep what a test has bound, or filled. given: what it found by name, of which nothing is asked.
+
+        shown: what given.left_by_test returns of it, as it stands in the cells above a later one.
+        """
+        found = dict(given or {}) | dict(space)
+        self._by[shown] = {name: found.get(name, _Unbound) for name in _data(shown)}
         self.holds = self.holds or not all(is_plain(v) for v in self._by[shown].values() if v is not _Unbound)
 
     def bound(self, shown: str) -> list[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from autograder.boundary.parsing import MAGIC, syntax_tree
-from autograder.boundary.scopes import declared, looked_up, written_to
+from autograder.boundary.scopes import declared, filled, looked_up, run_at_once, written_to
 
 __all__ = [
     "STAR",
@@ -21,7 +21,6 @@ __all__ = [
     "global_names",
     "names_in",
     "only_imports",
-    "run_at_once",
     "say_names",
     "statements",
 ]
@@ -120,14 +119,6 @@ class Statement:
         return not isinstance(self.node, _BINDING_ALONE) or (isinstance(self.node, ast.Assign) and not self.binds)
 
 
-def run_at_once(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield what is run with a statement; what functions in it do is run later, if at all."""
-    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-        yield node
-        for child in ast.iter_child_nodes(node):
-            yield from run_at_once(child)
-
-
 def _may_act(node: ast.AST) -> bool:
     if not isinstance(node, ast.Call):
         return False
@@ -143,9 +134,11 @@ def statements(source: str) -> list[ast.stmt]:
     lines = source.split("\n")
     if lines[0].startswith("%%"):
         lines = ["pass"] if not lines[0].startswith(("%%time", "%%capture")) else ["pass", *lines[1:]]
+    masked = "\n".join(_masked(lines))
     try:
-        return syntax_tree("\n".join(_masked(lines))).body
-    except (SyntaxError, ValueError, RecursionError):
+        symtable.symtable(masked, "<cell>", "exec")  # some errors are found only here: `y = 1; global y` in a function
+        return syntax_tree(masked).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
 
 
@@ -190,7 +183,9 @@ def _following(found: Sequence[Statement]) -> Iterator[Statement]:
     """Yield the statements with what the functions and classes among them do where they are used.
 
     One that is not a definition binds what these bind among the globals: `load()`, where `load` says `global LOADED`.
+    And it binds what it fills: `for x in ROWS: found.append(f(x))`.
     """
+    known = {name for s in found if s.defines or only_imports(s.node) for name in s.binds}
     defined: dict[str, list[Statement]] = {}
     for one in found:
         for name in one.binds if one.defines else ():
@@ -201,7 +196,8 @@ def _following(found: Sequence[Statement]) -> Iterator[Statement]:
             touched |= more
             more = frozenset(name for used in more for part in defined.get(used, ()) for name in part.uses)
         called = [part.declares for used in touched for part in defined.get(used, ())] if not one.defines else []
-        yield replace(one, touches=touched, binds=one.binds.union(*called))
+        more = filled(one.node) - known
+        yield replace(one, touches=touched, binds=one.binds.union(more, *called), uses=one.uses | more)
 
 
 def _parts(node: ast.stmt) -> list[ast.stmt]:
@@ -216,13 +212,23 @@ def _parts(node: ast.stmt) -> list[ast.stmt]:
 def _statement(node: ast.stmt, *, expand: bool) -> Statement:
     if isinstance(node, ast.ImportFrom) and node.names[0].name == STAR:
         return Statement(node, _star_names(node) if expand else frozenset([STAR]), frozenset())
-    source = ast.unparse(node)
-    table = symtable.symtable(source, "<cell>", "exec")
+    try:
+        source = ast.unparse(node)
+        table = symtable.symtable(source, "<cell>", "exec")
+        changed = frozenset(written_to(syntax_tree(source), table))
+    except (RecursionError, MemoryError):
+        return _by_names(node)
     bound = {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported()}
-    changed = frozenset(written_to(syntax_tree(source), table))
     uses = frozenset({*looked_up(table), *changed, *(_added_to(node) & bound)})
     unseen = not isinstance(node, _DEFINING) and bool(uses & _BINDING_UNSEEN)
     return Statement(node, frozenset(bound | changed), uses, unseen, frozenset(declared(table)))
+
+
+def _by_names(node: ast.stmt) -> Statement:
+    """Return a statement too deep to be looked at scope by scope: whatever is a name in it may be a global one."""
+    names = [part for part in ast.walk(node) if isinstance(part, ast.Name)]
+    stored = frozenset(part.id for part in names if not isinstance(part.ctx, ast.Load))
+    return Statement(node, stored, frozenset(part.id for part in names))
 
 
 def _star_names(node: ast.ImportFrom) -> frozenset[str]:

@@ -6,7 +6,14 @@ import ast
 import symtable
 from collections.abc import Iterator
 
-__all__ = ["declared", "looked_up", "written_to"]
+__all__ = ["declared", "filled", "looked_up", "run_at_once", "written_to"]
+
+_FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_FILLING = {
+    "copyto", "fill_diagonal", "heapify", "heappop", "heappush", "insort", "insort_left", "insort_right", "place",
+    "put", "setattr", "shuffle",
+}  # fmt: skip
+"""Functions of libraries that change their first argument."""
 
 
 def looked_up(table: symtable.SymbolTable) -> Iterator[str]:
@@ -53,3 +60,27 @@ def _is_global(name: str, table: symtable.SymbolTable) -> bool:
         return table.get_type() == "module" or table.lookup(name).is_global()
     except KeyError:
         return True
+
+
+def run_at_once(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what is run with a statement; what functions in it do is run later, if at all."""
+    left = [node]
+    while left:
+        if not isinstance(part := left.pop(), _FUNCTIONS):
+            yield part
+            left += ast.iter_child_nodes(part)
+
+
+def filled(node: ast.stmt) -> frozenset[str]:
+    """Return the names that this statement calls something on for what that does: `rows.append(3)`, `shuffle(rows)`."""
+    calls = [p.value for p in run_at_once(node) if isinstance(p, ast.Expr) and isinstance(p.value, ast.Call)]
+    owners = [call.func.value for call in calls if isinstance(call.func, ast.Attribute)]
+    named = [(call, getattr(call.func, "attr", getattr(call.func, "id", ""))) for call in calls]
+    owners += [call.args[0] for call, name in named if name in _FILLING and call.args]
+    return frozenset(root.id for root in map(_root, owners) if isinstance(root, ast.Name))
+
+
+def _root(node: ast.expr) -> ast.expr:
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node

@@ -8,7 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
-from autograder.boundary.locked import Statement, run_at_once
+from autograder.boundary.locked import Statement
+from autograder.boundary.scopes import run_at_once
 
 __all__ = ["verdicts"]
 

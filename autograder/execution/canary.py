@@ -50,11 +50,12 @@ def watched(
     notebook: nbformat.NotebookNode,
     guarded: Collection[str],
     solution: Callable[[], nbformat.NotebookNode | None] = lambda: None,
+    run_solution: Run | None = None,
 ) -> Execution:
     """Return the notebook, executed; its guarded tests, by their grade_ids, earn nothing where a false one passes.
 
     solution: gives the instructor's notebook, if there is one. What passes there, too, was no false check: then nobody
-    is accused.
+    is accused. run_solution: runs it with nothing of the student's beside it.
     """
     twin, canaries = _twin(notebook, guarded)
     if not canaries:
@@ -73,9 +74,9 @@ def watched(
         for (number, found), (own, false) in zip(canaries.items(), ran, strict=True)
         if _earning(execution.notebook.cells[number]) and found.betrayed(own, false)
     ]
-    if forged and (right := solution()):
+    if forged and run_solution and (right := solution()):
         said = {_name(notebook.cells[number]): canaries[number] for number in forged}
-        true = _true_of(run, right, said)
+        true = _true_of(run_solution, right, said)
         forged = [number for number in forged if _name(notebook.cells[number]) not in true]
     accused = []
     for number in forged:

@@ -95,24 +95,28 @@ class Executor(AbstractContextManager["Executor"]):
         checks: Checks | None = None,
         alone: bool = False,
         solution: Callable[[], nbformat.NotebookNode | None] = lambda: None,
+        beside: Mapping[str, Path] | None = None,
     ) -> Execution:
         """Return the notebook with outputs; `files` are copied beside it, cells with an id in `explore` are not run.
 
         Cells that `checks` does not name run in the kernel, as they are. alone: while no other notebook of this process
-        runs, which could hear of it, if only by how fast the machine is. solution: see canary.watched. Raises
-        SandboxError if a process cannot be started: then nothing was run.
+        runs, which could hear of it, if only by how fast the machine is. solution: see canary.watched; it runs with
+        the files in `beside` only. Raises SandboxError if a process cannot be started: then nothing was run.
         """
         self.warm()
         checks = checks or Checks()
         turn = _TURNS.alone() if alone else _TURNS.beside()
         with turn, _laid_out(files) as folder, _laid_out(checks.files) as given:
 
-            def run(content: nbformat.NotebookNode) -> Execution:
-                return asyncio.run(
-                    self._execute(storable(content), (folder, given), limits, frozenset(explore), checks)
-                )
+            def run(content: nbformat.NotebookNode, place: Path = folder) -> Execution:
+                ids = frozenset(explore)
+                return asyncio.run(self._execute(storable(content), (place, given), limits, ids, checks))
 
-            execution = watched(run, notebook, checks.guarded, solution)
+            def run_own(content: nbformat.NotebookNode) -> Execution:
+                with _laid_out(beside or {}) as place:
+                    return run(content, place)
+
+            execution = watched(run, notebook, checks.guarded, solution, run_own)
         return replace(execution, notebook=storable(execution.notebook))
 
     def __exit__(self, *_error: object) -> None:

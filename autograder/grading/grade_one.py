@@ -231,14 +231,13 @@ def _run(setup: Setup, result: Attempt, name: str) -> _Scored:
         if cell.cell_type == "code" and cell.id not in own:
             # Of a cell that is run, what it puts out now is what counts; of one that is not, nobody knows what it was.
             cell.outputs = [nbformat.v4.new_output("stream", text=_NOT_RUN)] if cell.id in skipped else []
-    files = {**handin.files, **setup.given}
+    solution = partial(setup.solution, name)
+    files, beside = {**handin.files, **setup.given}, setup.given
+    execute = partial(setup.executor.run, files=files, explore=skipped, solution=solution, beside=beside)
 
     def run(checks: Checks, *, alone: bool = False, limits: Limits = setup.limits) -> _Scored:
         book = copy.deepcopy(repaired.notebook)
-        own = partial(setup.solution, name)
-        found = setup.executor.run(
-            book, limits=limits, files=files, explore=skipped, checks=checks, alone=alone, solution=own
-        )
+        found = execute(book, limits=limits, checks=checks, alone=alone)
         return found, score_notebook(name, found, rows)
 
     execution, scores = run(setup.modes.checks[name])

@@ -73,7 +73,7 @@ def test_what_may_change_what_others_bind_acts(source: str) -> None:
 def test_a_call_touches_what_its_functions_use_and_binds_what_they_declare_global() -> None:
     calls = [s for s in all_statements((FILLED,)) if s.acts and not s.defines]
     assert [sorted(s.touches & {"CASES", "ROWS", "KNOWN"}) for s in calls] == [["CASES"], [], ["ROWS"], ["CASES"]]
-    assert [sorted(s.binds) for s in calls] == [[], ["LOADED"], [], []]
+    assert [sorted(s.binds) for s in calls] == [[], ["LOADED"], [], ["CASES"]]
 
 
 @pytest.mark.parametrize(
@@ -86,6 +86,37 @@ def test_data_that_a_call_fills_is_made_with_that_call(name: str, value: object)
 def test_registered_functions_and_classes_are_there() -> None:
     known = trusted_names([FILLED], (), 4, "KNOWN")["KNOWN"]
     assert set(known) == {"eleven", "Derived"} and known["eleven"]() == 11
+
+
+@pytest.mark.parametrize(
+    ("source", "binds"),
+    [
+        ("for x in xs:\n    rows.append(x)", "rows x"),
+        ("if a:\n    table[3].items.clear()", "table"),
+        ("import heapq\nheapq.heappush(queue, 1)", "queue"),
+        ("from random import shuffle\nshuffle(rows)", "rows"),
+        ("import numpy as np\nnp.random.seed(0)", ""),
+        ("def f(): pass\nf.cache_clear()", ""),
+        ("lambda: rows.append(1)", ""),
+        ("n = rows.pop()", "n"),
+    ],
+)
+def test_a_statement_binds_what_it_fills(source: str, binds: str) -> None:
+    assert all_statements((source,))[-1].binds == frozenset(binds.split())
+
+
+@pytest.mark.parametrize(
+    "late", ["def f():\n    y = 1\n    global y", "nonlocal x", "def f(a, a): pass", "x = " + "-" * 3000 + "1"]
+)
+def test_a_cell_that_python_refuses_late_binds_nothing(late: str) -> None:
+    assert all_statements((late, "x = 1"))[-1].binds == {"x"}
+    assert len(all_statements((late,))) == 0
+
+
+@pytest.mark.parametrize("deep", ["x = " + "+".join("y" * 1500), "x = y" + ".b()" * 400])
+def test_a_statement_too_deep_to_be_written_again_binds_its_names(deep: str) -> None:
+    (found,) = all_statements((deep,))
+    assert found.binds == {"x"} and "y" in found.uses
 
 
 def test_functions_that_use_each_other_end() -> None:

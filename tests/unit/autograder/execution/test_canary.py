@@ -402,7 +402,7 @@ def _watch(
             cell.outputs = [] if kernel(cell.source) else [ERROR]
         return Execution(notebook, complete=True)
 
-    return watched(run, _notebook(), {"f", "g"}, lambda: solution), runs
+    return watched(run, _notebook(), {"f", "g"}, lambda: solution, run), runs
 
 
 def test_the_false_run_comes_first_or_second_and_the_true_one_counts() -> None:
@@ -450,7 +450,7 @@ def test_a_false_check_that_fails_in_the_instructors_notebook_accuses() -> None:
         return Execution(notebook, complete=True)
 
     solution = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("honest"), *_notebook().cells])
-    execution = watched(run, _notebook(), {"f"}, lambda: solution)
+    execution = watched(run, _notebook(), {"f"}, lambda: solution, run)
     assert execution.forged == (f"cell 'f': {FORGED}: the kernel was tampered with",)
     assert len(runs) == 3
 

@@ -46,6 +46,33 @@ def test_a_test_that_uses_what_hidden_lines_may_have_filled_is_beside_them() -> 
     assert beside_hidden(rows) == {"reads", "derived", "further", "prints"}
 
 
+def _locked(name: str, source: str) -> CellSpec:
+    return CellSpec(name, "code", source, "", True, False, False, False, 0.0)
+
+
+def test_what_a_test_reads_through_functions_counts_as_what_it_reads() -> None:
+    helper = "expected = [1]\ndef check_it(n): assert f(n) in expected, expected\ncheck_it(0)\n"
+    rows = [
+        _locked("given", "TABLE = {1: 1}\nOTHER = {2: 4}\ndef show(): print(TABLE)\ndef put(k, v): TABLE[k] = v"),
+        _row("fills", helper + HIDDEN.format("expected += [144]\nput(12, 144)\nassert f(2) == OTHER[2]")),
+        _row("through", "check_it(12)"),
+        _row("shows", "show()"),
+        _row("plain", "assert f(2) == OTHER[2]"),
+    ]
+    assert beside_hidden(rows) == {"through", "shows"}
+
+
+def test_a_case_that_a_function_of_a_function_begins_is_not_told() -> None:
+    one = "def one(n, want):\n    with check.case('powers'):\n        check.equal(f(n), want)\n"
+    several = "def several(pairs):\n    for n, want in pairs:\n        one(n, want)\nseveral([(1, 1)])\n"
+    begun = "with check.case('powers'):\n            check.equal(f(n), want)\n"
+    method = f"class S:\n    def one(self, n, want):\n        {begun}"
+    suite = f"{method}s = S()\n"
+    for source in (one + several + HIDDEN.format("several([(12, 144)])"), suite + HIDDEN.format("s.one(12, 144)")):
+        (case,) = without_hidden_values([_case("powers")], source, whole=False)
+        assert case["hidden"], source
+
+
 def _case(title: str, *, hidden: bool = False) -> dict[str, object]:
     return {"title": title, "hidden": hidden, "passed": False, "message": "expected 144, got 0"}
 

@@ -550,9 +550,12 @@ def test_a_damaged_copy_of_the_released_notebook_is_repaired(handed: Handed, dat
     [
         ("setup f t1 own t2", "setup f t1 own t2", []),
         ("setup f t2 t1 own", "setup f t1 t2 own", ["t2"]),
-        ("t2 t1 setup f", "setup t1 t2 f", ["t1", "t2"]),
+        ("t2 t1 setup f", "setup f t1 t2", ["t1", "t2"]),
         ("f own setup t1 t2", "f own setup t1 t2", []),
         ("t2 own f t1", "setup own f t1 t2", ["t2"]),
+        ("setup f own t2 t1", "setup f own t1 t2", ["t2"]),
+        ("f setup own t2", "f setup own t1 t2", ["t1"]),
+        ("f t1 t2 own setup", "f setup t1 t2 own", ["setup"]),
     ],
 )
 def test_a_test_stands_below_those_that_it_follows(handed: str, expected: str, moved: list[str]) -> None:
@@ -569,4 +572,4 @@ def test_a_test_stands_below_those_that_it_follows(handed: str, expected: str, m
         cell.metadata.update(specs[cell.id].metadata() if cell.id in specs else {})
     found = repair(nbformat.v4.new_notebook(cells=cells), rows)
     assert [cell.id for cell in found.notebook.cells] == expected.split()
-    assert [note.split("'")[1] for note in found.notes if "below it" in note] == moved
+    assert [note.split("'")[1] for note in found.notes if "its place among" in note] == moved
