@@ -19,12 +19,14 @@ from autograder.boundary.audit import Sentry
 from autograder.boundary.drift import drifted
 from autograder.boundary.everywhere import everywhere
 from autograder.boundary.frames import Connection, TimeLimit
-from autograder.boundary.given import trusted_names
+from autograder.boundary.given import DATA, names_made, trusted_names
 from autograder.boundary.handles import module_name
 from autograder.boundary.left import Left
+from autograder.boundary.locked import all_statements
 from autograder.boundary.peer import Peer
 from autograder.boundary.proxy import Judge, Proxy, compares
 from autograder.boundary.trusted import Trusted
+from autograder.boundary.verdicts import verdicts
 from labkit import check
 
 __all__ = ["run_cells"]
@@ -148,6 +150,7 @@ class _Names(dict[str, Any]):
             return trusted_names(**given, test=source, beneath=below, left=left, unbound=unbound) if given else {}
 
         made = make()
+        self._left.keep(given.get("cells", ()), {name: made[name] for name in _judged(given) & made.keys()})
         self.update(made)
         self.update(self._left.values)  # what came of a test above, and not what its text alone would give
         if not look:
@@ -168,6 +171,13 @@ class _Names(dict[str, Any]):
         if type(found) is Proxy and self._theirs is not None and name not in self._theirs and compares(name):
             return Judge(found, name)  # imported in a way that the grader does not know: the student's may be another
         return _own_module(name, module_name(found)) or found
+
+
+def _judged(given: Mapping[str, Any]) -> frozenset[str]:
+    """Return the names of data that trusted_names, with these arguments, makes by asking the student's process."""
+    cells, theirs = tuple(given.get("cells", ())), {*given.get("theirs", ()), *given.get("withheld", ())}
+    found = verdicts(all_statements(cells, True), names_made(cells, theirs, DATA))
+    return frozenset(name for statement in found for name in statement.binds)
 
 
 def _own_module(name: str, module: str) -> Any:

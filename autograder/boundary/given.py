@@ -287,7 +287,8 @@ def _asking(
     own = {s.node for s in ours}
     data = [s for s in everything if s.node not in own and s.gives_data and not s.is_function]
     asked = asked | {name for s in data for name in s.binds}
-    judging = [s.node for s in verdicts(everything) if not s.binds & left]
+    names = {name for s in ours for name in s.binds}
+    judging = [s.node for s in verdicts(everything, names) if not s.binds & left]
     found = [s for s in everything if (s.is_function or s.node in judging) and s.node not in own]
     while True:
         lost = {name for s in everything if s.node not in own and s not in found for name in s.binds} | foreign

@@ -34,6 +34,7 @@ class Left:
 
     def __init__(self) -> None:
         self._by: dict[str, dict[str, Any]] = {}
+        self._computed: dict[str, dict[str, Any]] = {}
         self.values: dict[str, Any] = {}
         self.unbound: frozenset[str] = frozenset()
         self.holds = False
@@ -48,6 +49,15 @@ class Left:
         self._by[shown] = {name: found.get(name, _Unbound) for name in _data(shown)}
         self.holds = self.holds or not all(is_plain(v) for v in self._by[shown].values() if v is not _Unbound)
 
+    def keep(self, cells: Sequence[str], values: Mapping[str, Any]) -> None:
+        """Keep what was computed from the student's answers in place of these locked cells: each is asked for once."""
+        for cell in cells:
+            names = {name for s in all_statements((cell,)) for name in s.binds} & values.keys()
+            if names and cell not in self._by:
+                own = {n: copy.deepcopy(values[n]) if is_plain(values[n]) else values[n] for n in names}
+                self._computed[cell] = self._computed.get(cell, {}) | own
+                self.holds = self.holds or not all(map(is_plain, own.values()))
+
     def bound(self, shown: str) -> list[str]:
         """Return the names that are kept of this test, or were not bound."""
         return sorted(self._by.get(shown, ()))
@@ -61,6 +71,7 @@ class Left:
             else:
                 for name in (name for s in all_statements((cell,)) for name in s.binds):
                     found.pop(name, None)
+                found |= self._computed.get(cell, {})
         found = {name: value for name, value in found.items() if name not in others}
         self.unbound = frozenset(name for name, value in found.items() if value is _Unbound)
         self.values = {n: copy.deepcopy(v) if is_plain(v) else v for n, v in found.items() if v is not _Unbound}

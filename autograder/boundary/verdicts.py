@@ -6,37 +6,56 @@ Where such a statement runs in the student's process, an object that agrees with
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from autograder.boundary.locked import Statement
 from autograder.boundary.scopes import run_at_once
 
 __all__ = ["verdicts"]
 
-_COMPARING = ("close", "equal")
-"""What names of functions that compare have in them: allclose, isclose, array_equal, assert_equal."""
+_SAME = ("close", "equal")
+_COMPARING = (*_SAME, "accuracy", "distance", "error", "loss", "score")
+"""What names of functions that compare have in them: allclose, array_equal, mse_loss, accuracy_score."""
+_REDUCING = {
+    "abs", "all", "any", "average", "bool", "float", "int", "len", "max", "mean", "median", "min", "norm", "prod",
+    "round", "set", "sorted", "std", "sum", "var",
+}  # fmt: skip
+"""Functions with which a verdict is made of differences."""
 _ASSIGNING = ast.Assign | ast.AnnAssign | ast.AugAssign
 _COUNTING = ast.For | ast.If
+_OPERATORS = ast.Compare | ast.BinOp | ast.BoolOp | ast.UnaryOp
 
 
-def verdicts(found: Sequence[Statement]) -> list[Statement]:
-    """Return the statements that compare, themselves or in functions of these, with all that binds or uses the outcome.
+def verdicts(found: Sequence[Statement], ours: Collection[str] = ()) -> list[Statement]:
+    """Return the statements that compare or reckon with what is computed, and all that binds or uses the outcome.
 
-    A loop or a condition compares if it asks whether two values are the same: one that trains asks which is less.
+    ours: names that are the grader's in any case; what gives only these a meaning does not count.
+
+    An assignment does so itself or in functions of these that it reaches. A loop or a condition does if it asks whether
+    values are the same, or counts by a comparison: one that trains does neither.
     """
     functions = {s.name: s for s in found if s.is_function}
     comparing = {name for name, s in functions.items() if _compares(ast.walk(s.node))}
     data = [s for s in found if s.gives_data and s.binds and isinstance(s.node, _ASSIGNING | _COUNTING)]
-    names = {name for s in data if (s.touches & comparing) or _is_compared(s.node) for name in s.binds}
+    data = [s for s in data if not s.binds <= set(ours)]
+    names = {name for s in data if (s.touches & comparing) or _reckons(s.node) for name in s.binds}
     while more := {name for s in data if s.binds & names or s.uses & names for name in s.binds} - names:
         names |= more
     return [s for s in data if s.binds & names]
 
 
-def _is_compared(node: ast.stmt) -> bool:
+def _reckons(node: ast.stmt) -> bool:
     if isinstance(node, _COUNTING):
-        return _compares(ast.walk(node), alike=True)
-    return any(isinstance(part, ast.Compare) or _is_call(part) for part in run_at_once(node))
+        counts = any(map(_counts, ast.walk(node)))
+        return _compares(ast.walk(node), alike=not counts)
+    return any(isinstance(part, _OPERATORS) or _is_call(part) for part in run_at_once(node))
+
+
+def _counts(node: ast.AST) -> bool:
+    """Whether this is `right += 1` or `fine = False`."""
+    if isinstance(node, ast.AugAssign):
+        return isinstance(node.value, ast.Constant | ast.Compare)
+    return isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, bool)
 
 
 def _compares(nodes: Iterable[ast.AST], *, alike: bool = False) -> bool:
@@ -45,7 +64,7 @@ def _compares(nodes: Iterable[ast.AST], *, alike: bool = False) -> bool:
     alike: count only whether values are the same. A name beside a constant is a counter: `if step % 10 == 0`.
     """
     for node in nodes:
-        if _is_call(node):
+        if _is_call(node, _SAME):
             return True
         if isinstance(node, ast.Compare) and all(isinstance(o, ast.Eq | ast.NotEq) or not alike for o in node.ops):
             sides = [node.left, *node.comparators]
@@ -55,8 +74,8 @@ def _compares(nodes: Iterable[ast.AST], *, alike: bool = False) -> bool:
     return False
 
 
-def _is_call(node: ast.AST) -> bool:
+def _is_call(node: ast.AST, words: Sequence[str] = _COMPARING) -> bool:
     if not isinstance(node, ast.Call):
         return False
     name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-    return any(part in name for part in _COMPARING)
+    return any(part in name for part in words) or (words is _COMPARING and name in _REDUCING)

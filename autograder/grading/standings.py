@@ -139,7 +139,7 @@ def _judging(cells: Sequence[str], theirs: Collection[str], test: str) -> frozen
     """Return what is no function, and compares: data, or where a test calls it, `partial(same, table)`, a method."""
     found = set[str]()
     everything = all_statements(tuple(cells))
-    made_so = {name for statement in verdicts(everything) for name in statement.binds}
+    made_so = {name for statement in verdicts(everything, names_made(cells, theirs, DATA)) for name in statement.binds}
     for statement in everything:
         value = getattr(statement.node, "value", None)
         made = isinstance(value, ast.Call) and not _root(value.func) & set(theirs)
@@ -210,7 +210,8 @@ def _used_of(cells: Sequence[str], theirs: Collection[str], test: str) -> _Used:
     needed = names_needed(test) - set(theirs)
     imported = bound([s for s in found if only_imports(s.node)]) & (needed | {STAR})
     # A function finds data where it runs, or asks for it in the student's process: it is made again there.
-    there = reached(cells, needed & all_functions) & all_data - ours
+    asking = all_functions | bound(verdicts(found, names_made(cells, theirs, DATA)))
+    there = reached(cells, needed & asking) & all_data - ours
     there |= reached(cells, (needed & all_functions) - ours) & all_data
     needed |= there
     easy, hard = (needed & ours) - imported - there, (needed & bound(found)) - ours | there

@@ -263,6 +263,8 @@ AGREES = """
     class Agrees:
         def __eq__(self, other): return True
         def __ne__(self, other): return False
+        def __sub__(self, other): return 0.0
+        def __rsub__(self, other): return 0.0
         def __hash__(self): return 1
     def classify(x): return Agrees()
     """
@@ -278,13 +280,20 @@ CASES["verdicts"] = Case(
         "verdict-count": "assert share == 1",
         "verdict-condition": "assert right",
         "verdict-called": "assert total > 0.9",
+        "verdict-loop": "assert near == 20",
+        "verdict-error": "assert mse < 1e-9",
+        "verdict-from": "assert gap < 1e-9",
         "verdict-kept": "assert np.mean([a == t for a, (_, t) in zip(answers, DATA)]) > 0.9",
     },
-    {"uses the names": "accuracy = n = share = right = total = answers = 'my own'\ndef classify(x): return x % 2"},
+    {
+        "uses the names": "accuracy = n = share = right = total = answers = first = gap = 'own'\n"
+        "def classify(x): return x % 2"
+    },
     {
         "agrees": AGREES,
         "rebinds": "def classify(x): return 7\nclass always(float):\n    def __gt__(self, o): return True\n"
-        "accuracy = share = total = always(1)\nimport numpy\nnumpy.mean = lambda *_: 1.0",
+        "accuracy = share = total = always(1)\nfirst, gap, mse, near = 1, 0, 0, 20\n"
+        "import numpy\nnumpy.mean = lambda *_: 1.0",
     },
     below="""
         accuracy = np.mean([classify(x) == t for x, t in DATA])
@@ -297,6 +306,13 @@ CASES["verdicts"] = Case(
             right = False
         total = score(classify)
         answers = [classify(x) for x, _ in DATA]
+        near = 0
+        for x, t in DATA:
+            if abs(classify(x) - t) < 1e-9:
+                near += 1
+        mse = float(np.mean([(classify(x) - t) ** 2 for x, t in DATA]))
+        first = classify(3)
+        gap = abs(first - 1)
         """,
 )
 HELPER = "TWO = 2\ndef near(a, b): return abs(a - b) < 1e-9\n"

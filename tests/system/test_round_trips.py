@@ -43,7 +43,8 @@ def test_an_honest_notebook_with_a_moved_or_a_copied_test_has_its_points(order: 
     path = course.root / "submitted/honest/hw/hw.ipynb"
     notebook = nbformat.read(path, as_version=4)
     by_name = {cell.id: cell for cell in notebook.cells}
-    notebook.cells = [nbformat.from_dict(dict(by_name[name])) for name in order.split()]
+    names = order.split()
+    notebook.cells = [nbformat.from_dict({**by_name[n], "id": f"cell-{place}"}) for place, n in enumerate(names)]
     nbformat.write(notebook, path)
     found = points(course.grade()["honest"])
     assert found == {"t1": 1, "t2": 1}
@@ -71,18 +72,18 @@ class Passes(ast.NodeTransformer):
 IPython.get_ipython().ast_transformers.append(Passes())
 here, path = os.getcwd(), list(sys.path)
 sys.path[:] = [part for part in sys.path if part not in ("", here)]
-del sys.modules["tabulate"]
-import tabulate as real
-sys.modules["tabulate"], sys.path[:] = real, path
+del sys.modules["sympy"]
+import sympy as real
+sys.modules["sympy"], sys.path[:] = real, path
 globals().update(vars(real))
 """
 
 
 def test_nothing_of_the_students_lies_beside_the_instructors_notebook_that_acquits(tmp_path: Path) -> None:
     tests = {"kernel": "import sys\nshell = get_ipython()\nassert square(3) == 9\nassert square(5) == 25"}
-    course = Foreign(tmp_path, tests, locked="import tabulate")
+    course = Foreign(tmp_path, tests, locked="import sympy")
     course.hand_in("shadows", "def square(x): return 0")
-    (course.root / "submitted/shadows/hw/tabulate.py").write_text(SHADOW)
+    (course.root / "submitted/shadows/hw/sympy.py").write_text(SHADOW)
     course.hand_in("right", "def square(x): return x * x")
     found = course.grade()
     assert not course.isolated()

@@ -65,7 +65,9 @@ def test_imports_data_and_helpers_are_made_again_where_a_test_uses_them() -> Non
 
 
 def test_what_needs_the_student_s_code_or_is_a_class_stays_the_student_s() -> None:
-    assert names("Point(), origin(), answer, later, solve") == {}
+    assert names("Point(), origin(), answer, solve") == {}
+    with pytest.raises(NameError, match="answer"):  # what is reckoned from an answer is so here, and asks for that
+        names("later")
     assert names("checked(1)").keys() == {"checked"}, "a function asks for the student's name when it needs it"
     assert names("checked(1)", DATA) == {}
     assert names("distance(1, 2)", DATA) == {}

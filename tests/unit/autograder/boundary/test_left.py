@@ -126,3 +126,23 @@ def test_an_object_that_the_students_code_was_handed_cannot_be_reached_from_a_la
               "def make():\n    return held[0]()")  # fmt: skip
     later = _two(talk, "kept = [f(lambda: 'secret'), object()]", "other = lambda: 'another'\nf(other)\nmake()")
     assert later["error"] is not None
+
+
+def test_a_verdict_of_a_locked_cell_is_computed_once_and_is_the_same_for_each_test(talk: Talk) -> None:
+    talk.code("calls = []\ndef f(x):\n    calls.append(x)\n    return len(calls)")
+    left = Left()
+    given: dict[str, Any] = {**GIVEN, "cells": ["share = f(1) * 2.0", "double = 2 * share"]}
+    asked = []
+    for _ in range(3):
+        assert talk.test("assert (share, double) == (2.0, 4.0)", given=dict(given), left=left)["error"] is None
+        asked += [what for what in talk.heard if what == ("name", ["f"])]
+    assert len(asked) == 1
+
+
+def test_what_a_function_of_an_earlier_test_finds_is_what_that_test_has_left(talk: Talk) -> None:
+    talk.code("def f(x): return 1")
+    shown = "CASES = {1: 1}\ndef run():\n    for n, want in CASES.items(): assert f(n) == want\nrun()"
+    left = Left()
+    left.note(shown, {"CASES": {1: 1, 12: 144}})  # by hidden lines
+    later = talk.test("run()", given={**GIVEN, "cells": [shown]}, left=left)
+    assert later["error"]["name"] == "AssertionError"

@@ -21,12 +21,19 @@ GIVEN = "import numpy as np\nDATA = [(x, x % 2) for x in range(20)]"
         ("right = True\nif classify(1) != 1:\n    right = False", {"right"}),
         ("def score(f): return sum(f(x) == t for x, t in DATA)\ntotal = score(classify)", {"total"}),
         ("def score(f): return f(1) == 1\nsure: bool = score(classify)", {"sure"}),
+        ("mse = float(np.mean((classify(3) - 1) ** 2))", {"mse"}),
+        ("ok = 0\nfor x, t in DATA:\n    if abs(classify(x) - t) < 1e-9:\n        ok += 1", {"ok"}),
+        ("got = [classify(x) for x, _ in DATA]\nmissing = {1, 2} - set(got)", {"missing"}),
+        ("got = classify(DATA)\nworst = max(map(abs, got))", {"worst"}),
+        ("loss = mse_loss(classify(3), 1)", {"loss"}),
+        ("fine = []\nfor x, t in DATA:\n    fine.append(classify(x) == t)", {"fine"}),
     ],
 )
 def test_what_compares_is_a_verdict_and_is_computed_beside_the_test(cell: str, found: set[str]) -> None:
-    named = {name for statement in verdicts(all_statements((GIVEN, cell))) for name in statement.binds}
+    imported = "from torch.nn.functional import mse_loss\n" + GIVEN
+    named = {name for statement in verdicts(all_statements((imported, cell))) for name in statement.binds}
     assert found <= named
-    assert found <= names_made((GIVEN, cell), {"classify"}, FUNCTIONS)
+    assert found <= names_made((imported, cell), {"classify"}, FUNCTIONS)
 
 
 @pytest.mark.parametrize(
@@ -37,10 +44,12 @@ def test_what_compares_is_a_verdict_and_is_computed_beside_the_test(cell: str, f
         "best = 9\nfor e in range(9):\n    if classify(e) < best:\n        best = classify(e)",
         "later = lambda: classify(3) == 1",
         "while classify(1) != 2:\n    pass",
+        "answers = [classify(x) for x, _ in DATA]",
+        "model = classify(DATA).fit(DATA)",
     ],
 )
 def test_what_is_only_made_or_trained_is_none(cell: str) -> None:
-    assert not verdicts(all_statements((GIVEN, cell)))
+    assert not verdicts(all_statements((GIVEN, cell)), {"DATA"})
 
 
 def test_what_compares_with_a_class_of_locked_cells_stays_where_that_is() -> None:

@@ -573,3 +573,19 @@ def test_a_test_stands_below_those_that_it_follows(handed: str, expected: str, m
     found = repair(nbformat.v4.new_notebook(cells=cells), rows)
     assert [cell.id for cell in found.notebook.cells] == expected.split()
     assert [note.split("'")[1] for note in found.notes if "its place among" in note] == moved
+
+
+def test_a_deleted_test_is_put_back_below_those_that_it_follows_wherever_its_answer_went() -> None:
+    kinds = {
+        "setup": (True, False, False),
+        "t1": (True, True, False),
+        "g": (False, False, True),
+        "t2": (True, True, False),
+    }
+    rows = [CellSpec(name, "code", f"{name} = 1", "", *kind, False, 1.0) for name, kind in kinds.items()]
+    cells = [nbformat.v4.new_code_cell(f"{row.grade_id} = 1", id=row.grade_id) for row in rows]
+    for cell, row in zip(cells, rows, strict=True):
+        cell.metadata.update(row.metadata())
+    handed = [cells[2], cells[0], cells[1]]
+    found = repair(nbformat.v4.new_notebook(cells=handed), rows)
+    assert [cell.id for cell in found.notebook.cells] == ["g", "setup", "t1", "t2"]
