@@ -54,6 +54,7 @@ class Kept(Course):
 
     def _pack(self, tensor: Any) -> Any:
         key = _key(tensor)
+        tensor = tensor.detach()  # itself it would know who computed it, who keeps it: a circle that nobody frees
         if key in self._never:
             return tensor
         self._users[key] = self._users.get(key, 0) + 1

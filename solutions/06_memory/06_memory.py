@@ -308,6 +308,10 @@ check.score(2)
 #
 # Whenever a tensor is to be kept, `pack(tensor)` is called, and what it returns is kept instead.
 # When the backward pass needs it, `unpack` gets that, and has to return a tensor.
+#
+# Let `pack` return `tensor.detach()` rather than `tensor`.
+# A result knows who computed it, and who computed it would keep it:
+# a circle that nobody frees, unless `backward` breaks it.
 
 # %% [markdown]
 # ### Task 3. Bytes that are kept (2 points)
@@ -320,7 +324,7 @@ check.score(2)
 #   What two saved tensors share counts once. A view of a part keeps the whole.
 # * Everything counts that was kept while fn ran, also what fn has dropped in the end.
 # * The memory of tensors in `without` does not count: weights and data are there anyway.
-# * Afterwards `backward` works as ever, and nothing more is counted.
+# * Afterwards `backward` works as ever. When the result is gone, so is all that was kept.
 
 # %% [markdown]
 # Also on the device `"meta"`: its tensors have shapes but no numbers, and `data_ptr()` is always 0.
@@ -341,7 +345,7 @@ def kept_bytes(fn, without=()):
         memory = tensor.untyped_storage()
         if memory._cdata not in known:
             kept[memory._cdata] = memory  # alive: its number stays its own
-        return tensor
+        return tensor.detach()
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
         result = fn()
@@ -472,6 +476,14 @@ def meta_case(shape):
     return kept_bytes(lambda: torch.tanh(torch.tanh(x @ w) @ w), [x, w])[1]
 
 
+def left_behind(x, w):
+    """Return the bytes that live on when all results are dropped."""
+    w = w.clone().requires_grad_()
+    return count.alive(
+        lambda: kept_bytes(lambda: torch.tanh(x @ w).exp(), [x, w])[1]
+    ).now
+
+
 # %% nbgrader={"grade_id": "kept-bytes-check", "grade": true, "points": 2}
 import torch
 
@@ -535,8 +547,16 @@ with check.hidden_case(
     check.equal(kept_case("sum", x, w)["bytes"], 0, name="bytes of a sum")
     check.equal(kept_case("tanh", x[:0], w)["bytes"], 0, name="no row")
 with check.hidden_case(
-    "the result is fn's, and backward works; the hooks are gone",
-    hint="unpack gives back what pack found; the hooks hold inside `with` only",
+    "when the result is gone, so is what was kept",
+    hint="pack's result must not know who computed it; and keep no list"
+    " beyond the call",
+    guard=True,
+):
+    check.equal(left_behind(x, w), 0, name="bytes left behind")
+    check.equal(left_behind(x, w), 0, name="bytes left behind, second call")
+with check.hidden_case(
+    "the result is fn's, and backward works",
+    hint="unpack gives back what pack got",
     guard=True,
 ):
     for name in ("tanh", "square"):
@@ -2006,7 +2026,7 @@ def offload(folder, least: int):
     def pack(tensor):
         weight = tensor.is_leaf and tensor.requires_grad
         if weight or tensor.nbytes < least:
-            return tensor
+            return tensor if weight else tensor.detach()
         handle, path = tempfile.mkstemp(dir=folder)
         os.close(handle)
         torch.save(tensor.detach().clone(), path)
@@ -2086,8 +2106,6 @@ def gradient(w, x, kind="plain", times=1):
     """Return w's gradient, all kept in memory."""
     leaf = w.clone().requires_grad_()
     y = torch.tanh(x @ leaf)
-    if kind == "two contexts":
-        y = y @ leaf
     if kind == "view":
         y = y[:2] ** 3
     if kind == "turned":
@@ -2114,7 +2132,7 @@ with check.hidden_case(
     "small ones and weights stay in memory",
     hint="at least `least` bytes; and a weight is a leaf that wants a gradient",
 ):
-    # Kept are x, tanh (8 x 4), tanh again; and w.
+    # Kept are x, tanh, and tanh of it, 128 bytes each.
     for least, want in ((128, 3), (129, 0), (1, 3), (64, 3)):
         found = offloaded(w, x, least)
         check.equal(len(found["sizes"]), want, name=f"files, least {least}")
@@ -2122,6 +2140,9 @@ with check.hidden_case(
     tall = torch.randn(16, 4, generator=draw)
     found = offloaded(w, tall, 65)
     check.equal(len(found["sizes"]), 3, name="files")
+    # x, tanh as a result, tanh as a factor, tanh of that; not w.
+    found = offloaded(w, x, 1, kind="two contexts")
+    check.equal(len(found["sizes"]), 4, name="files of two layers")
 with check.hidden_case(
     "a file holds the tensor, and not what it is a view of",
     hint="torch.save writes the whole memory behind a view",
@@ -2152,7 +2173,6 @@ with check.hidden_case(
     hint="a new file for each tensor, and it stays",
 ):
     found = offloaded(w, x, 1, kind="two contexts")
-    want = gradient(w, x, "two contexts")
     leaf = w.detach().clone().requires_grad_()
     torch.tanh(torch.tanh(x @ leaf) @ leaf).sum().backward()
     check.equal(found["failed"], False, name="failed")
