@@ -104,7 +104,7 @@ def alive(fn: Callable[[], Any]) -> Course:
         seen.discard(key)
         course.change(-size)
 
-    class Mode(TorchDispatchMode):
+    class Mode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             there = {_key(tensor) for tensor in _tensors((args, kwargs))}
             found = func(*args, **(kwargs or {}))
@@ -116,7 +116,7 @@ def alive(fn: Callable[[], Any]) -> Course:
                     weakref.finalize(storage, gone, key, storage.nbytes()).atexit = False
             return found
 
-    with Mode():
+    with Mode():  # type: ignore[no-untyped-call]
         fn()
     return course
 

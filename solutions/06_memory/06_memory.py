@@ -21,12 +21,12 @@
 # ## How this notebook works
 #
 # Each task asks for one function or class.
-# Replace the line that raises `NotImplementedError` and keep the name and the arguments.
-# Then run what stands below it: a cell that shows what your function does, and a check.
+# Replace the line that raises `NotImplementedError`; keep the name and the arguments.
+# Then run what stands below: a cell that shows what yours does, and a check.
 # Read the first case that fails.
 # Further cases, hidden here, run when your work is graded.
 # They test what the task's text promises, with other numbers.
-# Your functions must not change their arguments, nor a result that they have returned before.
+# Your functions must not change their arguments, nor an earlier result.
 # No check looks at a clock: bytes and calls are graded, seconds are shown.
 #
 # Cells that begin with `# explore` are yours to change.
@@ -58,7 +58,7 @@ MIB, GB = 2**20, 1e9
 # %% [markdown]
 # ### Task 1. Predict (1 point)
 #
-# Commit to three numbers before you measure them; the point is for writing them down.
+# Commit to three numbers before you measure them: the point is for that.
 #
 # * `"kept"`: a character model of 1.2 million weights reads 8 pieces of text, 64 characters each.
 #   How many times the bytes of its weights are kept for the backward pass?
@@ -106,7 +106,7 @@ check.score(1)
 # %% [markdown]
 # ### Task 2. Layer storage (2 points)
 #
-# A `Layer(kind, inputs, outputs, kernel, places)` has so many channels in and out, and so many places for an example:
+# A `Layer(kind, inputs, outputs, kernel, places)` has channels in and out, and places for an example:
 # pixels of its output, or time steps.
 #
 # | kind | weights | outputs, for an example |
@@ -319,10 +319,10 @@ check.score(2)
 # `kept_bytes(fn, without=())` runs `fn()` once. It returns a pair:
 # what fn returned, and the bytes of memory kept while it ran, an integer.
 #
-# * Memory counts, not tensors. `t.untyped_storage()` is the memory behind a tensor: `nbytes()` is its size,
-#   and `_cdata` a number that no other memory has *while it lives*.
-#   What two saved tensors share counts once. A view of a part keeps the whole.
-# * Everything counts that was kept while fn ran, also what fn has dropped in the end.
+# * Memory counts, not tensors. `t.untyped_storage()` is what lies behind a tensor: `nbytes()` is its size,
+#   `_cdata` a number that no other memory has *while it lives*.
+#   What two tensors share counts once. A view of a part keeps the whole.
+# * Everything counts that was kept while fn ran, also what fn dropped.
 # * The memory of tensors in `without` does not count: weights and data are there anyway.
 # * Afterwards `backward` works as ever. When the result is gone, so is all that was kept.
 
@@ -410,28 +410,26 @@ def resnet_sizes(blocks, batch=32):
         x = torch.empty(batch, 3, 224, 224)
     kept, given = [], []
     for piece in few:
-        own = [*piece.parameters()] + ([x] if piece is few[0] else [])
-        given.append(0 if piece is few[0] else x.nbytes)
+        data = [] if kept else [x]  # the images are there anyway
+        given.append(x.nbytes if kept else 0)
+        own = [*piece.parameters(), *data]
         x, size = kept_bytes(partial(piece, x), without=own)
         x = x.detach().requires_grad_()
         kept.append(size)
-    which = [0, len(few) - 1]  # each second block stands for all that follow
-    at = 1
+    which, at = [0], 1  # a stage's second block stands for all that follow
     for many in blocks:
-        which[-1:-1] = [at] + [at + 1] * (many - 1)
+        which += [at] + [at + 1] * (many - 1)
         at += min(many, 2)
+    which.append(at)
     return [kept[i] for i in which], [given[i] for i in which]
 
 
+# %% explore=true
 piece_bytes, input_bytes = resnet_sizes(THOUSAND)
-print(
-    f"{len(piece_bytes)} pieces keep {sum(piece_bytes) / GB:.2f} GB for 32 images"
-)
+all_kept, outputs = sum(piece_bytes), storage["ResNet, 1001 layers"]["outputs"]
+print(f"{len(piece_bytes)} pieces keep {all_kept / GB:.2f} GB for 32 images")
 print(f"you predicted {predictions()['resnet']:.0f} GB")
-outputs = storage["ResNet, 1001 layers"]["outputs"]
-print(
-    f"that is {sum(piece_bytes) / outputs:.0%} of all outputs, {outputs / GB:.1f} GB"
-)
+print(f"that is {all_kept / outputs:.0%} of all outputs, {outputs / GB:.1f} GB")
 
 # %% [markdown]
 # It is the paper's number before its method, 48 GB, found ten years later in another framework.
@@ -1067,6 +1065,7 @@ def course_of(n, cuts, width=32):
     return outputs, sum(fn.count for fn in fns)
 
 
+# %% explore=true
 courses, calls = {}, {}
 for name, cuts in {
     "all kept": range(1, 65),
@@ -1109,6 +1108,36 @@ plot.curves(
 )
 for n, (course, calls) in zip(sizes, even, strict=True):
     print(f"{n:4} layers: peak {course.max():3.0f}, calls {calls}")
+
+
+# %% [markdown]
+# A recurrent network is such a chain, too, over time: a step is a layer. MXNet's talk brings LSTMs down in the same way.
+# The chain hands on one tensor, so output and cell travel side by side.
+
+
+# %% explore=true
+def lstm_chain(steps, hidden=64, batch=16):
+    """Return a function for each time step, the first state, and weights."""
+    torch.manual_seed(0)
+    cell = nn.LSTMCell(32, hidden)
+
+    def step(state, x):
+        h, c = state.chunk(2, dim=1)
+        return torch.cat(cell(x, (h, c)), dim=1)
+
+    texts = torch.randn(steps, batch, 32)
+    fns = [partial(step, x=x) for x in texts]
+    return fns, torch.zeros(batch, 2 * hidden), [texts, *cell.parameters()]
+
+
+fns, state, own = lstm_chain(400)
+for name, cuts in {
+    "all kept": range(1, 401),
+    "even cuts, yours": even_cuts(400),
+}.items():
+    with count.Kept(without=[state, *own]) as held:
+        checkpoint_chain(fns, state, list(cuts)).sum().backward()
+    print(f"LSTM, 400 steps, {name:17} peak {held.peak / MIB:6.2f} MiB")
 
 
 # %% nbgrader={"grade_id": "chain-cases", "locked": true}
@@ -1249,6 +1278,7 @@ def in_segments(n, k):
     return [round(n * (number + 1) / k) for number in range(k)]
 
 
+# %% explore=true
 numbers = [1, 2, 5, 10, 20, 30, 40, 60, 80, 110, 167, 250]
 peaks = [resnet_peak(in_segments(len(piece_bytes), k)) / GB for k in numbers]
 least = numbers[int(np.argmin(peaks))]
@@ -1260,9 +1290,7 @@ plot.curves(
     logy=True,
     title="ResNet of 1001 layers, 32 images",
 )
-print(
-    f"all kept: {sum(piece_bytes) / GB:.1f} GB; best of these: {least} segments"
-)
+print(f"all kept: {all_kept / GB:.1f} GB; best of these: {least} segments")
 
 # %% explore=true
 with torch.device("meta"):
@@ -1275,7 +1303,7 @@ with count.Kept(without=[pictures, *learned]) as thousand:
     checkpoint_chain(pieces, pictures, cuts).sum().backward()
 print(
     f"counted with {least} segments: peak {thousand.peak / GB:.2f} GB, "
-    f"from the pieces {min(peaks):.2f} GB; all kept {sum(piece_bytes) / GB:.2f} GB"
+    f"from the pieces {min(peaks):.2f} GB; all kept {all_kept / GB:.2f} GB"
 )
 total = 4 * sum(p.nbytes for p in learned)
 print(f"weights, their gradients and Adam's averages: {total / GB:.2f} GB")
@@ -1828,7 +1856,7 @@ def accumulated_gpt(size, p=0.0, cuts=None):
     return value, [p.grad for p in model.parameters()], held.peak
 
 
-whole, reference, _ = accumulated_gpt(12)
+_, reference, _ = accumulated_gpt(12)
 print("microbatch    peak, MiB    loss       largest difference of a gradient")
 for size in (12, 5, 2, 1):
     value, grads, peak = accumulated_gpt(size)
@@ -1920,7 +1948,7 @@ def whole(w, v, x, y, kind="mse"):
 
 with check.case(
     "equal microbatches: the gradient of the whole batch",
-    hint="each microbatch's mean is a part of the whole mean: how large a part?",
+    hint="how large a part of the whole mean is a microbatch's mean?",
 ):
     got = accumulated(w, v, x[:6], y[:6], 2)
     value, dw, dv = whole(w, v, x[:6], y[:6])
@@ -2005,13 +2033,13 @@ check.score(2)
 #
 # `offload(folder, least)` returns a context, made by `torch.autograd.graph.saved_tensors_hooks(pack, unpack)`:
 #
-# * A tensor of at least `least` bytes (`t.nbytes`) that is kept inside the context is written to a new file in `folder`,
+# * A tensor of at least `least` bytes (`t.nbytes`) that is kept inside is written to a new file in `folder`,
 #   and read again, equal in shape, dtype and every bit, when it is needed, also a second time.
 #   It does not stay in memory.
 # * Smaller ones stay in memory, and so do weights: leaves that ask for a gradient.
-# * Nothing is written but the tensor itself: of a view not what it is a view of.
 
 # %% [markdown]
+# Nothing is written but the tensor itself: of a view not what it is a view of.
 # Several contexts may share a folder. `torch.save` and `torch.load` know every dtype.
 # They also save the whole memory behind a view: `clone` is a way out.
 # `tempfile.mkstemp(dir=folder)` makes a new file, open, and returns a handle (`os.close`) and its path.
@@ -2399,11 +2427,11 @@ ax.axvline(24, color="black", lw=1)
 card = result_card(
     "a 1000-layer ResNet is brought down by checkpoints (bytes kept, before "
     "over after)",
-    sum(piece_bytes) / thousand.peak,
+    all_kept / thousand.peak,
     unit="x",
     lab="06_memory",
     source="C: 130 GB if all outputs are stored",
-    note=f"Before: {sum(piece_bytes) / GB:.1f} GB kept by PyTorch; 32 images.",
+    note=f"Before: {all_kept / GB:.1f} GB kept by PyTorch; 32 images.",
     kind="counted",
 )
 print(card)
