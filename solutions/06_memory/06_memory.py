@@ -474,7 +474,8 @@ def kept_case(name, x, w, without="xw"):
     found = {"bytes": size, "result": result.detach().clone()}
     later = torch.tanh(result * 2).sum()
     later.backward()
-    return {**found, "gradient": w.grad, "x": x, "w": w.detach()}
+    own = {"x": x, "w": w.detach(), "without": len(known)}
+    return {**found, **own, "gradient": w.grad}
 
 
 def meta_case(shape):
@@ -576,6 +577,7 @@ with check.hidden_case(
         check.close(found["gradient"], own.grad, name="gradient")
         check.equal(found["x"], x, name="x, in `without`")
         check.equal(found["w"], w, name="w, in `without`")
+        check.equal(found["without"], 2, name="tensors in `without`")
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -2394,13 +2396,14 @@ _ = ax.axvline(24, color="black", lw=1)
 # %% [markdown] nbgrader={"grade_id": "best-in-budget", "grade": true, "solution": true, "points": 2}
 # ### BEGIN SOLUTION
 # **Model answer.**
-# With everything kept, outputs were most of the memory, so that only two narrow blocks fitted.
-# Blocks as segments and microbatches of two texts made outputs small. Then weights were the larger part, at 16 bytes each,
-# and no checkpoint changes those. So I took what I had saved and spent it on width, and a larger batch in microbatches:
-# 4 blocks of width 128.
-# A step takes about a third longer for the second forward pass, and microbatches of two a little more.
-# I chose by the loss on one half of the unseen text and report it on the other,
-# since the best of eight trials looks better than it is.
+# With everything kept, outputs were most of the memory: 4 blocks of width 96 took 27 MiB, of which weights were 7.
+# Their blocks as segments made it 13, with the same loss; microbatches of two texts, too, left hardly more than weights,
+# which at 16 bytes each no checkpoint changes. So I spent what I had saved on width and on a batch of 16.
+# Then memory no longer bound me: 2 blocks of width 128 in 8 MiB, 4 blocks in 14 and 6 of width 112 in 16 all came to about 2.49.
+# In 40 steps a deeper model does not learn more; a higher learning rate helped the small one as much.
+# A step takes about a third longer for the second forward pass, and small microbatches cost more than that.
+# I chose by the loss on one quarter of the text and report that of another, which was .07 higher:
+# the best of eight trials looks better than it is.
 #
 # **Rubric.**
 #
