@@ -57,14 +57,14 @@ def thousand_layers(ns: dict[str, Any]) -> dict[str, float]:
         raise SystemExit("the layers have other weights than the network that is built")
     with count.Kept(without=[x, *own]) as whole:
         y = ns["in_order"](pieces, x)
-    if whole.now != sum(kept):
+    if (all_kept := whole.now) != sum(kept):
         raise SystemExit("the pieces keep other bytes than the network that is built")
-    del y
+    del y  # and with it what is kept
     with count.Kept(without=[x, *own]) as parts:
         ns["checkpoint_chain"](pieces, x, ns["in_segments"](len(kept), least)).sum().backward()
     if parts.peak != peaks[least]:
         raise SystemExit("the network in segments peaks elsewhere than its pieces say")
-    found = {"outputs": storage["outputs"], "kept": whole.now, "peak": parts.peak, "weights": storage["weights"]}
+    found = {"outputs": storage["outputs"], "kept": all_kept, "peak": parts.peak, "weights": storage["weights"]}
     print(f"1001 layers, 32 images, GB: { {name: round(size / GB, 3) for name, size in found.items()} }")
     print(f"segments {least}; outputs and gradients {2 * storage['outputs'] / GB:.1f} GB")
     return {"segments": least, **{name: size / GB for name, size in found.items()}}
@@ -178,8 +178,9 @@ def thousand_cards(cards: Path, found: dict[str, float]) -> None:
         found["outputs"],
         seed_value=130,
         source="C: about 130 GB",
-        note=f"1001 layers, 83 or 84 blocks a stage. With the gradients of outputs {2 * found['outputs']:.0f} GB; "
-        f"what PyTorch keeps is {found['kept']:.1f} GB, and 48 GB is what Chen et al. (2016) give.",
+        note=f"1001 layers, 83 or 84 blocks a stage; C says neither what it counts nor how blocks are spread. "
+        f"With the gradients of outputs {2 * found['outputs']:.0f} GB. PyTorch keeps {found['kept']:.1f} GB; "
+        "Chen et al. (2016) give 48.",
         path=cards / "resnet_outputs.json",
         **about,
     )
