@@ -1423,7 +1423,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# In the figure most teeth of your plan reach its peak, and of even cuts only the last do.
+# In the figure most teeth of your plan reach its peak, and of even cuts only one does.
 # Even cuts waste something: while the first segment is on its way back, no end is kept any more, and half of the peak is free.
 # So the first segment may be the longest, and each next one a layer shorter.
 # $m + (m - 1) + \ldots + 1 \ge n$ needs $m \approx \sqrt{2n}$ instead of $2 \sqrt n$, for the same forward pass.
@@ -2350,8 +2350,8 @@ else:
 #
 # ImageNet's training set of a thousand classes is about 180 GB, its larger sibling a few terabytes (Hoefler's slides).
 # A node has tens or hundreds of gigabytes of memory.
-# As float32 at 224 x 224, 1.28 million images would be four times as much as their bytes; stored as JPEG they are less.
-# Nobody needs them at once: a batch does, and those that are being read ahead (lab 04).
+# Its 1.28 million images, scaled to 224 x 224, are 193 GB as bytes and 771 GB as float32; as JPEG less.
+# Nobody needs them all at once: only a batch, and those that are being read ahead (lab 04).
 # So data are read from shards on a disk, in an order that is random enough, and a run's memory does not depend on their number.
 # Outputs are different: the way back asks for every one.
 
@@ -2458,8 +2458,7 @@ _ = ax.axvline(24, color="black", lw=1)
 
 # %% explore=true
 card = result_card(
-    "a 1000-layer ResNet is brought down by checkpoints (bytes kept, before "
-    "over after)",
+    "a 1000-layer ResNet in segments (bytes kept, before over after)",
     all_kept / thousand.peak,
     unit="x",
     lab="06_memory",
