@@ -7,11 +7,14 @@ from typing import Any
 
 from labkit._arithmetic import irfft2, multiplications, rfft2, workspace
 from labkit._collective import collective
+from labkit._held import Kept, alive
 from labkit._read_ahead import read_ahead
 from labkit._stand_in import Numbers
 
 __all__ = [
     "STAND_IN",
+    "Kept",
+    "alive",
     "collective",
     "computed",
     "irfft2",

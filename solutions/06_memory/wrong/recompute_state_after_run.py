@@ -1,0 +1,22 @@
+"""Fails recompute-check: notes the state after run."""
+
+
+class Recompute(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, run, x, ticket):
+        ctx.save_for_backward(x)
+        y = run(x)
+        ctx.run, ctx.state = run, torch.get_rng_state()
+        return y
+
+    @staticmethod
+    def backward(ctx, upstream):
+        x = ctx.saved_tensors[0].detach()
+        x.requires_grad_(ctx.needs_input_grad[1])
+        before = torch.get_rng_state()
+        torch.set_rng_state(ctx.state)
+        with torch.enable_grad():
+            y = ctx.run(x)
+        torch.set_rng_state(before)
+        torch.autograd.backward(y, upstream)
+        return None, x.grad, None

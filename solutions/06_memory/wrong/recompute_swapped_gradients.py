@@ -1,0 +1,21 @@
+"""Fails recompute-check: returns the gradient in the wrong place."""
+
+
+class Recompute(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, run, x, ticket):
+        ctx.run, ctx.state = run, torch.get_rng_state()
+        ctx.save_for_backward(x)
+        return run(x)
+
+    @staticmethod
+    def backward(ctx, upstream):
+        x = ctx.saved_tensors[0].detach()
+        x.requires_grad_(ctx.needs_input_grad[1])
+        before = torch.get_rng_state()
+        torch.set_rng_state(ctx.state)
+        with torch.enable_grad():
+            y = ctx.run(x)
+        torch.set_rng_state(before)
+        torch.autograd.backward(y, upstream)
+        return x.grad, None, None

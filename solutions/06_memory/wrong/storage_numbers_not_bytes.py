@@ -1,0 +1,20 @@
+"""Fails layer-storage-check: always four bytes."""
+
+
+def layer_storage(layers, batch, itemsize=4):
+    weights = outputs = 0
+    for kind, i, o, kernel, places in layers:
+        weights += {
+            "conv": i * o * kernel**2,
+            "linear": i * o + o,
+            "norm": 2 * o,
+            "lstm": 4 * o * (i + o + 2),
+        }.get(kind, 0)
+        outputs += (6 if kind == "lstm" else 1) * o * places
+    weights, outputs = weights * 4, outputs * batch * 4
+    return {
+        "weights": weights,
+        "outputs": outputs,
+        "weight gradients": weights,
+        "output gradients": outputs,
+    }
