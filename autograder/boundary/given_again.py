@@ -9,6 +9,7 @@ classes and imports can it be seen whether they are unchanged: data that is aske
 from __future__ import annotations
 
 import ast
+import builtins
 import contextlib
 import re
 import types
@@ -44,7 +45,22 @@ def made_again(namespace: Mapping[str, Any], cells: Sequence[Sequence[str]]) -> 
     for made, names in zip(found, bound, strict=True):
         if names.keys() & changed or (made.acts and made.uses <= {*changed, *space}):
             made.make(space)
-    return {name: space.get(name, Unmade()) for name in changed if name in space or name in namespace}
+    asking = _asking(found)
+    left = {name: namespace[name] if name in asking else Unmade() for name in changed if name in namespace}
+    return left | {name: space[name] for name in changed if name in space}
+
+
+def _asking(found: Sequence[_Made]) -> set[str]:
+    """Return the names of data that needs what none of these binds: the student's code makes it, perhaps only once.
+
+    `Account("Ann")` may be refused a second time. Then it is what it is.
+    """
+    bound = {name for made in found for name in made.statement.binds} | set(dir(builtins))
+    data = [made for made in found if made.statement.gives_data]
+    names = {name for made in data if made.uses - bound for name in made.statement.binds}
+    while more := {n for made in data if made.uses & names for n in made.statement.binds} - names:
+        names |= more
+    return names
 
 
 def _parsed(cells: Sequence[Sequence[str]]) -> list[_Made]:

@@ -169,3 +169,26 @@ def test_a_field_that_reads_another_one_makes_another_class() -> None:
     namespace: dict[str, object] = {"__name__": "__main__"}
     exec("\n".join([*ASSIGNED["Point"], "Point.x, Point.y = Point.y, Point.x"]), namespace)
     assert set(made_again(namespace, [ASSIGNED["Point"]])) == {"Point"}
+
+
+ONCE = """
+names = set()
+class Account:
+    def __init__(self, name):
+        if name in names: raise ValueError
+        names.add(name)
+"""
+DATA = ["ann = Account('Ann')", "both = [ann, 1]"]
+
+
+def test_data_that_the_students_code_makes_only_once_is_as_it_is() -> None:
+    namespace: dict[str, object] = {}
+    exec(ONCE + "\n".join(DATA), namespace)
+    assert made_again(namespace, [DATA]) == {"ann": namespace["ann"], "both": namespace["both"]}
+
+
+def test_data_of_locked_cells_that_the_student_keeps_from_being_made_is_nothing() -> None:
+    cells = ["class Point:\n    pass", "GOAL = Point()"]
+    namespace: dict[str, object] = {"GOAL": 7}
+    exec(cells[0] + "\ndef spoilt(*_): raise ValueError\nPoint.__init__ = spoilt", namespace)
+    assert type(made_again(namespace, [cells])["GOAL"]).__name__ in {"Unmade", "Point"}
