@@ -2634,27 +2634,32 @@ def hybrid_cost(
 
 
 # %% explore=true
-maps = [(96, 11, 3, 55), (256, 5, 48, 27), (384, 3, 256, 13)]
-maps += [(384, 3, 192, 13), (256, 3, 192, 13)]
-dense = [(9216, 4096), (4096, 4096), (4096, 1000)]
-counts = [c * (k * k * i + 1) for c, k, i, _ in maps]
-counts += [n * k + k for n, k in dense]
-outputs = [c * side**2 for c, _, _, side in maps] + [k for _, k in dense]
-multiplied = [c * k * k * i * side**2 for c, k, i, side in maps]
-multiplied += [n * k for n, k in dense]
-shared = np.zeros(8)
-shared[2] = 256 * 13**2 / 2  # the second layer's maps, pooled
-shared[5:] = [n / 2 for n, _ in dense]
-alexnet = {
-    "flops": 6.0 * np.array(multiplied),
-    "weights": 4.0 * np.array(counts),
-    "activations": 4.0 * np.array(outputs),
-    "output": 4.0 * np.array(outputs),
-    "shared": 4.0 * shared,
-}
+def alexnet_layers():
+    """Return AlexNet's five convolutions and three dense layers."""
+    maps = [(96, 11, 3, 55), (256, 5, 48, 27), (384, 3, 256, 13)]
+    maps += [(384, 3, 192, 13), (256, 3, 192, 13)]  # maps, kernel, in, side
+    dense = [(9216, 4096), (4096, 4096), (4096, 1000)]
+    counts = [c * (k * k * i + 1) for c, k, i, _ in maps]
+    outputs = [c * side**2 for c, _, _, side in maps] + [k for _, k in dense]
+    products = [c * k * k * i * side**2 for c, k, i, side in maps]
+    shared = [0, 0, 256 * 13**2 / 2, 0, 0, *(n / 2 for n, _ in dense)]
+    return {
+        "flops": 6.0 * np.array(products + [n * k for n, k in dense]),
+        "weights": 4.0 * np.array(counts + [n * k + k for n, k in dense]),
+        "activations": 4.0 * np.array(outputs),
+        "output": 4.0 * np.array(outputs),
+        "shared": 4.0 * np.array(shared),
+    }
+
+
+# %% explore=true
+alexnet = alexnet_layers()
 pcie = {"speed": 1e12, "alpha": 2e-5, "beta": 1 / 5e9}
-print(f"AlexNet: {sum(counts):,} weights, of which fully connected", end=" ")
-print(f"{sum(counts[5:]) / sum(counts):.0%}")
+numbers = alexnet["weights"] / 4
+print(
+    f"AlexNet: {numbers.sum():,.0f} weights, of which fully connected", end=" "
+)
+print(f"{numbers[5:].sum() / numbers.sum():.0%}")
 print(f"{'two GPUs, 128 images':28} {'ms a step':>10} {'MiB':>6}")
 for title, *layout in (
     ("one GPU", 1, 1, 1, 1),
@@ -2708,7 +2713,7 @@ def best_layout(net, machine, batch, devices, memory):
 
 # %% explore=true
 modern = {"speed": 2e14, "alpha": 1e-5, "beta": 1 / 5e10}
-widths, batches = (1024, 2048, 4096, 8192, 16384), (16, 64, 256, 1024)
+widths, batches = (1024, 2048, 4096, 8192, 16384), (16, 128, 1024, 16384)
 best = {
     (width, batch): best_layout(stack(32, width), modern, batch, 64, 80e9)
     for width in widths
@@ -2730,12 +2735,12 @@ for text, found in zip(ax.texts, best.values(), strict=True):
 ax.figure.set_size_inches(7.5, 4.2)
 
 # %% [markdown]
-# Read it from the upper right corner. Small networks with large batches are copied: `dp = 64`.
-# When the batch becomes small, copies have too few images each, and the network is cut instead.
-# When the network grows, it no longer fits, and tensor and pipeline cuts make it fit.
-# The fields between have mixtures, and these are what large models are trained with.
+# Read it from the upper right corner: a small network with a very large batch is copied, `dp = 64`.
+# To the left the batch becomes small; copies would have too few images for what their gradients cost, and stages take their place.
+# Downwards the network grows, and its layers are cut as well, `tp`, until nothing fits.
+# Most fields have mixtures, and with these large models are trained.
 #
-# A field can only be as good as the model: equal layers, one kind of link, and no sending while computing.
+# A field can only be as good as the model: equal layers, one kind of link, at most 32 microbatches, and no sending while computing.
 
 # %% nbgrader={"grade_id": "hybrid-cost-check", "grade": true, "points": 2}
 import numpy as np
@@ -3031,15 +3036,14 @@ ax = plot.bars(
 # ### BEGIN SOLUTION
 # **Model answer.**
 # I gave `hybrid_cost` a machine for each group: tensor groups of up to eight lie inside a server and use the fast link,
-# pipeline and data groups use the slow one.
+# pipeline and data groups use the slow one. Then I tried all layouts with up to 128 microbatches.
 # With `tp = 8` the many all-reduces of activations never leave a server.
-# Of the eight servers I made a pipeline, `pp = 8`, `dp = 1`, because a stage boundary sends an activation twice for each microbatch,
-# a few hundred MB in a step, while data parallel copies would send an eighth of some 39 GB of gradients each, for which the slow link takes ten seconds and more.
-# The batch of 512 allows 64 microbatches, a bubble of 10 %.
-# In the figure 1 x 8 x 8 is several times as fast as 8 x 8 x 1 and 64 x 1 x 1, which does not fit anyway.
-# What limits it now are the all-reduces inside the servers and the bubble.
-# The model leaves out that sending can be hidden behind computing, that several devices of a server share its one Ethernet link
-# (which makes data parallel copies look better than they are), and that small products run slower.
+# Of the eight servers I made two copies of four stages, 2 x 8 x 4 with 64 microbatches: some 5 s a step.
+# In the figure 8 x 8 x 1 takes twice as long, because eight copies send all their gradients, 39 GB over `tp = 8`, through the slow link;
+# 1 x 8 x 8 takes a quarter longer, because every image's activations pass seven slow boundaries, and for the bubble;
+# 64 x 1 x 1 takes 15 times as long, and does not fit into 80 GB. Computing alone would take 1.2 s: the slow link limits all of them.
+# The model leaves out that sending can be hidden behind computing, that the devices of a server share its one Ethernet link,
+# and that small products run slower.
 #
 # **Rubric.**
 #
