@@ -833,7 +833,7 @@ for ranks in count.collective(split_attention, jobs):
 # A convolution looks at small neighbourhoods. If each rank has some rows of the image,
 # it can compute nearly all of its rows of the result alone.
 # Only at the seams does it need rows of its neighbours: the *halo*, or fringe.
-# Source A says so of convolutions: little communication, only in the fringes of the partitions.
+# Source A names this as the case in which a model is cut most easily.
 #
 # Given are `convolve(x, k)`, which returns the values where the kernel lies whole inside of `x` (so it loses rows and columns),
 # and `shift(comm, array, to, source)`, which sends `array` to rank `to` and returns what comes from rank `source`, in one step.
@@ -3101,7 +3101,7 @@ card = result_card(
     ratios[512, 3],
     unit="x",
     lab="15_model_parallel",
-    source="A: little communication, only in the fringes of the partitions",
+    source="A: convolutions cut along the image send fringes alone",
     kind="counted",
     note="Sent by an inner rank, in the student's own code.",
 )
