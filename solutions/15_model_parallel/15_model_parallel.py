@@ -218,9 +218,14 @@ def layer_passes(comm, _, kind, parts):
     w, b, passes = (parts[comm.rank][key] for key in ("w", "b", "passes"))
     make = ColumnParallel if kind == "column" else RowParallel
     layer, found = make(comm, w, b), []
+    other = make(comm, w + 1, b + 1) if "beside" in parts[comm.rank] else None
     before = [array.copy() for array in (w, b, *sum(passes, ()))]
     for x, dy in passes:
-        y, dx = layer.forward(x), layer.backward(dy)
+        y = layer.forward(x)
+        if other:  # another layer, at work in between
+            other.forward(x + 1)
+            other.backward(dy + 1)
+        dx = layer.backward(dy)
         found.append({"y": y, "dx": dx, "dw": layer.dw, "db": layer.db})
     after = (w, b, *sum(passes, ()))
     kept = all(map(np.array_equal, before, after))
@@ -290,12 +295,18 @@ def named(**values):
     return values
 
 
-def case_of(size, batch, n, k, dtype=np.float64, passes=1, scale=1.0):
-    """Return parts for each rank: small whole numbers, for exact sums."""
+def exactly(found, want, title):
+    """Expect the same dtype, shape and numbers, to the last bit."""
+    check.close(found, want, rtol=0, atol=0, dtype=want.dtype.name, name=title)
+
+
+def case_of(size, batch, n, k, dtype=np.float64, passes=1):
+    """Return parts for each rank: multiples of 1/8, so that sums are exact."""
     draw = np.random.default_rng(100 * size + 10 * n + k)
 
     def some(*shape):
-        return (scale * draw.integers(-4, 5, shape)).astype(dtype)
+        most = 20 if dtype == np.float32 else 3000
+        return (draw.integers(-most, most, shape) / 8).astype(dtype)
 
     w, b, parts = some(n, k), some(k), []
     pairs = [(some(batch + t, n), some(batch + t, k)) for t in range(passes)]
@@ -316,12 +327,13 @@ example = [
 ]
 CASES = {"shown": [example, case_of(3, 4, 5, 7, passes=2)]}
 ### BEGIN HIDDEN TESTS
-CASES["types"] = [case_of(2, 3, 4, 5, np.float32, scale=0.375)]
+CASES["types"] = [case_of(2, 3, 4, 5, np.float32)]
 CASES["sizes"] = [
     case_of(3, 1, 1, 2),
     case_of(2, 0, 3, 4, np.int64),
 ]
 CASES["alone"] = [case_of(1, 3, 4, 5)]
+CASES["beside"] = [[part | {"beside": True} for part in case_of(2, 2, 3, 4)]]
 ### END HIDDEN TESTS
 
 
@@ -376,7 +388,7 @@ def expect(name, *keys, gain=1):
                 found = ranks[rank]["value"]["passes"][turn]
                 for key in keys:
                     title = f"{key} of rank {rank} of {len(parts)}, pass {turn}"
-                    check.equal(found[key], want[key], name=title)
+                    exactly(found[key], want[key], title)
 
 
 def expect_kept(*names):
@@ -439,6 +451,11 @@ with check.hidden_case(
     "one rank alone is the whole layer", hint="with P = 1 the sum is its own"
 ):
     expect("alone", "y", "dx", "dw", "db")
+with check.hidden_case(
+    "a second layer, at work in between, changes nothing",
+    hint="each layer keeps its own input: what stands in the class is shared",
+):
+    expect("beside", "y", "dx", "dw", "db")
 with check.hidden_case(
     "weights and arguments stay as they were",
     hint="x + b makes a new array; x += b does not",
@@ -542,12 +559,18 @@ def named(**values):
     return values
 
 
-def case_of(size, batch, n, k, dtype=np.float64, passes=1, scale=1.0):
-    """Return parts for each rank: small whole numbers, for exact sums."""
+def exactly(found, want, title):
+    """Expect the same dtype, shape and numbers, to the last bit."""
+    check.close(found, want, rtol=0, atol=0, dtype=want.dtype.name, name=title)
+
+
+def case_of(size, batch, n, k, dtype=np.float64, passes=1):
+    """Return parts for each rank: multiples of 1/8, so that sums are exact."""
     draw = np.random.default_rng(200 * size + 10 * n + k)
 
     def some(*shape):
-        return (scale * draw.integers(-4, 5, shape)).astype(dtype)
+        most = 20 if dtype == np.float32 else 3000
+        return (draw.integers(-most, most, shape) / 8).astype(dtype)
 
     w, b, parts = some(n, k), some(k), []
     pairs = [(some(batch + t, n), some(batch + t, k)) for t in range(passes)]
@@ -567,12 +590,13 @@ example = [
 ]
 CASES = {"shown": [example, case_of(3, 4, 5, 7, passes=2)]}
 ### BEGIN HIDDEN TESTS
-CASES["types"] = [case_of(2, 3, 4, 5, np.float32, scale=0.375)]
+CASES["types"] = [case_of(2, 3, 4, 5, np.float32)]
 CASES["sizes"] = [
     case_of(3, 1, 2, 1),
     case_of(2, 0, 3, 4, np.int64),
 ]
 CASES["alone"] = [case_of(1, 3, 4, 5)]
+CASES["beside"] = [[part | {"beside": True} for part in case_of(2, 2, 3, 4)]]
 ### END HIDDEN TESTS
 
 
@@ -627,7 +651,7 @@ def expect(name, *keys, gain=1):
                 found = ranks[rank]["value"]["passes"][turn]
                 for key in keys:
                     title = f"{key} of rank {rank} of {len(parts)}, pass {turn}"
-                    check.equal(found[key], want[key], name=title)
+                    exactly(found[key], want[key], title)
 
 
 def expect_kept(*names):
@@ -689,6 +713,11 @@ with check.hidden_case(
     "one rank alone is the whole layer", hint="with P = 1 the sum is its own"
 ):
     expect("alone", "y", "dx", "dw", "db")
+with check.hidden_case(
+    "a second layer, at work in between, changes nothing",
+    hint="each layer keeps its own input: what stands in the class is shared",
+):
+    expect("beside", "y", "dx", "dw", "db")
 with check.hidden_case(
     "weights and arguments stay as they were",
     hint="x + b makes a new array; x += b does not",
@@ -988,11 +1017,17 @@ def serial(image, k):
     return total
 
 
+def exactly(found, want, title):
+    """Expect the same dtype, shape and numbers, to the last bit."""
+    check.close(found, want, rtol=0, atol=0, dtype=want.dtype.name, name=title)
+
+
 def case_of(size, rows, width, side, dtype=np.float64):
-    """Return a job: rows of an image of small whole numbers, and a kernel."""
+    """Return a job: rows of an image of multiples of 1/8, and a kernel."""
     draw = np.random.default_rng(1000 * rows + 10 * width + side)
-    image = draw.integers(-9, 10, (rows, width)).astype(dtype)
-    k = draw.integers(-3, 4, (side, side)).astype(dtype)
+    most = 20 if dtype == np.float32 else 3000
+    image = (draw.integers(-most, most, (rows, width)) / 8).astype(dtype)
+    k = (draw.integers(-most, most, (side, side)) / 8).astype(dtype)
     k[0, 0], k[-1, -1] = 5, -2  # neither symmetric nor empty at the corners
     return size, np.array_split(image, size), k
 
@@ -1055,7 +1090,7 @@ def expect(name, gain=1):
             begin = min(h, len(top))
             want = serial(rows, k)[begin : begin + len(strip)]
             title = f"rows of rank {rank} of {size}, {len(k)} x {len(k)}"
-            check.equal(ranks[rank]["value"], want, name=title)
+            exactly(ranks[rank]["value"], want, title)
 
 
 def expect_bytes(name):
@@ -1660,6 +1695,11 @@ import numpy as np
 from labkit import check, launch
 
 
+def exactly(found, want, title):
+    """Expect the same dtype, shape and numbers, to the last bit."""
+    check.close(found, want, rtol=0, atol=0, dtype=want.dtype.name, name=title)
+
+
 def orders_of(kind, stages, microbatches):
     """Return an order of operations for each stage, built here."""
     ms = list(range(microbatches))
@@ -1693,14 +1733,20 @@ def job_of(kind, stages, microbatches, gain=1.0, width=4, batch=3):
     draw = np.random.default_rng(10 * stages + microbatches)
     widths = [width + s for s in range(stages + 1)]
 
-    def some(*shape):
-        return draw.integers(-2, 3, shape).astype(np.float64)
+    def some(*shape, most=3):
+        return draw.integers(-most, most + 1, shape).astype(np.float64)
 
     return named(
         orders=orders_of(kind, stages, microbatches),
         ws=[some(a, b) for a, b in itertools.pairwise(widths)],
-        xs=[some(batch + m % 2, widths[0]) for m in range(microbatches)],
-        targets=[some(batch + m % 2, widths[-1]) for m in range(microbatches)],
+        xs=[
+            some(batch + m % 2, widths[0], most=3000)
+            for m in range(microbatches)
+        ],
+        targets=[
+            some(batch + m % 2, widths[-1], most=3000)
+            for m in range(microbatches)
+        ],
         gain=gain,
     )
 
@@ -1776,7 +1822,7 @@ def expect_gradients(name, gain=1):
             title = f"{len(job['ws'])}, {len(job['xs'])} microbatches"
             for s, want in enumerate(gradients(job)):
                 label = f"dw of stage {s} of {title}"
-                check.equal(stages[s]["dw"], want, name=label)
+                exactly(stages[s]["dw"], want, label)
 
 
 def expect_kept(*names):
@@ -1838,7 +1884,7 @@ with check.hidden_case(
 ):
     job = job_of("in turn", 1, 3)
     found = one_pipeline(0, **job)
-    check.equal(found["dw"], gradients(job)[0], name="dw of the only stage")
+    exactly(found["dw"], gradients(job)[0], "dw of the only stage")
     check.equal(len(found["sent"]), 0, name="messages")
 with check.hidden_case(
     "weights, inputs and targets stay as they were",
@@ -1949,9 +1995,12 @@ def zero_steps(comm, _, parts):
     own = w.copy()
     optimizer = ZeroSGD(comm, own, mine["lr"], mine["mu"])
     own += 1  # the optimiser has a copy
+    other = ZeroSGD(comm, own, 1.0, 0.0) if "beside" in mine else None
     ws, momenta = [optimizer.w], [optimizer.momentum]
     for gradient in gradients:
         optimizer.step(gradient)
+        if other:  # another optimiser, at work in between
+            other.step(gradient + 1)
         ws.append(optimizer.w)
         momenta.append(optimizer.momentum)
     kept = all(map(np.array_equal, before, (w, *gradients)))
@@ -2006,18 +2055,27 @@ def named(**values):
     return values
 
 
-def case_of(size, shape, steps=3, dtype=np.float64):
-    """Return parts: whole numbers and powers of two, so that sums are exact."""
+def exactly(found, want, title):
+    """Expect the same dtype, shape and numbers, to the last bit."""
+    check.close(found, want, rtol=0, atol=0, dtype=want.dtype.name, name=title)
+
+
+def case_of(size, shape, steps=2, dtype=np.float64):
+    """Return parts: numbers with few bits, so that sums are exact."""
     draw = np.random.default_rng(7 * size + sum(shape))
-    w = draw.integers(-9, 10, shape).astype(dtype)
+    fine = dtype == np.float64
+    most = 3000 if fine else 20
+
+    def some():
+        return (draw.integers(-most, most, shape) / 8).astype(dtype)
+
+    w = some()
     return [
         named(
             w=w,
-            lr=0.25,
-            mu=0.5,
-            gradients=[
-                draw.integers(-4, 5, shape).astype(dtype) for _ in range(steps)
-            ],
+            lr=0.25 + 2.0**-15 * fine,
+            mu=0.5 + 2.0**-13 * fine,
+            gradients=[some() for _ in range(steps)],
         )
         for _ in range(size)
     ]
@@ -2057,6 +2115,7 @@ CASES["others"] = [
     case_of(2, (2, 3, 2), steps=2, dtype=np.float32),
     case_of(1, (5,), steps=1),
 ]
+CASES["beside"] = [[part | {"beside": True} for part in case_of(2, (3,))]]
 ### END HIDDEN TESTS
 
 
@@ -2101,11 +2160,11 @@ def expect_weights(name, gain=1):
         ranks = outcomes(name, gain)[number]
         for rank, mine in enumerate(case):
             title = f"w of rank {rank} of {len(case)} at first"
-            check.equal(ranks[rank]["ws"][0], mine["w"], name=title)
+            exactly(ranks[rank]["ws"][0], mine["w"], title)
         for turn, states in enumerate(wanted(case, gain)):
             for rank, (w, _) in enumerate(states):
                 title = f"w of rank {rank} of {len(case)}, step {turn + 1}"
-                check.equal(ranks[rank]["ws"][turn + 1], w, name=title)
+                exactly(ranks[rank]["ws"][turn + 1], w, title)
 
 
 def expect_momenta(name):
@@ -2117,7 +2176,7 @@ def expect_momenta(name):
         for turn, each in enumerate(states + wanted(case, 1)):
             for rank, (_, v) in enumerate(each):
                 title = f"momentum of rank {rank} of {len(case)}, {turn} steps"
-                check.equal(ranks[rank]["momenta"][turn], v, name=title)
+                exactly(ranks[rank]["momenta"][turn], v, title)
 
 
 def expect_bytes(name):
@@ -2155,7 +2214,7 @@ with check.case(
             name=f"w of rank {rank}",
         )
 with check.case(
-    "the weights of three steps are the serial twin's, on every rank",
+    "the weights of two steps are the serial twin's, on every rank",
     hint="v = mu v + g with the sum of all gradients; then gather the parts",
     essential=True,
 ):
@@ -2178,6 +2237,12 @@ with check.hidden_case(
 ):
     expect_weights("others")
     expect_momenta("others")
+with check.hidden_case(
+    "a second optimiser, at work in between, changes nothing",
+    hint="each keeps its own weights: what stands in the class is shared",
+):
+    expect_weights("beside")
+    expect_momenta("beside")
 with check.hidden_case(
     "the given weights, the gradients and earlier results stay as they were",
     hint="self.w is a copy at first, and a new array after each step",
@@ -2257,11 +2322,12 @@ def array_bytes(thing, depth=0):
     return 0
 
 
-def sharded_passes(comm, _, w, parts):
+def sharded_passes(comm, _, w, parts, beside=False):
     """Take passes, each with another part; parts[rank] has x and dy of each."""
     own, found = w.copy(), []
     layer = ShardedLinear(comm, own)
     own += 1  # the layer has a copy
+    other = ShardedLinear(comm, own) if beside else None
     given = [w, *(each[key] for each in parts[comm.rank] for key in each)]
     before = [array.copy() for array in given]
     first = layer.part.copy()
@@ -2269,6 +2335,9 @@ def sharded_passes(comm, _, w, parts):
         x, dy = each["x"], each["dy"]
         y = layer.forward(x)
         held = [array_bytes(vars(layer)) - x.nbytes]
+        if other:  # another layer, at work in between
+            other.forward(x + 1)
+            other.backward(dy + 1)
         dx = layer.backward(dy)
         held.append(array_bytes(vars(layer)) - x.nbytes)
         found.append({"y": y, "dx": dx, "grad": layer.grad, "held": held})
@@ -2347,12 +2416,18 @@ def named(**values):
     return values
 
 
+def exactly(found, want, title):
+    """Expect the same dtype, shape and numbers, to the last bit."""
+    check.close(found, want, rtol=0, atol=0, dtype=want.dtype.name, name=title)
+
+
 def case_of(batches, n, k, dtype=np.float64, passes=2):
-    """Return (ranks, None, w, parts): whole numbers, for exact sums."""
+    """Return (ranks, None, w, parts): multiples of 1/8, for exact sums."""
     draw = np.random.default_rng(31 * n + k)
 
     def some(*shape):
-        return draw.integers(-4, 5, shape).astype(dtype)
+        most = 20 if dtype == np.float32 else 3000
+        return (draw.integers(-most, most, shape) / 8).astype(dtype)
 
     w = some(n, k)
     pairs = [
@@ -2378,6 +2453,7 @@ CASES["others"] = [
     case_of([2, 2], 3, 3, np.float32),
     case_of([3], 4, 2, passes=1),
 ]
+CASES["beside"] = [(*case_of([2, 1], 3, 4), True)]
 ### END HIDDEN TESTS
 
 
@@ -2419,7 +2495,7 @@ def outcomes(name, gain=1):
 
 def wanted(case, turn, gain):
     """Return what each rank is to have; each pass adds 1 to all weights."""
-    size, _, w, pairs = case
+    size, _, w, pairs, *_ = case
     parts = np.array_split((w + w.dtype.type(turn)).ravel(), size)
     ws = [flat.reshape(w.shape) for flat in gathered(parts, gain)]
     each = [(pairs[r][turn]["x"], pairs[r][turn]["dy"]) for r in range(size)]
@@ -2439,7 +2515,7 @@ def expect(name, *keys, gain=1, turns=None):
                 found = ranks[rank]["passes"][turn]
                 for key in keys:
                     title = f"{key} of rank {rank} of {case[0]}, pass {turn}"
-                    check.equal(found[key], want[key], name=title)
+                    exactly(found[key], want[key], title)
 
 
 def expect_kept(*names):
@@ -2467,7 +2543,7 @@ with check.case(
     for number, (size, _, w, _) in enumerate(CASES["shown"]):
         ranks = outcomes("shown")[number]
         for rank, part in enumerate(np.array_split(w.ravel(), size)):
-            check.equal(ranks[rank]["first"], part, name=f"part of rank {rank}")
+            exactly(ranks[rank]["first"], part, f"part of rank {rank}")
 with check.case(
     "outputs and gradients of x, in the first pass",
     hint="x @ w and dy @ w.T, with this rank's own x and dy",
@@ -2520,6 +2596,11 @@ with check.hidden_case(
     hint="cut w as the collectives cut it; a sum over no image is zeros",
 ):
     expect("others", "y", "dx", "grad")
+with check.hidden_case(
+    "a second layer, at work in between, changes nothing",
+    hint="each layer keeps its own: what stands in the class is shared",
+):
+    expect("beside", "y", "dx", "grad")
 with check.hidden_case(
     "the given weights and other arguments stay as they were",
     hint="part is a copy, and x stays the caller's",
@@ -2775,12 +2856,12 @@ def wanted(net, machine, batch, dp, tp, pp, M):
 def net_of(layers, seed, **zeros):
     """Return a network of different layers."""
     draw = np.random.default_rng(seed)
-    net = {key: draw.integers(10, 90, layers).astype(float) for key in KEYS}
+    net = {key: draw.uniform(10, 90, layers) for key in KEYS}
     return net | {key: np.zeros(layers) for key in zeros}
 
 
 SLOW = {"speed": 10.0, "alpha": 1.0, "beta": 0.0}
-WIRE = {"speed": 100.0, "alpha": 0.5, "beta": 0.03125}
+WIRE = {"speed": 100.123, "alpha": 0.51234, "beta": 0.031234}
 
 
 def expect(net, machine, *layout, which=(0, 1)):
@@ -2835,7 +2916,12 @@ with check.hidden_case(
     essential=True,
 ):
     for seed, layout in enumerate(
-        [(64, 2, 2, 2, 4), (30, 4, 3, 2, 2), (16, 8, 2, 5, 1), (7, 2, 4, 3, 8)]
+        [
+            (4099, 2, 2, 2, 4),
+            (30, 4, 3, 2, 2),
+            (16, 8, 2, 5, 1),
+            (7, 2, 4, 3, 8),
+        ]
     ):
         expect(net_of(6, 10 + seed), WIRE, *layout)
 with check.hidden_case(
