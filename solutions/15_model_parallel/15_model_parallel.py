@@ -1182,7 +1182,7 @@ check.score(2)
 # ### Task 5. Two schedules (2 points)
 #
 # Both functions return the list of operations, pairs of a letter and a number, of one `stage` of $S$ stages
-# for $M$ microbatches, numbered from 0; each microbatch has one F and one B.
+# for $M$ microbatches, numbered from 0; each microbatch has one F and one B. Tuples will do as well.
 #
 # * `gpipe(stage, stages, microbatches)` (Huang et al. 2019): all F in order $0, 1, \dots, M-1$, then all B in the same order.
 # * `one_f_one_b(stage, stages, microbatches)` (Narayanan et al. 2019): stage $s$ begins with $S - 1 - s$ F, or $M$ if that is less.
@@ -2644,7 +2644,7 @@ def allreduce_seconds(P, m, machine):
 # %% [markdown]
 # ### Task 9. What a mixture costs (2 points)
 #
-# `hybrid_cost(net, machine, batch, dp, tp, pp, microbatches)` returns two numbers: seconds of a step, and bytes on the fullest device.
+# `hybrid_cost(net, machine, batch, dp, tp, pp, microbatches)` returns two numbers, in a tuple or a list: seconds of a step, and bytes on the fullest device.
 # A microbatch has $b = \mathrm{batch} / (dp \cdot M)$ images, $M$ = `microbatches`; it need not be whole.
 # Stage $s$ has the layers number $s$ of `np.array_split(np.arange(L), pp)`. For a microbatch it takes
 #
