@@ -1629,7 +1629,7 @@ jobs = {
         "ws": three,
         "xs": np.split(np.concatenate(xs), M),
         "targets": np.split(np.concatenate(targets), M),
-        "tick_s": 0.12 / M,
+        "tick_s": 0.24 / M,
     }
     for name, schedule, M in (
         ("GPipe", gpipe, 1),
