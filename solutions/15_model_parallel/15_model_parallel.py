@@ -1887,6 +1887,16 @@ with check.hidden_case(
     exactly(found["dw"], gradients(job)[0], "dw of the only stage")
     check.equal(len(found["sent"]), 0, name="messages")
 with check.hidden_case(
+    "the order stays as it was",
+    hint="go through the list; take nothing out of it",
+    guard=True,
+):
+    job = job_of("all", 1, 3)
+    order = check.shared([list(op) for op in job["orders"][0]])
+    arguments = Stage(job["ws"][0]), order, job["xs"], job["targets"]
+    run_stage(Pipe(0, 1), *arguments)
+    check.equal(order, [list(op) for op in job["orders"][0]], name="order")
+with check.hidden_case(
     "weights, inputs and targets stay as they were",
     hint="y - t makes a new array; y -= t does not",
     guard=True,
