@@ -1980,7 +1980,6 @@ class ZeroSGD:
         self.momentum = np.zeros_like(self.mine())
 
     def mine(self):
-        """Return this rank's part of the weights, a view."""
         return np.array_split(self.w.ravel(), self.comm.size)[self.comm.rank]
         ### END SOLUTION
 
@@ -2005,12 +2004,13 @@ def zero_steps(comm, _, parts):
     own = w.copy()
     optimizer = ZeroSGD(comm, own, mine["lr"], mine["mu"])
     own += 1  # the optimiser has a copy
-    other = ZeroSGD(comm, own, 1.0, 0.0) if "beside" in mine else None
+    longer = np.append(own, 1)
+    other = ZeroSGD(comm, longer, 1.0, 0.0) if "beside" in mine else None
     ws, momenta = [optimizer.w], [optimizer.momentum]
     for gradient in gradients:
         optimizer.step(gradient)
         if other:  # another optimiser, at work in between
-            other.step(gradient + 1)
+            other.step(np.append(gradient, 1))
         ws.append(optimizer.w)
         momenta.append(optimizer.momentum)
     kept = all(map(np.array_equal, before, (w, *gradients)))
@@ -2347,8 +2347,9 @@ def sharded_passes(comm, _, w, parts, beside=False):
         held = [array_bytes(vars(layer)) - x.nbytes]
         if other:  # another layer, at work in between
             other.forward(x + 1)
-            other.backward(dy + 1)
         dx = layer.backward(dy)
+        if other:
+            other.backward(dy + 1)
         held.append(array_bytes(vars(layer)) - x.nbytes)
         found.append({"y": y, "dx": dx, "grad": layer.grad, "held": held})
         layer.part = layer.part + layer.part.dtype.type(1)
