@@ -38,6 +38,8 @@ DEAR = frozenset(
         *("format-check", "prefetch-check"),
         *("ring-reduce-scatter-check", "ring-allreduce-check", "recursive-doubling-check", "tree-broadcast-check"),
         *("parameter-server-check", "ddp-check", "checkpoint-check"),
+        *("column-parallel-check", "row-parallel-check", "halo-conv-check", "run-stage-check"),
+        *("zero-sgd-check", "sharded-linear-check", "kept-bytes-check", "checkpoint-chain-check"),
     }
 )
 
