@@ -6,7 +6,7 @@ import ast
 import symtable
 from collections.abc import Iterator
 
-__all__ = ["declared", "filled", "looked_up", "run_at_once", "written_to"]
+__all__ = ["declared", "filled", "looked_up", "root_of", "run_at_once", "written_to"]
 
 _FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _FILLING = {
@@ -77,10 +77,11 @@ def filled(node: ast.stmt) -> frozenset[str]:
     owners = [call.func.value for call in calls if isinstance(call.func, ast.Attribute)]
     named = [(call, getattr(call.func, "attr", getattr(call.func, "id", ""))) for call in calls]
     owners += [call.args[0] for call, name in named if name in _FILLING and call.args]
-    return frozenset(root.id for root in map(_root, owners) if isinstance(root, ast.Name))
+    return frozenset(filter(None, map(root_of, owners)))
 
 
-def _root(node: ast.expr) -> ast.expr:
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return node
+def root_of(node: ast.AST, *, calls: bool = False) -> str:
+    """Return the name that an expression of attributes, items and, if so said, calls begins with; else nothing."""
+    while isinstance(node, ast.Attribute | ast.Subscript) or (calls and isinstance(node, ast.Call)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""

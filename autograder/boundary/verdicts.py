@@ -6,10 +6,11 @@ Where such a statement runs in the student's process, an object that agrees with
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Collection, Iterable, Sequence
 
-from autograder.boundary.locked import Statement
-from autograder.boundary.scopes import run_at_once
+from autograder.boundary.locked import Statement, only_imports
+from autograder.boundary.scopes import root_of, run_at_once
 
 __all__ = ["verdicts"]
 
@@ -35,20 +36,25 @@ def verdicts(found: Sequence[Statement], ours: Collection[str] = ()) -> list[Sta
     values are the same, or counts by a comparison: one that trains does neither.
     """
     functions = {s.name: s for s in found if s.is_function}
+    known = {*functions, *dir(builtins), *(name for s in found if only_imports(s.node) for name in s.binds)}
     comparing = {name for name, s in functions.items() if _compares(ast.walk(s.node))}
     data = [s for s in found if s.gives_data and s.binds and isinstance(s.node, _ASSIGNING | _COUNTING)]
     data = [s for s in data if not s.binds <= set(ours)]
-    names = {name for s in data if (s.touches & comparing) or _reckons(s.node) for name in s.binds}
+    names = {name for s in data if (s.touches & comparing) or _reckons(s.node, known) for name in s.binds}
     while more := {name for s in data if s.binds & names or s.uses & names for name in s.binds} - names:
         names |= more
     return [s for s in data if s.binds & names]
 
 
-def _reckons(node: ast.stmt) -> bool:
+def _reckons(node: ast.stmt, known: Collection[str]) -> bool:
+    """Whether this statement does so; known: names of functions and modules that are not the student's."""
     if isinstance(node, _COUNTING):
         counts = any(map(_counts, ast.walk(node)))
         return _compares(ast.walk(node), alike=not counts)
-    return any(isinstance(part, _OPERATORS) or _is_call(part) for part in run_at_once(node))
+    parts = list(run_at_once(node))
+    return any(
+        isinstance(part, _OPERATORS) or (_is_call(part) and root_of(part, calls=True) in known) for part in parts
+    )
 
 
 def _counts(node: ast.AST) -> bool:

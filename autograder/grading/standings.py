@@ -21,6 +21,7 @@ from autograder.boundary.given import (
 from autograder.boundary.locked import STAR, Statement, all_statements, global_names, only_imports
 from autograder.boundary.needed import reached
 from autograder.boundary.parsing import syntax_tree
+from autograder.boundary.scopes import root_of
 from autograder.boundary.verdicts import verdicts
 from autograder.execution import Checks
 
@@ -142,26 +143,19 @@ def _judging(cells: Sequence[str], theirs: Collection[str], test: str) -> frozen
     made_so = {name for statement in verdicts(everything, names_made(cells, theirs, DATA)) for name in statement.binds}
     for statement in everything:
         value = getattr(statement.node, "value", None)
-        made = isinstance(value, ast.Call) and not _root(value.func) & set(theirs)
+        made = isinstance(value, ast.Call) and root_of(value, calls=True) not in theirs
         compares = isinstance(statement.node, ast.ClassDef) and any(map(_compares, statement.node.body))
         found |= statement.binds if made or compares else frozenset()
     try:
         calls = [node for node in ast.walk(syntax_tree(test)) if isinstance(node, ast.Call)]
     except (SyntaxError, ValueError, RecursionError):
         return frozenset(found | made_so)
-    return frozenset(found & {name for call in calls for name in _root(call.func)} | made_so)
+    return frozenset(found & {root_of(call, calls=True) for call in calls} | made_so)
 
 
 def _compares(part: ast.stmt) -> bool:
     special = isinstance(part, ast.FunctionDef) and part.name.startswith("__") and part.name != "__call__"
     return not special and any(isinstance(node, ast.Compare) for node in ast.walk(part))
-
-
-def _root(node: ast.expr) -> set[str]:
-    """Return the name that an expression of attributes, items and calls begins with."""
-    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return {node.id} if isinstance(node, ast.Name) else set()
 
 
 def opened(cells: Sequence[str]) -> frozenset[str]:

@@ -46,6 +46,8 @@ def test_what_compares_is_a_verdict_and_is_computed_beside_the_test(cell: str, f
         "while classify(1) != 2:\n    pass",
         "answers = [classify(x) for x, _ in DATA]",
         "model = classify(DATA).fit(DATA)",
+        "loss = train_and_score(DATA)",
+        "model = classify(DATA)\naccuracy = model.score(DATA)",
     ],
 )
 def test_what_is_only_made_or_trained_is_none(cell: str) -> None:
