@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import inspect
 import json
@@ -14,6 +15,7 @@ from queue import SimpleQueue
 
 import nbformat
 
+from autograder.boundary.parsing import syntax_tree
 from autograder.errors import SourceError
 from autograder.markers import CHECK
 from autograder.notebook import to_explore
@@ -85,9 +87,29 @@ class Notes:
 
 
 def code_of(notebook: nbformat.NotebookNode) -> str:
-    """Return a hash of the cells that are run when the lab is graded, without what `release` puts above a check."""
+    """Return a hash of what the cells say that are run when the lab is graded, however that is laid out.
+
+    Comments do not count, nor what `release` puts above a check.
+    """
     sources = (cell.source for cell in _graded(notebook))
-    return _hash(*(text.partition("\n")[2] if text.startswith(_HEADER) else text for text in sources))
+    return _hash(*(_said(text.partition("\n")[2] if text.startswith(_HEADER) else text) for text in sources))
+
+
+def _said(text: str) -> str:
+    """Return the syntax tree of a cell as text, the same for every version of Python; a cell that has none as it is."""
+    try:
+        return repr(_shape(syntax_tree(text)))
+    except SyntaxError:  # it has lines of IPython
+        return text
+
+
+def _shape(part: object) -> object:
+    if isinstance(part, list):
+        return [_shape(one) for one in part]
+    if not isinstance(part, ast.AST):
+        return part
+    fields = [(name, _shape(value)) for name, value in ast.iter_fields(part) if value not in (None, [])]
+    return type(part).__name__, [field for field in fields if field[0] != "kind"]
 
 
 def _graded(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:

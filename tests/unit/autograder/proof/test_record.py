@@ -6,6 +6,7 @@ import importlib.util
 import platform
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from autograder.errors import CourseError
@@ -43,6 +44,22 @@ def test_a_record_counts_what_became_of_the_mutants(tmp_path: Path) -> None:
     assert record.rules == {"operator": Count(3, 1, 1)}
     assert (record.whole.survivors, record.whole.rate, record.idle) == (1, 50.0, 1)
     assert Record.read(record.write(tmp_path)) == record
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("def f(x):\n    return g(x, 'one two')", True),
+        ("def f(x):  # says why\n    return g(\n        x,\n        'one '\n        'two',\n    )", True),
+        ("# check of 2 points: f\ndef f(x): return g(x, 'one two')", True),
+        ("def f(x):\n    return g(x, 'one  two')", False),
+        ("def f(x):\n    return g(x, 'one two', None)", False),
+    ],
+)
+def test_a_record_outlives_another_layout_of_the_lab_and_nothing_else(text: str, same: bool) -> None:
+    texts = ["def f(x): return g(x, 'one two')", text]
+    first, second = (code_of(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(one)])) for one in texts)
+    assert (first == second) == same
 
 
 def test_a_file_that_is_no_record_is_named(tmp_path: Path) -> None:
