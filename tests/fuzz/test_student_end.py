@@ -189,6 +189,7 @@ def _easily_passed(number: int) -> frozenset[str]:
     "ignore:Exception ignored in. <function Popen.__del__:pytest.PytestUnraisableExceptionWarning"
 )
 def test_no_lie_of_the_students_process_passes_a_case_or_learns_what_is_expected() -> None:
+    assert _cells()  # reading the labs takes seconds of its own
     ends = time.monotonic() + SECONDS
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     tried = 0
