@@ -89,10 +89,13 @@ class Notes:
 def code_of(notebook: nbformat.NotebookNode) -> str:
     """Return a hash of what the cells say that are run when the lab is graded, however that is laid out.
 
-    Comments do not count, nor what `release` puts above a check.
+    Comments and docstrings do not count, nor what `release` puts above a check.
     """
     sources = (cell.source for cell in _graded(notebook))
     return _hash(*(_said(text.partition("\n")[2] if text.startswith(_HEADER) else text) for text in sources))
+
+
+_DOCUMENTED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def _said(text: str) -> str:
@@ -108,8 +111,11 @@ def _shape(part: object) -> object:
         return [_shape(one) for one in part]
     if not isinstance(part, ast.AST):
         return part
-    fields = [(name, _shape(value)) for name, value in ast.iter_fields(part) if value not in (None, [])]
-    return type(part).__name__, [field for field in fields if field[0] != "kind"]
+    fields = dict(ast.iter_fields(part))
+    if isinstance(part, _DOCUMENTED) and ast.get_docstring(part, clean=False) is not None:
+        fields["body"] = part.body[1:]
+    said = {name: value for name, value in fields.items() if name != "kind" and value not in (None, [])}
+    return type(part).__name__, [(name, _shape(value)) for name, value in said.items()]
 
 
 def _graded(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:

@@ -51,6 +51,7 @@ def test_a_record_counts_what_became_of_the_mutants(tmp_path: Path) -> None:
     [
         ("def f(x):\n    return g(x, 'one two')", True),
         ("def f(x):  # says why\n    return g(\n        x,\n        'one '\n        'two',\n    )", True),
+        ('def f(x):\n    """Say why."""\n    return g(x, \'one two\')', True),
         ("# check of 2 points: f\ndef f(x): return g(x, 'one two')", True),
         ("def f(x):\n    return g(x, 'one  two')", False),
         ("def f(x):\n    return g(x, 'one two', None)", False),
