@@ -41,7 +41,8 @@ from torch import nn
 
 from labkit import bench, check, compare, count, device, load, plot, result_card
 
-torch.set_num_threads(1)  # one core: what it does is easier to understand than what two share
+# One core: what it does is easier to understand than what two share.
+torch.set_num_threads(1)
 digits = load("digits")
 print(digits)
 
@@ -77,9 +78,13 @@ print(digits)
 
 # %% nbgrader={"grade_id": "flops-and-bytes", "solution": true}
 def flops_and_bytes(
-    op: str, a: tuple[int, ...], b: tuple[int, ...], backward: bool = False, itemsize: int = 4
+    op: str,
+    a: tuple[int, ...],
+    b: tuple[int, ...],
+    backward: bool = False,
+    itemsize: int = 4,
 ) -> tuple[int, int]:
-    """Return the FLOPs of an operator on arrays of shapes a and b, and the least bytes it moves."""
+    """Return the FLOPs of op on shapes a and b, and the least bytes moved."""
     ### BEGIN SOLUTION
     if op == "multiply":
         y, each = a, 1
@@ -130,8 +135,11 @@ from labkit import check
 
 
 def counted_by_torch(operator, a, b):
-    """Return PyTorch's own count, forward and backward, for arrays of these shapes."""
-    left, right = torch.ones(a, requires_grad=True), torch.ones(b, requires_grad=True)
+    """Return PyTorch's own count, forward and backward, for these shapes."""
+    left, right = (
+        torch.ones(a, requires_grad=True),
+        torch.ones(b, requires_grad=True),
+    )
     with FlopCounterMode(display=False) as forward:
         y = operator(left, right)
     with FlopCounterMode(display=False) as backward:
@@ -139,41 +147,72 @@ def counted_by_torch(operator, a, b):
     return forward.get_total_flops(), backward.get_total_flops()
 
 
-with check.case("the worked example", hint="return both, FLOPs first: 2 k m n, and 4 bytes each"):
+with check.case(
+    "the worked example",
+    hint="return both, FLOPs first: 2 k m n, and 4 bytes each",
+):
     flops, moved = flops_and_bytes("matmul", (2, 3), (3, 4))
     check.close(flops, 48, rtol=0, name="FLOPs")
     check.close(moved, 104, rtol=0, name="bytes")
 with check.case(
     "multiply: one FLOP an entry, three arrays",
-    hint="one FLOP an entry, first; then the bytes of three arrays of the same size",
+    hint=(
+        "one FLOP an entry, first; "
+        "then the bytes of three arrays of the same size"
+    ),
 ):
     flops, moved = flops_and_bytes("multiply", (5, 7), (5, 7))
     check.close(flops, 35, rtol=0, name="FLOPs")
     check.close(moved, 420, rtol=0, name="bytes")
 with check.case(
     "matmul: FLOPs as torch.utils.flop_counter counts them",
-    hint="2 k for each of the m n entries; with backward=True twice that, not three times",
+    hint=(
+        "2 k for each of the m n entries; "
+        "with backward=True twice that, not three times"
+    ),
 ):
     shapes = (6, 5), (5, 9)
     forward, backward = counted_by_torch(torch.matmul, *shapes)
-    check.close(flops_and_bytes("matmul", *shapes)[0], forward, rtol=0, name="forward")
-    check.close(flops_and_bytes("matmul", *shapes, True)[0], backward, rtol=0, name="backward")
+    check.close(
+        flops_and_bytes("matmul", *shapes)[0], forward, rtol=0, name="forward"
+    )
+    check.close(
+        flops_and_bytes("matmul", *shapes, True)[0],
+        backward,
+        rtol=0,
+        name="backward",
+    )
 with check.case(
     "conv: FLOPs as torch.utils.flop_counter counts them",
-    hint="2 c r s for each entry of y; y is smaller than the image by r - 1 and s - 1",
+    hint=(
+        "2 c r s for each entry of y; "
+        "y is smaller than the image by r - 1 and s - 1"
+    ),
 ):
     shapes = (2, 3, 9, 8), (4, 3, 2, 5)
     forward, backward = counted_by_torch(torch.nn.functional.conv2d, *shapes)
-    check.close(flops_and_bytes("conv", *shapes)[0], forward, rtol=0, name="forward")
-    check.close(flops_and_bytes("conv", *shapes, True)[0], backward, rtol=0, name="backward")
+    check.close(
+        flops_and_bytes("conv", *shapes)[0], forward, rtol=0, name="forward"
+    )
+    check.close(
+        flops_and_bytes("conv", *shapes, True)[0],
+        backward,
+        rtol=0,
+        name="backward",
+    )
 with check.case(
-    "an unknown op raises ValueError", hint="end with: raise ValueError(...)", guard=True
+    "an unknown op raises ValueError",
+    hint="end with: raise ValueError(...)",
+    guard=True,
 ):
     check.raises(ValueError, flops_and_bytes, "softmax", (2, 3), (3, 4))
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "conv: the bytes of image, filters and result",
-    hint="the numbers in a, in b and in y, times itemsize; each array is counted once",
+    hint=(
+        "the numbers in a, in b and in y, times itemsize; "
+        "each array is counted once"
+    ),
 ):
     sizes = 6 * 2 * 9 * 8 + 5 * 2 * 3 * 4 + 6 * 5 * 7 * 5
     flops, moved = flops_and_bytes("conv", (6, 2, 9, 8), (5, 2, 3, 4))
@@ -192,7 +231,8 @@ with check.hidden_case(
         check.close(moved, 8 * numbers, rtol=0, name=f"bytes of {op}")
         check.close(flops, 2 * forward, rtol=0, name=f"FLOPs of {op}")
 with check.hidden_case(
-    "numbers of other sizes", hint="multiply the bytes by itemsize, not by 4; FLOPs stay the same"
+    "numbers of other sizes",
+    hint="multiply the bytes by itemsize, not by 4; FLOPs stay the same",
 ):
     flops, moved = flops_and_bytes("matmul", (4, 8), (8, 2), itemsize=2)
     check.close(moved, 2 * (32 + 16 + 8), rtol=0, name="bytes")
@@ -200,19 +240,29 @@ with check.hidden_case(
     flops, moved = flops_and_bytes("multiply", (3,), (3,), True, 8)
     check.close(moved, 2 * 8 * 9, rtol=0, name="bytes of the way back")
     check.close(flops, 6, rtol=0, name="FLOPs of the way back")
-with check.hidden_case("rectangular matrices", hint="a is (m, k) and b is (k, n): y is (m, n)"):
-    check.close(flops_and_bytes("matmul", (1, 100), (100, 7)), (1400, 4 * 807), rtol=0)
 with check.hidden_case(
-    "multiply: arrays with any number of axes", hint="the product of all sides of the shape"
+    "rectangular matrices", hint="a is (m, k) and b is (k, n): y is (m, n)"
 ):
-    check.close(flops_and_bytes("multiply", (2, 3, 4), (2, 3, 4)), (24, 288), rtol=0)
+    check.close(
+        flops_and_bytes("matmul", (1, 100), (100, 7)), (1400, 4 * 807), rtol=0
+    )
+with check.hidden_case(
+    "multiply: arrays with any number of axes",
+    hint="the product of all sides of the shape",
+):
+    check.close(
+        flops_and_bytes("multiply", (2, 3, 4), (2, 3, 4)), (24, 288), rtol=0
+    )
     check.close(flops_and_bytes("multiply", (1,), (1,)), (1, 12), rtol=0)
 with check.hidden_case(
-    "large matrices: every digit of the FLOPs", hint="count in Python's integers: 32 bits overflow"
+    "large matrices: every digit of the FLOPs",
+    hint="count in Python's integers: 32 bits overflow",
 ):
     flops, moved = flops_and_bytes("matmul", (4097, 4096), (4096, 4096))
     check.close(flops, 2 * 4097 * 4096**2, rtol=0, atol=0, name="FLOPs")
-    check.close(moved, 4 * (2 * 4097 * 4096 + 4096**2), rtol=0, atol=0, name="bytes")
+    check.close(
+        moved, 4 * (2 * 4097 * 4096 + 4096**2), rtol=0, atol=0, name="bytes"
+    )
 with check.hidden_case(
     "an unknown op raises ValueError, whatever the shapes are",
     hint="ask for the op by its whole name, not for the number of axes",
@@ -243,8 +293,10 @@ check.score(2)
 
 
 # %% nbgrader={"grade_id": "roofline", "solution": true}
-def roofline(peak: float, bandwidth: float, flops: float, moved: float) -> tuple[float, str]:
-    """Return the least seconds for this work, and which of the two roofs sets them."""
+def roofline(
+    peak: float, bandwidth: float, flops: float, moved: float
+) -> tuple[float, str]:
+    """Return the least seconds for this work, and which roof sets them."""
     ### BEGIN SOLUTION
     computing, moving = flops / peak, moved / bandwidth
     if computing >= moving:
@@ -256,39 +308,50 @@ def roofline(peak: float, bandwidth: float, flops: float, moved: float) -> tuple
 # %% nbgrader={"grade_id": "roofline-check", "grade": true, "points": 1}
 from labkit import check
 
-with check.case("the worked example", hint="return both: the larger of the two times, its name"):
+with check.case(
+    "the worked example",
+    hint="return both: the larger of the two times, its name",
+):
     seconds, bound = roofline(100.0, 10.0, 400, 20)
     check.close(seconds, 4.0, name="seconds")
     check.equal(bound, "compute", name="bound")
-with check.case("few FLOPs, many bytes", hint="then the seconds are bytes / bandwidth"):
+with check.case(
+    "few FLOPs, many bytes", hint="then the seconds are bytes / bandwidth"
+):
     seconds, bound = roofline(100.0, 10.0, 400, 80)
     check.close(seconds, 8.0, name="seconds")
     check.equal(bound, "memory", name="bound")
 with check.case(
-    "at the ridge it is compute", hint="both times are equal there: compare with >=, not with >"
+    "at the ridge it is compute",
+    hint="both times are equal there: compare with >=, not with >",
 ):
     seconds, bound = roofline(64.0, 4.0, 32, 2)
     check.close(seconds, 0.5, name="seconds")
     check.equal(bound, "compute", name="bound")
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
-    "a copy has no FLOPs", hint="compare the two times; the intensity 0 needs no division by it"
+    "a copy has no FLOPs",
+    hint="compare the two times; the intensity 0 needs no division by it",
 ):
     took, roof = roofline(1e12, 5e9, 0, 1e9)
     check.close(took, 0.2, name="seconds")
     check.equal(roof, "memory", name="bound")
 with check.hidden_case(
-    "computing and moving overlap", hint="the larger of the two times, not their sum"
+    "computing and moving overlap",
+    hint="the larger of the two times, not their sum",
 ):
     took, roof = roofline(2e12, 4e11, 3e9, 5e8)
     check.close(took, 1.5e-3, name="seconds")
     check.equal(roof, "compute", name="bound")
-with check.hidden_case("nothing moved", hint="FLOPs / bytes would divide by 0: compare times"):
+with check.hidden_case(
+    "nothing moved", hint="FLOPs / bytes would divide by 0: compare times"
+):
     took, roof = roofline(1e9, 1e9, 1e6, 0)
     check.close(took, 1e-3, name="seconds")
     check.equal(roof, "compute", name="bound")
 with check.hidden_case(
-    "a little beside the ridge", hint="compare the times themselves: rounded, they may be equal"
+    "a little beside the ridge",
+    hint="compare the times themselves: rounded, they may be equal",
 ):
     for flops, moved, seconds, bound in (
         (600.9, 14.0, 600.9 / 300.3, "compute"),
@@ -308,7 +371,8 @@ check.score(1)
 # The numbers for the GPUs are printed by their maker: nobody reaches them quite.
 
 # %% nbgrader={"grade_id": "data-sheets", "locked": true}
-# FLOP/s (without sparsity), bytes/s of its memory, bytes/s from the host (PCIe 3 and 5, one way)
+# FLOP/s (without sparsity), bytes/s of its memory,
+# bytes/s from the host (PCIe 3 and 5, one way)
 DATA_SHEETS = {
     "V100, float32": (15.7e12, 0.9e12, 16e9),
     "V100, Tensor Cores": (125e12, 0.9e12, 16e9),
@@ -316,8 +380,10 @@ DATA_SHEETS = {
 }
 
 
-def peaks(where: str = "cpu", n: int = 1024, numbers: int = 1 << 25) -> tuple[float, float]:
-    """Return the FLOP/s of an n x n matrix product in float32 and the bytes/s of a triad."""
+def peaks(
+    where: str = "cpu", n: int = 1024, numbers: int = 1 << 25
+) -> tuple[float, float]:
+    """Return FLOP/s of an n x n product in float32, and bytes/s of a triad."""
     a, b = torch.rand(2, n, n, device=where)
     x, y, z = torch.ones(3, numbers, device=where)
     product = bench(lambda: torch.mm(a, b), repeat=5)
@@ -327,11 +393,16 @@ def peaks(where: str = "cpu", n: int = 1024, numbers: int = 1 << 25) -> tuple[fl
 
 # %% explore=true
 peak, bandwidth = peaks()
-print(f"this core: {peak / 1e9:.0f} GFLOP/s and {bandwidth / 1e9:.1f} GB/s,", end=" ")
+print(
+    f"this core: {peak / 1e9:.0f} GFLOP/s and {bandwidth / 1e9:.1f} GB/s,",
+    end=" ",
+)
 print(f"so the ridge is at {peak / bandwidth:.1f} FLOP a byte")
 roofs = {"this core, measured": (peak, bandwidth)}
 if device() != "cpu":
-    roofs[f"{device()}, float32, measured"] = peaks(device(), n=8192, numbers=1 << 26)
+    roofs[f"{device()}, float32, measured"] = peaks(
+        device(), n=8192, numbers=1 << 26
+    )
 roofs |= {name: sheet[:2] for name, sheet in DATA_SHEETS.items()}
 for name, (top, width) in roofs.items():
     print(f"{name:23} ridge at {top / width:6.1f} FLOP a byte")
@@ -340,17 +411,27 @@ for name, (top, width) in roofs.items():
 timed = {}
 for n in (4, 16, 64, 1024):
     a, b = torch.rand(2, n, n)
-    timed[f"matmul {n}"] = flops_and_bytes("matmul", a.shape, b.shape), bench(torch.mm, a, b)
+    timed[f"matmul {n}"] = (
+        flops_and_bytes("matmul", a.shape, b.shape),
+        bench(torch.mm, a, b),
+    )
 row, square = torch.rand(1, 4096), torch.rand(4096, 4096)
-timed["one row"] = flops_and_bytes("matmul", row.shape, square.shape), bench(torch.mm, row, square)
+timed["one row"] = (
+    flops_and_bytes("matmul", row.shape, square.shape),
+    bench(torch.mm, row, square),
+)
 x, y, z = torch.ones(3, 1 << 24)
 size = flops_and_bytes("multiply", x.shape, y.shape)
 timed["multiply"] = size, bench(lambda: torch.mul(x, y, out=z))
 images_in, filters = torch.rand(16, 32, 28, 28), torch.rand(64, 32, 3, 3)
 size = flops_and_bytes("conv", images_in.shape, filters.shape)
 timed["conv"] = size, bench(torch.conv2d, images_in, filters)
-table = torch.rand(4096, 1024)  # an entry is compared, shifted, exponentiated, added, divided
-timed["softmax"] = (5 * table.numel(), 8 * table.numel()), bench(torch.softmax, table, 1)
+# An entry is compared, shifted, exponentiated, added, divided.
+table = torch.rand(4096, 1024)
+timed["softmax"] = (
+    (5 * table.numel(), 8 * table.numel()),
+    bench(torch.softmax, table, 1),
+)
 
 # %% explore=true
 intensity = 10.0 ** np.linspace(-2, 3, 60)
@@ -366,7 +447,8 @@ words = {
     "logy": True,
 }
 reached = [
-    (flops / moved, flops / timing.median_s / 1e9) for (flops, moved), timing in timed.values()
+    (flops / moved, flops / timing.median_s / 1e9)
+    for (flops, moved), timing in timed.values()
 ]
 ax = plot.curves(lines, **words)
 plot.scatter(
@@ -415,7 +497,7 @@ for name, ((flops, moved), timing) in timed.items():
 
 # %% nbgrader={"grade_id": "stream", "locked": true}
 class Stream:
-    """A device with a queue, and a clock that moves only when something happens."""
+    """A device with a queue; its clock moves only when something happens."""
 
     def __init__(self) -> None:
         self.now, self.free_at = 0.0, 0.0
@@ -430,7 +512,7 @@ class Stream:
         self.now = max(self.now, self.free_at)
 
     def clock(self) -> float:
-        """Return the seconds since the beginning, as time.perf_counter() would."""
+        """Return the seconds so far, as time.perf_counter() would."""
         return self.now
 
 
@@ -450,8 +532,10 @@ class Stream:
 
 
 # %% nbgrader={"grade_id": "measure", "solution": true}
-def measure(fn, clock, synchronise, warmup: int = 2, repeat: int = 9) -> tuple[float, float, float]:
-    """Return median, first and third quartile of the seconds that a call of fn takes."""
+def measure(
+    fn, clock, synchronise, warmup: int = 2, repeat: int = 9
+) -> tuple[float, float, float]:
+    """Return median, first and third quartile of the seconds fn() takes."""
     ### BEGIN SOLUTION
     for _ in range(warmup):
         fn()
@@ -487,7 +571,9 @@ found = {
     "no waiting": timer(False, False),
     "wait before": timer(True, False),
     "wait after": timer(False, True),
-    "yours": measure(lambda: stream.launch(0.001), stream.clock, stream.synchronise)[0],
+    "yours": measure(
+        lambda: stream.launch(0.001), stream.clock, stream.synchronise
+    )[0],
 }
 milliseconds = {name: 1e3 * seconds for name, seconds in found.items()}
 title = "One millisecond of work, as four timers report it"
@@ -508,7 +594,7 @@ from labkit import check
 
 
 class Device:
-    """Runs what is queued, call by call, and counts its launches, which take the host a while."""
+    """Runs its queue call by call; counts launches, which cost host time."""
 
     def __init__(self, durations, pending=0.0, host=0.0):
         self.durations, self.now, self.free_at = list(durations), 0.0, pending
@@ -516,7 +602,9 @@ class Device:
 
     def launch(self):
         self.now += self.host
-        self.free_at = max(self.free_at, self.now) + self.durations[self.launches]
+        self.free_at = (
+            max(self.free_at, self.now) + self.durations[self.launches]
+        )
         self.launches += 1
 
     def synchronise(self):
@@ -527,20 +615,30 @@ class Device:
 
 
 def measured(durations, pending=0.0, host=0.0, **options):
-    """Return what the student's function says about these calls, and how many it made."""
+    """Return what the student's function says, and how many calls it made."""
     queue = Device([*durations, *[9.0] * 20], pending, host)
-    return measure(queue.launch, queue.clock, queue.synchronise, **options), queue.launches
+    return measure(
+        queue.launch, queue.clock, queue.synchronise, **options
+    ), queue.launches
 
 
 with check.case(
     "the worked example: median, first quartile, third quartile",
-    hint="np.percentile(samples, [25, 50, 75]); return the median first. A mean would be 0.022",
+    hint=(
+        "np.percentile(samples, [25, 50, 75]); return the median first. "
+        "A mean would be 0.022"
+    ),
 ):
-    found, calls = measured([0.001, 0.002, 0.003, 0.004, 0.100], warmup=0, repeat=5)
+    found, calls = measured(
+        [0.001, 0.002, 0.003, 0.004, 0.100], warmup=0, repeat=5
+    )
     check.close(found, (0.003, 0.002, 0.004), name="median and quartiles")
 with check.case(
     "the work is waited for",
-    hint="synchronise after fn() and before the second look at the clock: 0 means you did not",
+    hint=(
+        "synchronise after fn() and before the second look at the clock: "
+        "0 means you did not"
+    ),
 ):
     found, calls = measured([0.25] * 3, warmup=0, repeat=3)
     check.close(found[0], 0.25, name="median")
@@ -559,12 +657,17 @@ with check.case(
     check.equal(calls, 5, name="calls of fn")
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
-    "each sample is one call", hint="repeat samples, one call of fn each; warm-up comes on top"
+    "each sample is one call",
+    hint="repeat samples, one call of fn each; warm-up comes on top",
 ):
     for warmup, repeat in ((0, 1), (1, 4), (3, 2)):
-        check.equal(measured([0.1] * 9, warmup=warmup, repeat=repeat)[1], warmup + repeat)
+        check.equal(
+            measured([0.1] * 9, warmup=warmup, repeat=repeat)[1],
+            warmup + repeat,
+        )
 with check.hidden_case(
-    "the order of the samples does not matter", hint="percentiles of all samples, unsorted or not"
+    "the order of the samples does not matter",
+    hint="percentiles of all samples, unsorted or not",
 ):
     spent = [0.8, 0.1, 0.4, 0.2, 3.0, 0.3]
     low, middle, high = np.percentile(spent, [25, 50, 75])
@@ -572,24 +675,37 @@ with check.hidden_case(
     check.close(found, (middle, low, high), name="median and quartiles")
 with check.hidden_case(
     "warm-up work does not leak into the first sample",
-    hint="the last warm-up call may still be in the queue: synchronise before each sample",
+    hint=(
+        "the last warm-up call may still be in the queue: "
+        "synchronise before each sample"
+    ),
 ):
     found, calls = measured([40.0, 0.75], warmup=1, repeat=1)
     check.close(found[0], 0.75, name="median")
 with check.hidden_case(
-    "the host's time to start the work counts", hint="read the clock before you call fn()"
+    "the host's time to start the work counts",
+    hint="read the clock before you call fn()",
 ):
     found, calls = measured([0.25] * 3, host=0.125, warmup=1, repeat=2)
     check.close(found, (0.375, 0.375, 0.375), name="median and quartiles")
-with check.hidden_case("microseconds keep their digits", hint="return the seconds as they are"):
+with check.hidden_case(
+    "microseconds keep their digits", hint="return the seconds as they are"
+):
     found, calls = measured([3.25e-6, 1.5e-6, 7.125e-6], warmup=0, repeat=3)
-    check.close(found, (3.25e-6, 2.375e-6, 5.1875e-6), atol=0, name="median and quartiles")
+    check.close(
+        found,
+        (3.25e-6, 2.375e-6, 5.1875e-6),
+        atol=0,
+        name="median and quartiles",
+    )
 with check.hidden_case(
     "two warm-up calls and nine samples, if nobody says otherwise",
     hint="keep the defaults of the signature",
     weight=0.5,
 ):
-    found, calls = measured([60.0, 30.0, 9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0])
+    found, calls = measured(
+        [60.0, 30.0, 9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0]
+    )
     check.equal(calls, 11, name="calls of fn")
     check.close(found, (5.0, 3.0, 7.0), name="median and quartiles")
 ### END HIDDEN TESTS
@@ -628,7 +744,9 @@ def blocked_order(n: int, block: int) -> list[tuple[int, int, int]]:
             for k0 in starts:
                 for i in range(i0, min(i0 + block, n)):
                     for j in range(j0, min(j0 + block, n)):
-                        order += [(i, j, k) for k in range(k0, min(k0 + block, n))]
+                        order += [
+                            (i, j, k) for k in range(k0, min(k0 + block, n))
+                        ]
     return order
     ### END SOLUTION
 
@@ -642,8 +760,9 @@ def blocked_order(n: int, block: int) -> list[tuple[int, int, int]]:
 
 
 def misses(order, n: int, lines: int, width: int) -> int:
-    """Return how many cache lines are fetched when c += a b runs in this order of (i, j, k)."""
-    kept: dict[tuple[str, int], None] = {}  # a dictionary keeps the order in which keys came
+    """Return how many lines c += a b fetches in this order of (i, j, k)."""
+    # A dictionary keeps the order in which keys came.
+    kept: dict[tuple[str, int], None] = {}
     fetched = 0
     for i, j, k in order:
         for line in (
@@ -664,7 +783,9 @@ def misses(order, n: int, lines: int, width: int) -> int:
 # %% explore=true
 n, lines, width = 64, 128, 8  # 1,024 numbers in the cache, 4,096 in each matrix
 blocks = np.array([1, 2, 4, 8, 16, 32, 64])
-found = [misses(blocked_order(n, int(block)), n, lines, width) for block in blocks]
+found = [
+    misses(blocked_order(n, int(block)), n, lines, width) for block in blocks
+]
 plot.curves(
     {
         "yours, counted": (blocks, found),
@@ -700,7 +821,7 @@ from labkit import check
 
 
 def lines_fetched(order, n, capacity, width):
-    """Count the misses of a fully associative cache with least-recently-used replacement."""
+    """Count the misses of a fully associative cache that replaces by LRU."""
     cache, fetched = OrderedDict(), 0
     for i, j, k in order:
         for matrix, row, column in ((0, i, k), (1, k, j), (2, i, j)):
@@ -717,11 +838,13 @@ def lines_fetched(order, n, capacity, width):
 
 def triples(n, block):
     """Return the student's order as tuples of whole numbers."""
-    return [tuple(int(index) for index in step) for step in blocked_order(n, block)]
+    return [
+        tuple(int(index) for index in step) for step in blocked_order(n, block)
+    ]
 
 
 def lines_of(n, block, capacity, width):
-    """Return the lines that the student's order fetches, if it is one: each step once."""
+    """Return the lines that the order fetches, if it has each step once."""
     order = triples(n, block)
     check.equal(len(set(order)), n**3, name="number of different steps")
     return lines_fetched(order, n, capacity, width)
@@ -738,50 +861,76 @@ with check.case(
         check.equal(len(touched), 4, name=f"numbers of {name}")
 with check.case(
     "every step occurs once",
-    hint="blocks start at 0, block, 2 block, ... below n; a block ends at start + block",
+    hint=(
+        "blocks start at 0, block, 2 block, ... below n; "
+        "a block ends at start + block"
+    ),
 ):
     order = triples(6, 3)
     check.equal(len(order), 216, name="number of steps")
     check.equal(len(set(order)), 216, name="number of different steps")
-# Three blocks of 8 x 8 are 48 lines. The bound is the text's; the plain order fetches 3,744.
+# Three blocks of 8 x 8 are 48 lines. The bound is the text's;
+# the plain order fetches 3,744.
 with check.case(
     "blocks that fit are fetched at most 3 n^3 / (block w) times",
-    hint="all k of a block belong inside it: a loop over all k fetches whole rows and columns",
+    hint=(
+        "all k of a block belong inside it: "
+        "a loop over all k fetches whole rows and columns"
+    ),
 ):
     check.at_most(lines_of(24, 8, 64, 4), 3 * 24**3 / (8 * 4), name="lines")
 ### BEGIN HIDDEN TESTS
 
 
 def blocks_begun(order, block):
-    """Return how often a step belongs to another block than the step before it."""
+    """Return how often a step is in another block than the step before it."""
     blocks = [tuple(index // block for index in step) for step in order]
-    return sum(new != old for new, old in zip(blocks, [None, *blocks], strict=False))
+    return sum(
+        new != old for new, old in zip(blocks, [None, *blocks], strict=False)
+    )
 
 
 with check.hidden_case(
-    "the last block may be shorter", hint="end each range at min(start + block, n)"
+    "the last block may be shorter",
+    hint="end each range at min(start + block, n)",
 ):
     for n, block in ((7, 3), (5, 4), (3, 8)):
         order = triples(n, block)
-        check.equal(len(order), n**3, name=f"number of steps for n={n}, block={block}")
-        every = {(i, j, k) for i in range(n) for j in range(n) for k in range(n)}
+        check.equal(
+            len(order), n**3, name=f"number of steps for n={n}, block={block}"
+        )
+        every = {
+            (i, j, k) for i in range(n) for j in range(n) for k in range(n)
+        }
         check.true(set(order) == every, f"every step of range({n}) once")
-# The bound counts n / block rounded up: 3 blocks a side, 27 products of at most 3 * 64 numbers.
-# Where rows do not begin at a line, a row of 8 numbers may lie in 3 lines of 4: half as many again.
+# The bound counts n / block rounded up: 3 blocks a side,
+# 27 products of at most 3 * 64 numbers. Where rows do not begin at a line,
+# a row of 8 numbers may lie in 3 lines of 4: half as many again.
 with check.hidden_case(
     "a size that the block does not divide stays in the cache as well",
-    hint="finish a block's steps before the next block begins, also at the edge",
+    hint=(
+        "finish a block's steps before the next block begins, also at the edge"
+    ),
 ):
     check.at_most(lines_of(22, 8, 90, 4), 27 * 3 * 64 / 4 * 1.5, name="lines")
 with check.hidden_case(
-    "a block is finished before the next begins, at the edge and with a side of 1 too",
-    hint="i, j and k of a block run inside the loops over blocks; none of them runs on",
+    (
+        "a block is finished before the next begins, "
+        "at the edge and with a side of 1 too"
+    ),
+    hint=(
+        "i, j and k of a block run inside the loops over blocks; "
+        "none of them runs on"
+    ),
 ):
     for n, block in ((6, 2), (7, 3), (5, 4), (3, 1), (1, 2)):
         begun, sides = blocks_begun(triples(n, block), block), -(-n // block)
-        check.equal(begun, sides**3, name=f"blocks begun for n={n}, block={block}")
+        check.equal(
+            begun, sides**3, name=f"blocks begun for n={n}, block={block}"
+        )
 with check.hidden_case(
-    "the block is the argument's", hint="block is the length of a side, not how many there are"
+    "the block is the argument's",
+    hint="block is the length of a side, not how many there are",
 ):
     check.at_most(lines_of(24, 4, 16, 4), 3 * 24**3 / (4 * 4), name="lines")
 ### END HIDDEN TESTS
@@ -804,7 +953,7 @@ check.score(1)
 
 # %% nbgrader={"grade_id": "systolic-step", "solution": true}
 def systolic_step(w, x, s, feed) -> tuple[np.ndarray, np.ndarray]:
-    """Return the inputs and sums of all (d, d) cells after one more cycle; feed has shape (d,)."""
+    """Return the (d, d) inputs and sums a cycle later; feed has shape (d,)."""
     ### BEGIN SOLUTION
     x = np.column_stack([feed, x[:, :-1]])
     above = np.vstack([np.zeros(len(w)), s[:-1]])
@@ -824,7 +973,7 @@ def systolic_step(w, x, s, feed) -> tuple[np.ndarray, np.ndarray]:
 
 # %% nbgrader={"grade_id": "skew", "solution": true}
 def skew(a: np.ndarray, d: int) -> np.ndarray:
-    """Return what enters the d rows of the array in each cycle, shape (m + 2 d - 2, d)."""
+    """Return what enters the d rows in each cycle, shape (m + 2 d - 2, d)."""
     ### BEGIN SOLUTION
     m, k = a.shape
     feeds = np.zeros((m + 2 * d - 2, d))
@@ -843,7 +992,7 @@ def skew(a: np.ndarray, d: int) -> np.ndarray:
 
 # %% nbgrader={"grade_id": "systolic-cycles", "solution": true}
 def systolic_cycles(m: int, k: int, n: int, d: int) -> int:
-    """Return the cycles of a product (m, k) x (k, n) on an array of d x d cells."""
+    """Return the cycles of a product (m, k) x (k, n) on d x d cells."""
     ### BEGIN SOLUTION
     tiles = math.ceil(k / d) * math.ceil(n / d)
     return tiles * (d + m + 2 * d - 2)
@@ -852,7 +1001,10 @@ def systolic_cycles(m: int, k: int, n: int, d: int) -> int:
 
 # %% explore=true
 d, m = 4, 6
-a, w = 1.0 + np.arange(m * d).reshape(m, d) // d, np.random.default_rng(0).normal(size=(d, d))
+a, w = (
+    1.0 + np.arange(m * d).reshape(m, d) // d,
+    np.random.default_rng(0).normal(size=(d, d)),
+)
 x, s = np.zeros((2, d, d))
 pictures, product = [], np.zeros((m, d))
 for cycle, feed in enumerate(skew(a, d)):
@@ -897,7 +1049,7 @@ from labkit import check
 
 
 def run(a, w):
-    """Drive the student's array through all cycles; return what leaves below, put in place."""
+    """Drive the array through all cycles; return what leaves, put in place."""
     m, d = len(a), len(w)
     x, s, y = np.zeros((d, d)), np.zeros((d, d)), np.full((m, d), np.nan)
     feeds = np.array(skew(a, d))
@@ -912,15 +1064,22 @@ def run(a, w):
 
 with check.case(
     "one cycle: inputs move right, sums move down",
-    hint="new x: feed, then x without its last column; above: zeros, then s without its last row",
+    hint=(
+        "new x: feed, then x without its last column; "
+        "above: zeros, then s without its last row"
+    ),
 ):
-    old_x, old_s = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[10.0, 20.0], [30.0, 40.0]])
+    old_x, old_s = (
+        np.array([[1.0, 2.0], [3.0, 4.0]]),
+        np.array([[10.0, 20.0], [30.0, 40.0]]),
+    )
     weights = np.array([[1.0, 2.0], [3.0, 4.0]])
     x, s = systolic_step(weights, old_x, old_s, np.array([5.0, 6.0]))
     check.close(x, [[5, 1], [6, 3]], name="x")
     check.close(s, [[5, 2], [28, 32]], name="s")
 with check.case(
-    "skew: the worked example", hint="column i of a begins i cycles late: feeds[i : i + m, i]"
+    "skew: the worked example",
+    hint="column i of a begins i cycles late: feeds[i : i + m, i]",
 ):
     fed = skew(np.array([[1.0, 2.0], [3.0, 4.0]]), 2)
     check.close(fed, [[1, 0], [3, 2], [0, 4], [0, 0]], name="feeds")
@@ -944,15 +1103,24 @@ with check.hidden_case(
     given = np.array([[1.5, -2.0], [3.0, 4.25], [-0.125, 6.0]])
     with check.unchanged(a=given, hint="fill an array of your own"):
         fed = skew(given, 4)
-    late = [[1.5, 0, 0, 0], [3, -2, 0, 0], [-0.125, 4.25, 0, 0], [0, 6, 0, 0], *[[0] * 4] * 5]
+    late = [
+        [1.5, 0, 0, 0],
+        [3, -2, 0, 0],
+        [-0.125, 4.25, 0, 0],
+        [0, 6, 0, 0],
+        *[[0] * 4] * 5,
+    ]
     check.close(fed, late, name="feeds")
 with check.hidden_case(
-    "fewer columns than the array has rows", hint="the rows that no column of a feeds get 0"
+    "fewer columns than the array has rows",
+    hint="the rows that no column of a feeds get 0",
 ):
     draw = np.random.default_rng(2)
     a, w = draw.normal(size=(4, 2)), draw.normal(size=(4, 4))
     check.close(run(a, w), np.einsum("mk,kn->mn", a, w[:2]), name="y")
-with check.hidden_case("one row, and one cell", hint="m + 2 d - 2 cycles, also for m = 1 or d = 1"):
+with check.hidden_case(
+    "one row, and one cell", hint="m + 2 d - 2 cycles, also for m = 1 or d = 1"
+):
     draw = np.random.default_rng(3)
     for m, d in ((1, 4), (6, 1)):
         a, w = draw.normal(size=(m, d)), draw.normal(size=(d, d))
@@ -966,7 +1134,8 @@ with check.hidden_case(
     with check.unchanged(w=w, x=x, s=s, feed=feed):
         systolic_step(w, x, s, feed)
 with check.hidden_case(
-    "cycles of other shapes", hint="round k / d and n / d up, then multiply; m is not cut"
+    "cycles of other shapes",
+    hint="round k / d and n / d up, then multiply; m is not cut",
 ):
     for (m, k, n, d), cycles in {
         (1, 256, 256, 256): 767,
@@ -974,7 +1143,12 @@ with check.hidden_case(
         (7, 4, 4, 1): 16 * 8,
         (33, 9, 16, 8): 4 * 55,
     }.items():
-        check.close(systolic_cycles(m, k, n, d), cycles, rtol=0, name=f"cycles of {m, k, n, d}")
+        check.close(
+            systolic_cycles(m, k, n, d),
+            cycles,
+            rtol=0,
+            name=f"cycles of {m, k, n, d}",
+        )
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -1001,7 +1175,8 @@ weights = torch.rand(64, 64, device="meta")
 
 def look_twice(images):
     hidden = (images.to("meta") @ weights).relu()
-    if hidden.max() > 100:  # a question about numbers: the host has to wait for the answer
+    # A question about numbers: the host has to wait for the answer.
+    if hidden.max() > 100:
         print("large")
     return hidden.mean().item()
 
@@ -1029,14 +1204,20 @@ for name, value in count.operations(look_twice, torch.rand(32, 64)).items():
 
 
 # %% nbgrader={"grade_id": "make-training", "locked": true}
-def make_training(seed: int, device: str, lr: float = 0.1, old: float | None = None):
-    """Return a small convolutional network for 8 x 8 images, on the device, and its optimiser.
+def make_training(
+    seed: int, device: str, lr: float = 0.1, old: float | None = None
+):
+    """Return a small CNN for 8 x 8 images, on the device, and its optimiser.
 
     old: a number in all gradients that the network comes with.
     """
     torch.manual_seed(seed)
     model = nn.Sequential(
-        nn.Conv2d(1, 8, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(128, 10)
+        nn.Conv2d(1, 8, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+        nn.Linear(128, 10),
     ).to(device)
     for part in model.parameters() if old else ():
         part.grad = torch.full_like(part, old)
@@ -1045,7 +1226,7 @@ def make_training(seed: int, device: str, lr: float = 0.1, old: float | None = N
 
 # %% nbgrader={"grade_id": "train-epoch", "solution": true}
 def train_epoch(model, optimizer, batches, device: str) -> torch.Tensor:
-    """Train on each (images, labels) of batches; return the mean loss over all images."""
+    """Train on each (images, labels); return the mean loss over all images."""
     ### BEGIN SOLUTION
     total, seen = torch.zeros((), device=device), 0
     for images, labels in batches:
@@ -1070,15 +1251,25 @@ model, optimizer = make_training(0, where)
 losses = []
 for _ in range(20):
     order = torch.randperm(len(x_train)).split(32)
-    losses.append(train_epoch(model, optimizer, [(x_train[i], y_train[i]) for i in order], where))
+    losses.append(
+        train_epoch(
+            model, optimizer, [(x_train[i], y_train[i]) for i in order], where
+        )
+    )
 plot.curves(
-    [loss.item() for loss in losses], xlabel="epoch", ylabel="loss", logy=True, title="Your epochs"
+    [loss.item() for loss in losses],
+    xlabel="epoch",
+    ylabel="loss",
+    logy=True,
+    title="Your epochs",
 )
 with torch.no_grad():
     right = (model(x_test.to(where)).argmax(1).cpu() == y_test).float().mean()
 print(f"on {where}: {right:.1%} of {len(y_test)} test digits")
 one_batch = [(x_train[:32], y_train[:32])]
-asked = count.operations(train_epoch, *make_training(0, "meta"), one_batch, "meta")
+asked = count.operations(
+    train_epoch, *make_training(0, "meta"), one_batch, "meta"
+)
 for name, value in asked.items():
     print(f"{name:18} {value:10,}")
 
@@ -1097,41 +1288,56 @@ from labkit import check, count
 
 
 def some_batches(*sizes):
-    """Return batches of random images and labels, the same for the same sizes."""
+    """Return batches of random images and labels, the same for equal sizes."""
     draw = torch.Generator().manual_seed(len(sizes))
     return [
-        (torch.randn(n, 1, 8, 8, generator=draw), torch.randint(10, (n,), generator=draw))
+        (
+            torch.randn(n, 1, 8, 8, generator=draw),
+            torch.randint(10, (n,), generator=draw),
+        )
         for n in sizes
     ]
 
 
 def drawn(seed, model):
-    """Return the parameters of make_training(seed), drawn here; expect that the model has them."""
+    """Draw and return make_training's parameters; expect them in the model."""
     torch.manual_seed(seed)
     layers = torch.nn.Conv2d(1, 8, 3, padding=1), torch.nn.Linear(128, 10)
     own = [part.detach() for layer in layers for part in layer.parameters()]
     for theirs, part in zip(list(model.parameters()), own, strict=True):
-        check.close(theirs.detach(), part, rtol=1e-6, name="a parameter at the start")
+        check.close(
+            theirs.detach(), part, rtol=1e-6, name="a parameter at the start"
+        )
     return own
 
 
 def twin_epoch(parameters, batches, lr=0.1):
-    """Train copies of the parameters by hand; return the mean loss and the parameters."""
+    """Train copies of the parameters by hand; return the mean loss and them."""
     parts = [part.clone().requires_grad_() for part in parameters]
     speed, total, seen = [torch.zeros_like(part) for part in parts], 0.0, 0
     for images, labels in batches:
-        hidden = torch.nn.functional.conv2d(images, parts[0], parts[1], padding=1).relu()
+        hidden = torch.nn.functional.conv2d(
+            images, parts[0], parts[1], padding=1
+        ).relu()
         hidden = torch.nn.functional.max_pool2d(hidden, 2).flatten(1)
-        loss = torch.nn.functional.cross_entropy(hidden @ parts[2].T + parts[3], labels)
+        loss = torch.nn.functional.cross_entropy(
+            hidden @ parts[2].T + parts[3], labels
+        )
         gradients = torch.autograd.grad(loss, parts)
         speed = [0.9 * v + g for v, g in zip(speed, gradients, strict=True)]
-        parts = [(p.detach() - lr * v).requires_grad_() for p, v in zip(parts, speed, strict=True)]
-        total, seen = total + float(loss.detach()) * len(labels), seen + len(labels)
+        parts = [
+            (p.detach() - lr * v).requires_grad_()
+            for p, v in zip(parts, speed, strict=True)
+        ]
+        total, seen = (
+            total + float(loss.detach()) * len(labels),
+            seen + len(labels),
+        )
     return total / seen, [part.detach() for part in parts]
 
 
 def both(*sizes, seed=0):
-    """Train the student's way and by hand; return loss and parameters of both."""
+    """Train the student's way and by hand; return losses and parameters."""
     model, optimizer = make_training(seed, "cpu")
     expected = twin_epoch(drawn(seed, model), some_batches(*sizes))
     loss = train_epoch(model, optimizer, some_batches(*sizes), "cpu")
@@ -1139,30 +1345,56 @@ def both(*sizes, seed=0):
 
 
 def expect_trained(weights, wanted, before):
-    """Expect a step of the linear layer along the right one: so moves only a loop that trains.
+    """Expect the linear layer to step the right way, as only training does.
 
-    What other cases ask for, its length to the last digit and clean gradients, is not asked again.
+    What other cases ask for, its length to the last digit and clean gradients,
+    is not asked again.
     """
     step, right = (weights - before).flatten(), (wanted - before).flatten()
     along = float(step @ right) / float(right @ right)
     hint = "backward, and optimizer.step()"
-    check.at_least(along, 0.3, name="way along the step by hand, as a share of it", hint=hint)
+    check.at_least(
+        along,
+        0.3,
+        name="way along the step by hand, as a share of it",
+        hint=hint,
+    )
     along = float(torch.nn.functional.cosine_similarity(step, right, dim=0))
-    check.at_least(along, 0.7, name="cosine of the angle to the step by hand", hint=hint)
+    check.at_least(
+        along, 0.7, name="cosine of the angle to the step by hand", hint=hint
+    )
 
 
 def count_on_meta(*sizes):
-    """Return what an epoch asks of a device without numbers, if it does there what it does here.
+    """Return what an epoch asks of meta, if it does there what it does here.
 
-    `count.computed` counts as `count.operations` does, and computes the numbers beside it.
+    `count.computed` counts as `count.operations` does,
+    and computes the numbers beside it.
     """
-    (model, optimizer), (first, _) = make_training(0, "meta"), make_training(0, "cpu")
+    (model, optimizer), (first, _) = (
+        make_training(0, "meta"),
+        make_training(0, "cpu"),
+    )
     start = drawn(0, first)
     here, weights, _, want = both(*sizes)
-    seen = count.computed(train_epoch, model, optimizer, some_batches(*sizes), "meta", start=first)
+    seen = count.computed(
+        train_epoch, model, optimizer, some_batches(*sizes), "meta", start=first
+    )
     hint = "do the same on every device"
-    check.close(seen["returned"], float(here), rtol=1e-4, name="loss there and here", hint=hint)
-    check.close(seen["parameters"][2], weights[2], atol=1e-5, name="weights there", hint=hint)
+    check.close(
+        seen["returned"],
+        float(here),
+        rtol=1e-4,
+        name="loss there and here",
+        hint=hint,
+    )
+    check.close(
+        seen["parameters"][2],
+        weights[2],
+        atol=1e-5,
+        name="weights there",
+        hint=hint,
+    )
     expect_trained(weights[2], want[2], start[2])
     return seen["counts"]
 
@@ -1174,43 +1406,64 @@ with check.case(
 ):
     loss, weights, want_loss, want = both(8)
     check.close(loss, want_loss, rtol=1e-4, name="loss")
-    check.close(weights[2], want[2], atol=1e-5, name="weights of the linear layer")
+    check.close(
+        weights[2], want[2], atol=1e-5, name="weights of the linear layer"
+    )
 with check.case(
     "four batches: gradients are cleared, every batch is trained on",
     hint="optimizer.zero_grad() for each batch: gradients add up otherwise",
 ):
     loss, weights, want_loss, want = both(8, 8, 8, 8)
     check.close(loss, want_loss, rtol=1e-4, name="loss")
-    check.close(weights[0], want[0], atol=1e-5, name="weights of the convolution")
+    check.close(
+        weights[0], want[0], atol=1e-5, name="weights of the convolution"
+    )
 with check.case(
     "nothing waits: no number is read",
-    hint="move images and labels; add up loss.detach(): item(), float() and `if loss > ...` wait",
+    hint=(
+        "move images and labels; add up loss.detach(): "
+        "item(), float() and `if loss > ...` wait"
+    ),
 ):
-    check.equal(count_on_meta(6, 6)["synchronisations"], 0, name="synchronisations")
+    check.equal(
+        count_on_meta(6, 6)["synchronisations"], 0, name="synchronisations"
+    )
 with check.case(
     "two transfers a batch",
-    hint="images.to(device) and labels.to(device), once each; model and optimiser are there. "
-    "A RuntimeError: a tensor was left on the CPU, or torch.tensor(list) reads numbers",
+    hint=(
+        "images.to(device) and labels.to(device), once each; "
+        "model and optimiser are there. "
+        "A RuntimeError: a tensor was left on the CPU, "
+        "or torch.tensor(list) reads numbers"
+    ),
 ):
     transfers = count_on_meta(6, 6, 6)["transfers"]
     check.at_least(transfers, 6, name="transfers for three batches")
-    check.at_most(transfers, 7, name="transfers for three batches")  # one may bring the first 0
+    # One may bring the first 0.
+    check.at_most(transfers, 7, name="transfers for three batches")
 with check.case(
     "the mean is on the device",
-    hint="total += loss leaves total where it was made: torch.zeros((), device=device)",
+    hint=(
+        "total += loss leaves total where it was made: "
+        "torch.zeros((), device=device)"
+    ),
 ):
     count_on_meta(4)
     loss = train_epoch(*make_training(0, "meta"), some_batches(4), "meta")
     check.equal(loss.device.type, "meta", name="device of the loss")
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
-    "a shorter last batch counts less", hint="weight each loss with len(labels), divide by the sum"
+    "a shorter last batch counts less",
+    hint="weight each loss with len(labels), divide by the sum",
 ):
     mean, _, expected, _ = both(12, 12, 1, seed=3)
     check.close(mean, expected, rtol=1e-4, name="mean loss over all images")
 with check.hidden_case(
     "the mean is a tensor without a graph",
-    hint="detach the loss before you add it: else every batch's graph stays in memory",
+    hint=(
+        "detach the loss before you add it: "
+        "else every batch's graph stays in memory"
+    ),
 ):
     first = drawn(1, make_training(1, "cpu")[0])
     computed, weights, _, want = both(4, 4, seed=1)
@@ -1219,42 +1472,72 @@ with check.hidden_case(
     expect_trained(weights[2], want[2], first[2])
 with check.hidden_case(
     "the mean is in float32",
-    hint="torch.zeros((), device=device) is float32; some devices have nothing wider",
+    hint=(
+        "torch.zeros((), device=device) is float32; "
+        "some devices have nothing wider"
+    ),
 ):
     given = some_batches(4, 3)
     model, optimizer = make_training(1, "cpu")
     start = drawn(1, model)
     mean = train_epoch(model, optimizer, given, "cpu")
-    check.close(mean, twin_epoch(start, given)[0], rtol=1e-4, dtype="float32", name="loss")
+    check.close(
+        mean,
+        twin_epoch(start, given)[0],
+        rtol=1e-4,
+        dtype="float32",
+        name="loss",
+    )
 with check.hidden_case(
-    "the batches stay as they are", hint="take from batches, and write to nothing of it", guard=True
+    "the batches stay as they are",
+    hint="take from batches, and write to nothing of it",
+    guard=True,
 ):
     given = some_batches(4, 3)
     with check.unchanged(batches=given):
         train_epoch(*make_training(1, "cpu"), given, "cpu")
 with check.hidden_case(
     "the optimiser is the one that was handed in, from one epoch to the next",
-    hint="it has a rate of its own and remembers earlier steps: make none yourself",
+    hint=(
+        "it has a rate of its own and remembers earlier steps: "
+        "make none yourself"
+    ),
 ):
     model, optimizer = make_training(4, "cpu", lr=0.02)
     first, batches = drawn(4, model), some_batches(6, 3, 4)
     expected, wanted = twin_epoch(first, batches, lr=0.02)
-    early, late = (train_epoch(model, optimizer, b, "cpu") for b in (batches[:2], batches[2:]))
-    check.close((9 * early + 4 * late) / 13, expected, rtol=1e-4, name="loss over both epochs")
+    early, late = (
+        train_epoch(model, optimizer, b, "cpu")
+        for b in (batches[:2], batches[2:])
+    )
+    check.close(
+        (9 * early + 4 * late) / 13,
+        expected,
+        rtol=1e-4,
+        name="loss over both epochs",
+    )
     found = [part.detach() for part in model.parameters()]
-    check.close(found[2], wanted[2], atol=1e-5, name="weights of the linear layer")
+    check.close(
+        found[2], wanted[2], atol=1e-5, name="weights of the linear layer"
+    )
 with check.hidden_case(
     "gradients of before do not count",
-    hint="zero_grad before each backward pass: the model may come with old gradients",
+    hint=(
+        "zero_grad before each backward pass: "
+        "the model may come with old gradients"
+    ),
 ):
     model, optimizer = make_training(2, "cpu", old=1.0)
     first = drawn(2, model)
     train_epoch(model, optimizer, some_batches(5, 3), "cpu")
     _, wanted = twin_epoch(first, some_batches(5, 3))
     found = [part.detach() for part in model.parameters()]
-    check.close(found[2], wanted[2], atol=1e-5, name="weights of the linear layer")
+    check.close(
+        found[2], wanted[2], atol=1e-5, name="weights of the linear layer"
+    )
 with check.hidden_case(
-    "batches may come from a generator", hint="walk through batches once; it may have no length"
+    "batches may come from a generator",
+    hint="walk through batches once; it may have no length",
 ):
     generator = (pair for pair in some_batches(5, 3))
     found = train_epoch(*make_training(0, "cpu"), generator, "cpu")
@@ -1294,7 +1577,7 @@ check.score(2)
 
 # %% nbgrader={"grade_id": "prefetch", "solution": true}
 def prefetch(source, depth: int = 2):
-    """Yield the items of source in order; a thread reads up to depth + 1 of them ahead."""
+    """Yield source's items in order; a thread reads up to depth + 1 ahead."""
     ready, stop = queue.Queue(maxsize=depth), threading.Event()
 
     def offer(kind: str, value) -> None:
@@ -1317,7 +1600,8 @@ def prefetch(source, depth: int = 2):
             offer("error", error)
         ### END SOLUTION
 
-    reader = threading.Thread(target=read, daemon=True)  # daemon: it never keeps Python alive
+    # Daemon: it never keeps Python alive.
+    reader = threading.Thread(target=read, daemon=True)
     ### BEGIN SOLUTION
     reader.start()
     try:
@@ -1336,7 +1620,7 @@ def prefetch(source, depth: int = 2):
 
 # %% explore=true
 def reading(log, items=12, seconds=0.02):
-    """Stand for a slow disk: each item takes a while, in which the processor is free."""
+    """Stand for a slow disk: items take a while, and leave the core free."""
     for item in range(items):
         start = time.perf_counter()
         time.sleep(seconds)
@@ -1390,23 +1674,30 @@ OWN = "start the thread: reader.start(); only read() walks through the source"
 
 
 def watched(**options):
-    """Hand prefetch a source that counts, and return what was seen of it, in `read_ahead`'s words.
+    """Hand prefetch a source that counts; return what `read_ahead` saw of it.
 
-    The source itself would pass most of what is asked for below: so a thread has to read it.
+    The source itself would pass most of what is asked for below:
+    so a thread has to read it.
     """
     seen = count.read_ahead(prefetch, **options)
-    if seen["error"] and not seen["items"] and not options.get("fails"):  # it says more
+    # The error says more than a list without items.
+    if seen["error"] and not seen["items"] and not options.get("fails"):
         check.equal(seen["error"], "", name="error")
     else:
         own = seen["own thread"]
-        check.equal(own, True, name="source read by a thread of its own", hint=OWN)
+        check.equal(
+            own, True, name="source read by a thread of its own", hint=OWN
+        )
     return seen
 
 
 with check.case(
     "everything arrives, in order, and the loop ends",
-    hint='offer("end", None) after the last item, return when it comes. '
-    "An empty list: an error inside read itself ended the thread, or became the consumer's",
+    hint=(
+        'offer("end", None) after the last item, return when it comes. '
+        "An empty list: an error inside read itself ended the thread, "
+        "or became the consumer's"
+    ),
 ):
     seen = watched(items=7, depth=2)
     check.equal(seen["items"], [0, 1, 2, 3, 4, 5, 6], name="items")
@@ -1416,11 +1707,21 @@ with check.case(
     hint="start the thread, and let the queue's size bound it: no list(source)",
 ):
     seen = watched(items=50, depth=3, take=4)
-    check.at_least(seen["read"], 4 + 3, name="items read when 4 were taken, depth 3")
-    check.at_most(seen["read"], 4 + 3 + 1, name="items read when 4 were taken, depth 3")
+    check.at_least(
+        seen["read"], 4 + 3, name="items read when 4 were taken, depth 3"
+    )
+    check.at_most(
+        seen["read"], 4 + 3 + 1, name="items read when 4 were taken, depth 3"
+    )
 with check.case(
-    "an exception of the source reaches the consumer, after the items before it",
-    hint='except Exception as error: offer("error", error); the consumer raises it',
+    (
+        "an exception of the source reaches the consumer, "
+        "after the items before it"
+    ),
+    hint=(
+        'except Exception as error: offer("error", error); '
+        "the consumer raises it"
+    ),
 ):
     seen = watched(items=3, depth=2, fails=True)
     check.equal(seen["items"], [0, 1, 2], name="items")
@@ -1432,43 +1733,74 @@ with check.case(
     seen = watched(items=50, depth=2, take=5)
     check.equal(seen["items"], [0, 1, 2, 3, 4], name="items")
     check.equal(seen["alive"], 0, name="threads that still run")
-    check.equal(seen["running"], 0, name="threads that run when the generator has been closed")
+    check.equal(
+        seen["running"],
+        0,
+        name="threads that run when the generator has been closed",
+    )
     check.at_most(seen["read after"], 5 + 2 + 2, name="items read in the end")
 ### BEGIN HIDDEN TESTS
-with check.hidden_case("an empty source", hint="the end comes without an item before it"):
+with check.hidden_case(
+    "an empty source", hint="the end comes without an item before it"
+):
     seen = watched(items=0, depth=2)
     check.equal((seen["items"], seen["error"]), ([], ""))
 with check.hidden_case(
-    "a source that fails at once", hint="the whole loop over source stands inside the try"
+    "a source that fails at once",
+    hint="the whole loop over source stands inside the try",
 ):
     seen = watched(items=0, depth=4, fails=True)
-    check.equal((seen["items"], seen["error"]), ([], "OSError: the disk is gone"))
-with check.hidden_case("fewer items than the queue holds", hint="order, and the end after them"):
+    check.equal(
+        (seen["items"], seen["error"]), ([], "OSError: the disk is gone")
+    )
+with check.hidden_case(
+    "fewer items than the queue holds", hint="order, and the end after them"
+):
     seen = watched(items=3, depth=10)
-    check.equal((seen["items"], seen["alive"]), ([0, 1, 2], 0), name="items, threads that run")
+    check.equal(
+        (seen["items"], seen["alive"]),
+        ([0, 1, 2], 0),
+        name="items, threads that run",
+    )
 with check.hidden_case(
     "items of any kind, None too",
-    hint="look at the kind of a pair, never at the value, to see whether it is an item",
+    hint=(
+        "look at the kind of a pair, never at the value, "
+        "to see whether it is an item"
+    ),
 ):
     values = [None, False, [], "end", "error", 0, "item"]
     seen = watched(values=values, depth=3)
-    check.equal((seen["error"], seen["items"]), ("", values), name="error and items")
+    check.equal(
+        (seen["error"], seen["items"]), ("", values), name="error and items"
+    )
 with check.hidden_case(
-    "an exception of any kind", hint="except Exception as error: whatever the source raises"
+    "an exception of any kind",
+    hint="except Exception as error: whatever the source raises",
 ):
     seen = watched(items=1, depth=1, fails="ZeroDivisionError")
     check.equal(seen["items"], [0], name="items")
-    check.equal(seen["error"], "ZeroDivisionError: the disk is gone", name="error")
+    check.equal(
+        seen["error"], "ZeroDivisionError: the disk is gone", name="error"
+    )
 with check.hidden_case(
-    "two items wait if nobody says otherwise", hint="keep the default of depth", weight=0.5
+    "two items wait if nobody says otherwise",
+    hint="keep the default of depth",
+    weight=0.5,
 ):
     seen = watched(items=50, depth=2, take=3, default=True)
     check.at_least(seen["read"], 3 + 2, name="items read when 3 were taken")
     check.at_most(seen["read"], 3 + 2 + 1, name="items read when 3 were taken")
-with check.hidden_case("another depth", hint="the queue's size is depth, not a constant"):
+with check.hidden_case(
+    "another depth", hint="the queue's size is depth, not a constant"
+):
     seen = watched(items=50, depth=8, take=2)
-    check.at_least(seen["read"], 2 + 8, name="items read when 2 were taken, depth 8")
-    check.at_most(seen["read"], 2 + 8 + 1, name="items read when 2 were taken, depth 8")
+    check.at_least(
+        seen["read"], 2 + 8, name="items read when 2 were taken, depth 8"
+    )
+    check.at_most(
+        seen["read"], 2 + 8 + 1, name="items read when 2 were taken, depth 8"
+    )
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -1485,12 +1817,12 @@ check.score(2)
 
 
 def capture_model(model: nn.Module) -> nn.Module:
-    """Return the model as a graph of its operators, with the same parameters."""
+    """Return the model as a graph of operators, with the same parameters."""
     return torch.fx.symbolic_trace(model)
 
 
 def prepare_images(images: torch.Tensor) -> torch.Tensor:
-    """Return the images with mean 0 and standard deviation 1 over the whole data set."""
+    """Return the images with mean 0 and deviation 1 over the whole data set."""
     return (images - images.mean()) / images.std()
 
 
@@ -1498,16 +1830,21 @@ def slow_training(
     model, optimizer, images, labels, device, *,
     epochs, batch_size, seed=0, prepare=prepare_images, capture=capture_model,
 ) -> dict[str, list[float]]:  # fmt: skip
-    """Train on images and labels, given on the CPU; return each epoch's mean loss and accuracy."""
+    """Train on data from the CPU; return epochs' mean losses and accuracies."""
     generator = torch.Generator().manual_seed(seed)
     history = {"loss": [], "accuracy": []}
     for _ in range(epochs):
         total = 0.0
-        for batch in torch.randperm(len(images), generator=generator).split(batch_size):
+        for batch in torch.randperm(len(images), generator=generator).split(
+            batch_size
+        ):
             x, y = prepare(images).to(device), labels.to(device)
             network = capture(model)
             logits, wanted = network(x[batch]), y[batch]
-            each = [nn.functional.cross_entropy(logits[i], wanted[i]) for i in range(len(batch))]
+            each = [
+                nn.functional.cross_entropy(logits[i], wanted[i])
+                for i in range(len(batch))
+            ]
             loss = torch.stack(each).mean()
             optimizer.zero_grad()
             loss.backward()
@@ -1535,14 +1872,23 @@ os.environ["KINETO_LOG_LEVEL"] = "99"  # the profiler's remarks about itself
 
 some = x_train[:256], y_train[:256]
 with profile(activities=[ProfilerActivity.CPU]) as trace:
-    slow_training(*make_training(0, "cpu"), *some, "cpu", epochs=1, batch_size=32)
-rows = sorted(trace.key_averages(), key=lambda row: -row.self_cpu_time_total)[:10]
+    slow_training(
+        *make_training(0, "cpu"), *some, "cpu", epochs=1, batch_size=32
+    )
+rows = sorted(trace.key_averages(), key=lambda row: -row.self_cpu_time_total)[
+    :10
+]
 print(f"{'operator':44} {'calls':>6} {'own ms':>8}")
 for row in rows:
     key = row.key.removeprefix("autograd::engine::evaluate_function: ")
     print(f"{key[:44]:44} {row.count:6} {row.self_cpu_time_total / 1e3:8.2f}")
 on_meta = count.operations(
-    slow_training, *make_training(0, "meta"), *some, "meta", epochs=1, batch_size=32
+    slow_training,
+    *make_training(0, "meta"),
+    *some,
+    "meta",
+    epochs=1,
+    batch_size=32,
 )
 print("\nin 8 steps of 32 images, on a device that is not the CPU:")
 for name, value in on_meta.items():
@@ -1577,7 +1923,11 @@ def fast_training(
     """Train as slow_training does: the same batches, losses and accuracies."""
     ### BEGIN SOLUTION
     draw, losses, accuracies = torch.Generator().manual_seed(seed), [], []
-    x, y, network = prepare(images).to(device), labels.to(device), capture(model)
+    x, y, network = (
+        prepare(images).to(device),
+        labels.to(device),
+        capture(model),
+    )
     for _ in range(epochs):
         summed = torch.zeros((), device=device)
         order = torch.randperm(len(images), generator=draw).to(device)
@@ -1598,11 +1948,21 @@ def fast_training(
 # %% explore=true
 rows, histories = {}, {}
 for name, function in {"slow": slow_training, "yours": fast_training}.items():
-    calls = {"prepare": check.counted(prepare_images), "capture": check.counted(capture_model)}
+    calls = {
+        "prepare": check.counted(prepare_images),
+        "capture": check.counted(capture_model),
+    }
     options = {"epochs": 2, "batch_size": 32}
-    histories[name] = function(*make_training(0, "cpu"), *some, "cpu", **options)
-    found = count.operations(function, *make_training(0, "meta"), *some, "meta", **options, **calls)
-    rows[name] = {"prepare": calls["prepare"].count, "capture": calls["capture"].count} | found
+    histories[name] = function(
+        *make_training(0, "cpu"), *some, "cpu", **options
+    )
+    found = count.operations(
+        function, *make_training(0, "meta"), *some, "meta", **options, **calls
+    )
+    rows[name] = {
+        "prepare": calls["prepare"].count,
+        "capture": calls["capture"].count,
+    } | found
 print(f"{'':18} {'slow':>12} {'yours':>12}")
 for name in rows["slow"]:
     print(f"{name:18} {rows['slow'][name]:12,} {rows['yours'][name]:12,}")
@@ -1679,7 +2039,10 @@ images = torch.tensor(draw.random((96, 1, 8, 8)), dtype=torch.float32)
 labels = torch.tensor(draw.integers(0, 10, 96))
 images[torch.arange(96), 0, labels % 8, labels // 8] += 1.0
 # What slow_training returns for three epochs in batches of 16, from seed 0.
-SLOW = {"loss": [2.53915, 1.97662, 1.05152], "accuracy": [0.25, 0.635417, 0.916667]}
+SLOW = {
+    "loss": [2.53915, 1.97662, 1.05152],
+    "accuracy": [0.25, 0.635417, 0.916667],
+}
 
 
 def copied(tensor):
@@ -1696,10 +2059,15 @@ kept = {}
 
 
 def trained():
-    """Train three epochs on the CPU; return the history, and the calls of prepare and capture."""
+    """Train 3 epochs on the CPU; return history, prepare and capture calls."""
     if "cpu" not in kept:
         prepare, capture = check.counted(copied), check.counted(itself)
-        options = {"epochs": 3, "batch_size": 16, "prepare": prepare, "capture": capture}
+        options = {
+            "epochs": 3,
+            "batch_size": 16,
+            "prepare": prepare,
+            "capture": capture,
+        }
         training = make_training(0, "cpu")
         history = fast_training(*training, images, labels, "cpu", **options)
         kept["cpu"] = history, prepare.count, capture.count
@@ -1707,44 +2075,79 @@ def trained():
 
 
 def loss_of(parameters):
-    """Return the loss over all images, in evaluation, of a network with these parameters."""
-    hidden = torch.nn.functional.conv2d(copied(images), *parameters[:2], padding=1).relu()
+    """Return the loss over all images, in evaluation, with these parameters."""
+    hidden = torch.nn.functional.conv2d(
+        copied(images), *parameters[:2], padding=1
+    ).relu()
     hidden = torch.nn.functional.max_pool2d(hidden, 2).flatten(1)
     logits = hidden @ parameters[2].T + parameters[3]
     return float(torch.nn.functional.cross_entropy(logits, labels))
 
 
 def asked_of_a_device():
-    """Count what the same three epochs ask of a device without numbers, if they train there.
+    """Count what the same three epochs ask of meta, if they train there.
 
-    `count.computed` counts as `count.operations` does, and computes the numbers beside it.
+    `count.computed` counts as `count.operations` does,
+    and computes the numbers beside it.
     """
     if "meta" not in kept:
-        options = {"epochs": 3, "batch_size": 16, "start": make_training(0, "cpu")[0]}
+        options = {
+            "epochs": 3,
+            "batch_size": 16,
+            "start": make_training(0, "cpu")[0],
+        }
         training = make_training(0, "meta")
-        kept["meta"] = count.computed(fast_training, *training, images, labels, "meta", **options)
-    seen, hint = kept["meta"], "train on every batch, in the same way on every device"
-    losses, name = trained()[0]["loss"], "loss of each epoch, there and on the CPU"
-    check.close(seen["returned"]["loss"], losses, rtol=2e-3, name=name, hint=hint)
+        kept["meta"] = count.computed(
+            fast_training, *training, images, labels, "meta", **options
+        )
+    seen, hint = (
+        kept["meta"],
+        "train on every batch, in the same way on every device",
+    )
+    losses, name = (
+        trained()[0]["loss"],
+        "loss of each epoch, there and on the CPU",
+    )
+    check.close(
+        seen["returned"]["loss"], losses, rtol=2e-3, name=name, hint=hint
+    )
     # Half of what the untrained network has; SLOW's has 0.7.
     name = "loss of the network after it, from its parameters"
     check.at_most(loss_of(seen["parameters"]), 1.2, name=name, hint=hint)
     return seen["counts"]
 
 
-# Another order of float32 sums moves the losses by 1e-6, and at most one image changes sides.
+# Another order of float32 sums moves the losses by 1e-6,
+# and at most one image changes sides.
 with check.case(
     "the losses and accuracies of slow_training",
-    hint="the training itself must not change: compare the losses of both loops in the look cell",
+    hint=(
+        "the training itself must not change: "
+        "compare the losses of both loops in the look cell"
+    ),
     weight=2,
 ):
     history, *_ = trained()
-    check.close(history["loss"], SLOW["loss"], rtol=2e-3, name="loss of each epoch")
-    check.close(history["accuracy"], SLOW["accuracy"], atol=0.011, name="accuracy of each epoch")
+    check.close(
+        history["loss"], SLOW["loss"], rtol=2e-3, name="loss of each epoch"
+    )
+    check.close(
+        history["accuracy"],
+        SLOW["accuracy"],
+        atol=0.011,
+        name="accuracy of each epoch",
+    )
     tensors = [
-        value for value in (*history["loss"], *history["accuracy"]) if torch.is_tensor(value)
+        value
+        for value in (*history["loss"], *history["accuracy"])
+        if torch.is_tensor(value)
     ]
-    check.equal(len(tensors), 0, name="tensors in the lists", hint="read them: item() or tolist()")
+    check.equal(
+        len(tensors),
+        0,
+        name="tensors in the lists",
+        hint="read them: item() or tolist()",
+    )
 with check.case(
     "one pass over the data set prepares it",
     hint="call prepare before the loops: the images do not change",
@@ -1753,47 +2156,86 @@ with check.case(
     check.equal(trained()[1], 1, name="calls of prepare")
 with check.case(
     "one graph is captured",
-    hint="the graph uses the model's own parameters: capture it before the loops",
+    hint=(
+        "the graph uses the model's own parameters: capture it before the loops"
+    ),
 ):
     asked_of_a_device()
     check.equal(trained()[2], 1, name="calls of capture")
 with check.case(
     "images, labels, and the order of each epoch cross; nothing else",
-    hint="x and y before the loops; move the order once, then split it. "
-    "A RuntimeError: a tensor was left on the CPU, or torch.tensor(list) reads numbers",
+    hint=(
+        "x and y before the loops; move the order once, then split it. "
+        "A RuntimeError: a tensor was left on the CPU, "
+        "or torch.tensor(list) reads numbers"
+    ),
 ):
-    # Images, labels, three orders; and six numbers, if they are read with cpu() or tolist().
-    check.at_most(asked_of_a_device()["transfers"], 2 + 3 + 6, name="transfers in three epochs")
-    # In bytes, too: room for some numbers more, and not for the labels a second time.
+    # Images, labels, three orders;
+    # and six numbers, if they are read with cpu() or tolist().
+    check.at_most(
+        asked_of_a_device()["transfers"],
+        2 + 3 + 6,
+        name="transfers in three epochs",
+    )
+    # In bytes, too: room for some numbers more,
+    # and not for the labels a second time.
     most = 4 * images.numel() + 8 * (len(labels) + 3 * len(images) + 64)
-    check.at_most(asked_of_a_device()["bytes moved"], most, name="bytes moved in three epochs")
+    check.at_most(
+        asked_of_a_device()["bytes moved"],
+        most,
+        name="bytes moved in three epochs",
+    )
 with check.case(
     "two numbers an epoch are read back",
-    hint="sum detached losses on the device; one item() for the loss, one for the accuracy",
+    hint=(
+        "sum detached losses on the device; "
+        "one item() for the loss, one for the accuracy"
+    ),
 ):
-    check.at_most(asked_of_a_device()["synchronisations"], 6, name="synchronisations, 3 epochs")
+    check.at_most(
+        asked_of_a_device()["synchronisations"],
+        6,
+        name="synchronisations, 3 epochs",
+    )
 with check.case(
     "a step takes at most 40 launches",
-    hint="cross_entropy takes the whole batch, and means over it: no loop over images",
+    hint=(
+        "cross_entropy takes the whole batch, and means over it: "
+        "no loop over images"
+    ),
 ):
     launches = asked_of_a_device()["launches"]
     check.at_most(launches, 3 * (6 * 40 + 40), name="launches, three epochs")
-# The largest activation of a batch: 16 images, 8 channels of 8 x 8, 4 bytes a number. max_pool2d
-# keeps indices of 8 bytes, a quarter as many. All 96 images at once keep six times as much.
-with check.case("looking at the accuracy keeps no graph", hint="evaluate under torch.no_grad()"):
-    check.at_most(asked_of_a_device()["largest saved"], 2 * 16 * 8 * 8 * 8 * 4, name="bytes saved")
+# The largest activation of a batch: 16 images, 8 channels of 8 x 8,
+# 4 bytes a number. max_pool2d keeps indices of 8 bytes, a quarter as many.
+# All 96 images at once keep six times as much.
+with check.case(
+    "looking at the accuracy keeps no graph",
+    hint="evaluate under torch.no_grad()",
+):
+    check.at_most(
+        asked_of_a_device()["largest saved"],
+        2 * 16 * 8 * 8 * 8 * 4,
+        name="bytes saved",
+    )
 ### BEGIN HIDDEN TESTS
 
 
-def reference(inputs, classes, epochs, batch_size, seed, lr=0.1, layers=5, prepare=copied):
-    """Return losses, accuracies and last weights of the same training, written another way."""
+def reference(
+    inputs, classes, epochs, batch_size, seed, lr=0.1, layers=5, prepare=copied
+):
+    """Train the same another way; return losses, accuracies, last weights."""
     torch.manual_seed(2)
     model = torch.nn.Sequential(
-        torch.nn.Conv2d(1, 8, 3, padding=1), torch.nn.ReLU(), torch.nn.MaxPool2d(2),
-        torch.nn.Flatten(), torch.nn.Linear(128, 10),
+        torch.nn.Conv2d(1, 8, 3, padding=1), torch.nn.ReLU(),
+        torch.nn.MaxPool2d(2), torch.nn.Flatten(), torch.nn.Linear(128, 10),
     )  # fmt: skip
     optimizer = torch.optim.SGD(model.parameters(), lr=lr, momentum=0.9)
-    generator, x, network = torch.Generator().manual_seed(seed), prepare(inputs), model[:layers]
+    generator, x, network = (
+        torch.Generator().manual_seed(seed),
+        prepare(inputs),
+        model[:layers],
+    )
     losses, accuracies = [], []
     for _ in range(epochs):
         order, summed = torch.randperm(len(x), generator=generator), 0.0
@@ -1812,62 +2254,114 @@ def reference(inputs, classes, epochs, batch_size, seed, lr=0.1, layers=5, prepa
 
 
 with check.hidden_case(
-    "a shorter last batch, another seed: the same losses, accuracies and weights",
-    hint="weight each loss with its batch's length; draw a new order in each epoch, from seed",
+    (
+        "a shorter last batch, another seed: "
+        "the same losses, accuracies and weights"
+    ),
+    hint=(
+        "weight each loss with its batch's length; "
+        "draw a new order in each epoch, from seed"
+    ),
     weight=2,
 ):
     model, optimizer = make_training(2, "cpu")
     shifted = images[:50] - 0.5  # prepared, they are the same
     history = fast_training(
-        model, optimizer, shifted, labels[:50], "cpu", epochs=2, batch_size=16, seed=9
+        model,
+        optimizer,
+        shifted,
+        labels[:50],
+        "cpu",
+        epochs=2,
+        batch_size=16,
+        seed=9,
     )
     losses, accuracies, weights = reference(images[:50], labels[:50], 2, 16, 9)
     check.close(history["loss"], losses, rtol=1e-3, name="losses")
     check.close(history["accuracy"], accuracies, atol=0.021, name="accuracies")
     *_, last_weight, last_bias = [part.detach() for part in model.parameters()]
-    check.close(last_weight, weights, atol=1e-3, name="weights of the linear layer")
+    check.close(
+        last_weight, weights, atol=1e-3, name="weights of the linear layer"
+    )
 with check.hidden_case(
     "prepare and capture are those that were handed in",
     hint="use the arguments, not the functions of the notebook",
 ):
-    double, parts = check.counted(lambda tensor: 2.0 * tensor), (images[:32], labels[:32])
+    double, parts = (
+        check.counted(lambda tensor: 2.0 * tensor),
+        (images[:32], labels[:32]),
+    )
     model, optimizer = make_training(2, "cpu")
     history = fast_training(
         model, optimizer, *parts, "cpu", epochs=1, batch_size=16, prepare=double
     )
     check.equal(double.count, 1, name="calls of prepare")
-    losses, *_ = reference(*parts, 1, 16, 0, prepare=lambda tensor: 2.0 * tensor)
-    check.close(history["loss"], losses, rtol=1e-3, name="loss of the images that it prepared")
+    losses, *_ = reference(
+        *parts, 1, 16, 0, prepare=lambda tensor: 2.0 * tensor
+    )
+    check.close(
+        history["loss"],
+        losses,
+        rtol=1e-3,
+        name="loss of the images that it prepared",
+    )
 with check.hidden_case(
     "what is trained and looked at is what capture returned",
-    hint="go through the graph, not past it, in training and when you look at the accuracy",
+    hint=(
+        "go through the graph, not past it, "
+        "in training and when you look at the accuracy"
+    ),
 ):
-    options = {"epochs": 2, "batch_size": 16, "capture": lambda model: model[:4]}
-    history = fast_training(*make_training(2, "cpu"), images[:32], labels[:32], "cpu", **options)
-    losses, accuracies, _ = reference(images[:32], labels[:32], 2, 16, 0, layers=4)
+    options = {
+        "epochs": 2,
+        "batch_size": 16,
+        "capture": lambda model: model[:4],
+    }
+    history = fast_training(
+        *make_training(2, "cpu"), images[:32], labels[:32], "cpu", **options
+    )
+    losses, accuracies, _ = reference(
+        images[:32], labels[:32], 2, 16, 0, layers=4
+    )
     check.close(history["loss"], losses, rtol=1e-3, name="losses")
     check.close(history["accuracy"], accuracies, atol=0.035, name="accuracies")
 few = images[:37], labels[:37]
 with check.hidden_case(
-    "the numbers keep their digits", hint="to float32's rounding: return them as they are"
+    "the numbers keep their digits",
+    hint="to float32's rounding: return them as they are",
 ):
-    history = fast_training(*make_training(2, "cpu"), *few, "cpu", epochs=1, batch_size=64)
+    history = fast_training(
+        *make_training(2, "cpu"), *few, "cpu", epochs=1, batch_size=64
+    )
     losses, *_ = reference(*few, 1, 64, 0)
-    check.close(history["loss"], losses, rtol=2e-5, name="loss")  # one step: some 1e-6 apart
+    # One step: some 1e-6 apart.
+    check.close(history["loss"], losses, rtol=2e-5, name="loss")
 with check.hidden_case(
-    "the optimiser that was handed in takes the steps, and old gradients do not count",
-    hint="make no optimiser of your own; clear the gradients before you go back",
+    (
+        "the optimiser that was handed in takes the steps, "
+        "and old gradients do not count"
+    ),
+    hint=(
+        "make no optimiser of your own; clear the gradients before you go back"
+    ),
 ):
     model, optimizer = make_training(2, "cpu", lr=0.02, old=1.0)
-    history = fast_training(model, optimizer, *few, "cpu", epochs=1, batch_size=64)
+    history = fast_training(
+        model, optimizer, *few, "cpu", epochs=1, batch_size=64
+    )
     losses, accuracies, weights = reference(*few, 1, 64, 0, lr=0.02)
     check.close(history["loss"], losses, rtol=1e-3, name="losses")
     check.close(history["accuracy"], accuracies, atol=0.028, name="accuracies")
     last_weight = [part.detach() for part in model.parameters()][2]
-    check.close(last_weight, weights, atol=1e-4, name="weights of the linear layer")
+    check.close(
+        last_weight, weights, atol=1e-4, name="weights of the linear layer"
+    )
 with check.hidden_case(
     "images and labels stay as they are",
-    hint="what prepare and to() return may be the images themselves: write to neither",
+    hint=(
+        "what prepare and to() return may be the images themselves: "
+        "write to neither"
+    ),
     guard=True,
 ):
     given = images[:20].clone(), labels[:20].clone()
@@ -1905,10 +2399,13 @@ def predictions() -> dict[str, float]:
 from labkit import check
 
 with check.case(
-    "three predictions", hint="return a dictionary with exactly the three keys of the text"
+    "three predictions",
+    hint="return a dictionary with exactly the three keys of the text",
 ):
     check.equal(sorted(predictions()), ["narrow", "slow loop", "wide"])
-with check.case("each is a ratio above 0", hint="0.5 means half as fast, 2 twice as fast"):
+with check.case(
+    "each is a ratio above 0", hint="0.5 means half as fast, 2 twice as fast"
+):
     for name in ("narrow", "slow loop", "wide"):
         check.at_least(predictions()[name], 1e-9, name=name)
 check.score(1)
@@ -1923,7 +2420,10 @@ check.score(1)
 
 # %% explore=true
 def loop_over_images(logits, labels):
-    each = [nn.functional.cross_entropy(logits[i], labels[i]) for i in range(len(labels))]
+    each = [
+        nn.functional.cross_entropy(logits[i], labels[i])
+        for i in range(len(labels))
+    ]
     torch.autograd.grad(torch.stack(each).mean(), logits)
 
 
@@ -1932,8 +2432,12 @@ network, number = make_training(0, "cpu")[0], torch.rand(())
 scores = torch.rand(32, 10, requires_grad=True)
 steps = math.ceil(len(x_train) / 32)
 both = {
-    "slow": lambda t=make_training(0, "cpu"): slow_training(*t, *everything, "cpu", **options),
-    "fast": lambda t=make_training(0, "cpu"): fast_training(*t, *everything, "cpu", **options),
+    "slow": lambda t=make_training(0, "cpu"): slow_training(
+        *t, *everything, "cpu", **options
+    ),
+    "fast": lambda t=make_training(0, "cpu"): fast_training(
+        *t, *everything, "cpu", **options
+    ),
 }
 epochs = compare(both, repeat=3)
 
@@ -1986,13 +2490,17 @@ print(f"you predicted {predictions()['slow loop']:g}")
 
 
 def two_layers(width: int, where: str):
-    """Return a function that takes one training step on 256 rows from the host."""
-    net = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width)).to(where)
+    """Return a function: one training step on 256 rows from the host."""
+    net = nn.Sequential(
+        nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width)
+    ).to(where)
     optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
     rows, labels = torch.rand(256, width), torch.zeros(256, dtype=torch.long)
 
     def step() -> None:
-        loss = nn.functional.cross_entropy(net(rows.to(where)), labels.to(where))
+        loss = nn.functional.cross_entropy(
+            net(rows.to(where)), labels.to(where)
+        )
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -2001,44 +2509,72 @@ def two_layers(width: int, where: str):
 
 
 def modelled(width: int, sheet, starting_s: float, itemsize: int = 4) -> float:
-    """Return the seconds of a step on a card, from counts, its data sheet and the host's time."""
+    """Return a step's seconds on a card, from counts, sheet and host's time."""
     top, memory, bus = sheet
     moved = count.operations(two_layers(width, "meta"))["bytes moved"]
-    product = flops_and_bytes("matmul", (256, width), (width, width), itemsize=itemsize)
-    work = 5 * roofline(top, memory, *product)[0]  # 2 forward, 3 back: no gradient for the rows
+    product = flops_and_bytes(
+        "matmul", (256, width), (width, width), itemsize=itemsize
+    )
+    # 2 forward, 3 back: no gradient for the rows.
+    work = 5 * roofline(top, memory, *product)[0]
     updates = flops_and_bytes("multiply", (width, width), (width, width))
-    work += 2 * roofline(top, memory, *updates)[0]  # the optimiser: gradient, weight in, weight out
+    # The optimiser: gradient, weight in, weight out.
+    work += 2 * roofline(top, memory, *updates)[0]
     return moved / bus + max(starting_s, work)
 
 
 # %% explore=true
 widths = np.array([32, 64, 128, 256, 512, 1024, 2048])
-runs = {int(w): {"step": two_layers(int(w), "cpu"), "start": two_layers(1, "cpu")} for w in widths}
+runs = {
+    int(w): {"step": two_layers(int(w), "cpu"), "start": two_layers(1, "cpu")}
+    for w in widths
+}
 pairs = [compare(run, repeat=9) for run in runs.values()]
-starting = min(min(pair["start"].samples_s) for pair in pairs)  # the fastest: nobody interrupted it
+# The fastest: nobody interrupted it.
+starting = min(min(pair["start"].samples_s) for pair in pairs)
 one_core = np.array([min(pair["step"].samples_s) for pair in pairs])
 ratios = {}
 if device() != "cpu":
     on_gpu = [min(bench(two_layers(w, device())).samples_s) for w in runs]
-    ratios[f"{device()}, float32, measured"] = (widths, one_core / np.array(on_gpu))
+    ratios[f"{device()}, float32, measured"] = (
+        widths,
+        one_core / np.array(on_gpu),
+    )
 for name, sheet in DATA_SHEETS.items():
     size = 4 if "32" in name else 2  # bytes of a number
     found = [modelled(w, sheet, starting, size) for w in runs]
     ratios[f"{name}, model"] = (widths, one_core / np.array(found))
 ratios["as fast as this core"] = (widths, np.ones(len(widths)))
-print(f"starting the operators of one step takes the host {starting * 1e6:.0f} µs")
+print(
+    f"starting the operators of one step takes the host {starting * 1e6:.0f} µs"
+)
+# %% explore=true
 title = "How many times as fast as this core, one training step"
-ax = plot.curves(ratios, title=title, xlabel="width", ylabel="times as fast", logx=True, logy=True)
+ax = plot.curves(
+    ratios,
+    title=title,
+    xlabel="width",
+    ylabel="times as fast",
+    logx=True,
+    logy=True,
+)
 ax.set_xticks(widths[::2], widths[::2])
 first = next(iter(ratios))
 narrow, *_, wide = ratios[first][1]
-print(f"{first}, width 32: {narrow:.1f}, you predicted {predictions()['narrow']:g}")
-print(f"{first}, width 2048: {wide:.0f}, you predicted {predictions()['wide']:g}")
+print(
+    f"{first}, width 32: {narrow:.1f}, "
+    f"you predicted {predictions()['narrow']:g}"
+)
+print(
+    f"{first}, width 2048: {wide:.0f}, you predicted {predictions()['wide']:g}"
+)
 
 # %% explore=true
 for name, (_, found) in list(ratios.items())[:-1]:
     enough = widths[found >= 10]
-    print(f"{name:28} 10 x from width {enough[0] if len(enough) else 'none'} on")
+    print(
+        f"{name:28} 10 x from width {enough[0] if len(enough) else 'none'} on"
+    )
 for name, (top, memory, bus) in DATA_SHEETS.items():
     size = 4 if "32" in name else 2
     no_start = [modelled(w, (top, memory, bus), 0.0, size) for w in runs]
@@ -2070,21 +2606,36 @@ if device() == "cpu":
 else:
     here = device()
     a, b = torch.rand(2, 4096, 4096, device=here)
-    right = bench(torch.mm, a, b).median_s  # it warms up, and leaves the queue empty
+    # bench warms up, and leaves the queue empty.
+    right = bench(torch.mm, a, b).median_s
     start = time.perf_counter()
     torch.mm(a, b)
     naive = time.perf_counter() - start
     print(f"a product takes {right * 1e3:.3f} ms,", end=" ")
     print(f"a timer that does not wait says {naive * 1e3:.3f} ms")
+
+# %% explore=true
+if device() != "cpu":
     loops = {
-        "slow": lambda t=make_training(0, here): slow_training(*t, *some, here, **options),
-        "fast": lambda t=make_training(0, here): fast_training(*t, *some, here, **options),
+        "slow": lambda t=make_training(0, here): slow_training(
+            *t, *some, here, **options
+        ),
+        "fast": lambda t=make_training(0, here): fast_training(
+            *t, *some, here, **options
+        ),
     }
     timings = compare(loops, repeat=5)
     low, middle, high = timings.ratio("slow", "fast")
     print(f"slow over yours on {here}: {middle:.1f} ({low:.1f} to {high:.1f})")
-    alone = bench(lambda t=make_training(0, "cpu"): fast_training(*t, *some, "cpu", **options))
-    print(f"yours, {here} over one core: {timings['fast'].ratio(alone):.2f} times as long")
+    alone = bench(
+        lambda t=make_training(0, "cpu"): fast_training(
+            *t, *some, "cpu", **options
+        )
+    )
+    print(
+        f"yours, {here} over one core: {timings['fast'].ratio(alone):.2f} "
+        "times as long"
+    )
 
 # %% [markdown]
 # ## Open task: fewer launches (2 points)
@@ -2106,14 +2657,18 @@ else:
 # Change this cell: two variants are a beginning.
 def launches_and_losses(**options):
     """Return the launches of a later step, and the losses of five steps."""
+    options = {"lr": 0.1, "momentum": 0.9, **options}
     model, _ = make_training(0, "meta")
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, **options)
+    optimizer = torch.optim.SGD(model.parameters(), **options)
     first, both = (
-        count.operations(train_epoch, model, optimizer, one_batch * n, "meta") for n in (1, 2)
+        count.operations(train_epoch, model, optimizer, one_batch * n, "meta")
+        for n in (1, 2)
     )
     model, _ = make_training(0, "cpu")
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, **options)
-    losses = [train_epoch(model, optimizer, one_batch, "cpu").item() for _ in range(5)]
+    optimizer = torch.optim.SGD(model.parameters(), **options)
+    losses = [
+        train_epoch(model, optimizer, one_batch, "cpu").item() for _ in range(5)
+    ]
     return both["launches"] - first["launches"], np.array(losses)
 
 
@@ -2213,7 +2768,10 @@ ax = plot.bars(
 
 # %% explore=true
 result_card(
-    "a training step of two layers of width 2048 is faster on a GPU than on one core",
+    (
+        "a training step of two layers of width 2048 "
+        "is faster on a GPU than on one core"
+    ),
     wide,
     unit="x",
     seed_value=10,

@@ -38,7 +38,17 @@ from collections import defaultdict
 
 import numpy as np
 
-from labkit import Communicator, RankError, bench, check, count, device, launch, plot, result_card
+from labkit import (
+    Communicator,
+    RankError,
+    bench,
+    check,
+    count,
+    device,
+    launch,
+    plot,
+    result_card,
+)
 
 # %% [markdown]
 # ## Ranks and messages
@@ -115,15 +125,16 @@ except RankError as error:
 
 
 def logs_of(collective, size, n=64, *more):
-    """Run a collective once on float32 arrays of n elements; return the logs of its ranks."""
+    """Run a collective once on n float32 elements; return its ranks' logs."""
     job = (size, [np.full(n, rank, np.float32) for rank in range(size)], *more)
     return [done["log"] for done in count.collective(collective, [job])[0]]
 
 
 # %% nbgrader={"grade_id": "schedule", "locked": true}
 def schedule(logs, alpha: float = 1.0, beta: float = 0.0):
-    """Return (sender, receiver, start, end) of every message in the logs of all ranks."""
-    links = defaultdict(lambda: ([], []))  # the n-th send on a link meets the n-th receive
+    """Return (sender, receiver, start, end) of every message in the logs."""
+    # The n-th send on a link meets the n-th receive.
+    links = defaultdict(lambda: ([], []))
     for rank, log in enumerate(logs):
         for step, (nbytes, to, source) in enumerate(log):
             if to is not None:
@@ -139,16 +150,26 @@ def schedule(logs, alpha: float = 1.0, beta: float = 0.0):
     for sender, step, receiver, other, seconds in messages:
         meets[sender, step].append((receiver, other, seconds))
         meets[receiver, other].append((sender, step, seconds))
-    begins, moved = [[0.0] for _ in logs], True  # begins[rank][step], as far as it is known
+    # begins[rank][step], as far as it is known.
+    begins, moved = [[0.0] for _ in logs], True
     while moved:
         moved = False
         for rank, known in enumerate(begins):
             step = len(known) - 1
             partners = meets[rank, step]
-            if partners and all(len(begins[other]) > at for other, at, _ in partners):
-                known.append(max(max(known[step], begins[o][at]) + s for o, at, s in partners))
+            if partners and all(
+                len(begins[other]) > at for other, at, _ in partners
+            ):
+                known.append(
+                    max(
+                        max(known[step], begins[o][at]) + s
+                        for o, at, s in partners
+                    )
+                )
                 moved = True
-    starts = [max(begins[a][step], begins[b][at]) for a, step, b, at, _ in messages]
+    starts = [
+        max(begins[a][step], begins[b][at]) for a, step, b, at, _ in messages
+    ]
     return [
         (a, b, start, start + seconds)
         for (a, _, b, _, seconds), start in zip(messages, starts, strict=True)
@@ -156,17 +177,26 @@ def schedule(logs, alpha: float = 1.0, beta: float = 0.0):
 
 
 def critical_path(logs, alpha: float = 1.0, beta: float = 0.0) -> float:
-    """Return when the last message has arrived; with alpha = 1 and beta = 0, the rounds."""
+    """Return when all has arrived; with alpha = 1 and beta = 0, the rounds."""
     return max((end for *_, end in schedule(logs, alpha, beta)), default=0.0)
 
 
 def draw_messages(logs, ax, title: str) -> None:
     """Draw each message as an arrow: rank by round."""
     for sender, receiver, start, end in schedule(logs):
-        style = {"arrowstyle": "->", "color": plot.PALETTE[sender % 6], "lw": 1.2}
+        style = {
+            "arrowstyle": "->",
+            "color": plot.PALETTE[sender % 6],
+            "lw": 1.2,
+        }
         ax.annotate("", (end, receiver), (start, sender), arrowprops=style)
     rounds = round(critical_path(logs))
-    ax.set(xlim=(-0.1, rounds + 0.1), ylim=(len(logs) - 0.8, -0.2), xlabel="round", ylabel="rank")
+    ax.set(
+        xlim=(-0.1, rounds + 0.1),
+        ylim=(len(logs) - 0.8, -0.2),
+        xlabel="round",
+        ylabel="rank",
+    )
     ax.set_xticks(range(0, rounds + 1, max(1, rounds // 7)))
     ax.set_yticks(range(len(logs)))
     ax.set_title(title, loc="left", fontsize=11)
@@ -188,7 +218,7 @@ def draw_messages(logs, ax, title: str) -> None:
 
 # %% nbgrader={"grade_id": "chunk-bounds", "solution": true}
 def chunk_bounds(n: int, size: int) -> list[tuple[int, int]]:
-    """Return (start, stop) of each of `size` chunks of n elements, the longer chunks first."""
+    """Return (start, stop) of `size` chunks of n elements, the longer first."""
     ### BEGIN SOLUTION
     length, longer = divmod(n, size)
     starts = [chunk * length + min(chunk, longer) for chunk in range(size + 1)]
@@ -209,15 +239,19 @@ from labkit import check
 
 
 def pairs(n, size):
-    """Return the student's bounds, `size` pairs of integers, of whatever type."""
+    """Return the student's bounds, `size` pairs of integers of any type."""
     bounds = chunk_bounds(n, size)
     check.equal(len(bounds), size, name="number of pairs")
-    return [(operator.index(start), operator.index(stop)) for start, stop in bounds]
+    return [
+        (operator.index(start), operator.index(stop)) for start, stop in bounds
+    ]
 
 
 def split(n, size):
     """Return the bounds of NumPy's array_split, which cuts in the same way."""
-    stops = np.cumsum([len(part) for part in np.array_split(np.arange(n), size)])
+    stops = np.cumsum(
+        [len(part) for part in np.array_split(np.arange(n), size)]
+    )
     return [
         (int(stop) - n_part, int(stop))
         for stop, n_part in zip(stops, lengths(n, size), strict=True)
@@ -230,7 +264,8 @@ def lengths(n, size):
 
 
 with check.case(
-    "the worked example", hint="7 = 3 + 2 + 2: return pairs (start, stop), the next starts at stop"
+    "the worked example",
+    hint="7 = 3 + 2 + 2: return pairs (start, stop), the next starts at stop",
 ):
     check.equal(pairs(7, 3), [(0, 3), (3, 5), (5, 7)], name="bounds")
 with check.case(
@@ -240,26 +275,45 @@ with check.case(
     check.equal(pairs(8, 4), [(0, 2), (2, 4), (4, 6), (6, 8)], name="bounds")
 with check.case(
     "two elements too many: the first two chunks are longer",
-    hint="what is left over is spread, one element a chunk, from the first chunk on",
-    more="divmod tells the length of the shorter chunks, and how many are longer",
+    hint=(
+        "what is left over is spread, one element a chunk, "
+        "from the first chunk on"
+    ),
+    more=(
+        "divmod tells the length of the shorter chunks, and how many are longer"
+    ),
 ):
     check.equal(pairs(10, 4), [(0, 3), (3, 6), (6, 8), (8, 10)], name="bounds")
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
-    "fewer elements than ranks", hint="size pairs in all: the last ones are (n, n)"
+    "fewer elements than ranks",
+    hint="size pairs in all: the last ones are (n, n)",
 ):
     for n, size in ((3, 4), (1, 8), (0, 3)):
-        check.equal(pairs(n, size), split(n, size), name=f"bounds for n={n}, size={size}")
-with check.hidden_case("one chunk is everything", hint="one rank has all, also if that is nothing"):
+        check.equal(
+            pairs(n, size),
+            split(n, size),
+            name=f"bounds for n={n}, size={size}",
+        )
+with check.hidden_case(
+    "one chunk is everything", hint="one rank has all, also if that is nothing"
+):
     check.equal(pairs(11, 1), [(0, 11)], name="bounds")
     check.equal(pairs(0, 1), [(0, 0)], name="bounds of nothing")
 with check.hidden_case(
     "larger numbers",
-    hint="two lengths, one apart: the longer one as often as elements are left over",
+    hint=(
+        "two lengths, one apart: "
+        "the longer one as often as elements are left over"
+    ),
     essential=True,
 ):
     for n, size in ((1000, 7), (29, 8), (100, 6), (25, 5)):
-        check.equal(pairs(n, size), split(n, size), name=f"bounds for n={n}, size={size}")
+        check.equal(
+            pairs(n, size),
+            split(n, size),
+            name=f"bounds for n={n}, size={size}",
+        )
 ### END HIDDEN TESTS
 check.score(1)
 
@@ -305,7 +359,9 @@ def ring_reduce_scatter(comm, x: np.ndarray) -> np.ndarray:
 
 # %% explore=true
 vectors = [np.array([1.0, 2, 3, 4]) * 10**r for r in range(3)]
-for rank, done in enumerate(count.collective(ring_reduce_scatter, [(3, vectors)])[0]):
+for rank, done in enumerate(
+    count.collective(ring_reduce_scatter, [(3, vectors)])[0]
+):
     print(f"rank {rank}: {vectors[rank]} -> {done['value']},", end=" ")
     print(f"{done['messages']} messages, {done['bytes']} bytes")
 print("the sum:", sum(vectors))
@@ -319,7 +375,9 @@ from labkit import check, count
 def job(size, n, dtype=np.float64):
     """Return a job for count.collective: random vectors for each rank."""
     draw = np.random.default_rng(100 * size + n)
-    return size, [np.round(draw.normal(0, 100, n), 6).astype(dtype) for _ in range(size)]
+    return size, [
+        np.round(draw.normal(0, 100, n), 6).astype(dtype) for _ in range(size)
+    ]
 
 
 known, doubled = {}, {}  # results by name, and those over wires that double
@@ -327,11 +385,13 @@ launches = {"together": True, "patience": 6}  # seconds for a launch
 
 
 def play(names):
-    """Launch the jobs of these names together, and keep for each job the results of its ranks."""
+    """Launch the named jobs together; keep the results of each job's ranks."""
     jobs = [one for name in names for one in plan[name]]
     limit = launches["patience"]
     try:  # the second time, what comes is doubled
-        found = count.collective(ring_reduce_scatter, jobs, gains=(1, 2), timeout_s=limit)
+        found = count.collective(
+            ring_reduce_scatter, jobs, gains=(1, 2), timeout_s=limit
+        )
     except Exception as error:
         launches["patience"] = 2 if "still running" in str(error) else limit
         raise
@@ -342,7 +402,7 @@ def play(names):
 
 
 def outcome(name):
-    """Return (job, results of its ranks) for each job: of one launch for all, if it ends well."""
+    """Return (job, ranks' results) of each: of one launch, if it ends well."""
     new = [other for other in plan if other not in known]
     if launches["together"] and name in new:
         try:
@@ -350,12 +410,15 @@ def outcome(name):
         except NotImplementedError as error:
             known.update(dict.fromkeys(new, NotImplementedError(str(error))))
         except Exception:
-            launches["together"] = False  # each name by itself says what fails and what does not
+            # Each name by itself says what fails and what does not.
+            launches["together"] = False
     if name not in known:
         try:
             play([name])
         except Exception:
-            known[name] = RuntimeError("the same launch failed in a case above, which says why")
+            known[name] = RuntimeError(
+                "the same launch failed in a case above, which says why"
+            )
             raise
     if isinstance(known[name], Exception):
         raise known[name]
@@ -363,18 +426,28 @@ def outcome(name):
 
 
 def expect_chunks(name):
-    """Compare each rank's value with NumPy's sum. Float64 rounds at 1e-16, float32 at 1e-7."""
+    """Compare with NumPy's sum. Float64 rounds at 1e-16, float32 at 1e-7."""
     for (size, xs), ranks in outcome(name):
         chunks = np.array_split(np.sum(xs, axis=0, dtype=xs[0].dtype), size)
         exact = xs[0].dtype == np.float64
         for rank, (want, found) in enumerate(zip(chunks, ranks, strict=True)):
             title = f"rank {rank} of {size}, n = {len(xs[0])}"
-            close = {"rtol": 1e-12, "atol": 1e-9} if exact else {"rtol": 1e-5, "atol": 1e-3}
-            check.close(found["value"], want, dtype=xs[0].dtype.name, name=title, **close)
+            close = (
+                {"rtol": 1e-12, "atol": 1e-9}
+                if exact
+                else {"rtol": 1e-5, "atol": 1e-3}
+            )
+            check.close(
+                found["value"],
+                want,
+                dtype=xs[0].dtype.name,
+                name=title,
+                **close,
+            )
 
 
 def expect_kept():
-    """Expect that no rank of any job has changed its x, and that ranks have talked."""
+    """Expect that no rank has changed its x, and that ranks have talked."""
     for name in plan:
         for (size, xs, *_), ranks in outcome(name):
             for rank, found in enumerate(ranks):
@@ -406,19 +479,29 @@ with check.case(
     check.close(ranks[1]["value"], [33.0], name="rank 1")
 with check.case(
     "four ranks: rank r returns chunk r of the sum",
-    hint="what came plus your part of the same chunk goes on in the next step; the last is yours",
+    hint=(
+        "what came plus your part of the same chunk goes on in the next step; "
+        "the last is yours"
+    ),
 ):
     expect_chunks("four")
 with check.case(
-    "four ranks: 3 messages and 3 steps each", hint="P - 1 steps, one comm.exchange in each"
+    "four ranks: 3 messages and 3 steps each",
+    hint="P - 1 steps, one comm.exchange in each",
 ):
     for rank, found in four():
         check.equal(found["messages"], 3, name=f"messages of rank {rank}")
         check.equal(found["steps"], 3, name=f"steps of rank {rank}")
 with check.case(
     "four ranks: each message is one chunk, 16 bytes here",
-    hint="a step carries a single chunk, with what it has collected; never all of x",
-    more="which chunk goes out first, and which in step s, stands in the task's text",
+    hint=(
+        "a step carries a single chunk, with what it has collected; "
+        "never all of x"
+    ),
+    more=(
+        "which chunk goes out first, and which in step s, "
+        "stands in the task's text"
+    ),
     essential=True,
 ):
     for rank, found in four():
@@ -438,7 +521,10 @@ with check.hidden_case(
     expect_chunks("many")
 with check.hidden_case(
     "chunks of different lengths, empty ones, and no element at all",
-    hint="chunks that meet are the same chunk of two ranks, also where it is empty",
+    hint=(
+        "chunks that meet are the same chunk of two ranks, "
+        "also where it is empty"
+    ),
 ):
     expect_chunks("uneven")
 with check.hidden_case(
@@ -458,7 +544,11 @@ with check.hidden_case(
 ):
     for rank, found in four():
         talked = {tuple(step)[1:] for step in found["log"]}
-        check.equal(talked, {((rank + 1) % 4, (rank - 1) % 4)}, name=f"to and from, rank {rank}")
+        check.equal(
+            talked,
+            {((rank + 1) % 4, (rank - 1) % 4)},
+            name=f"to and from, rank {rank}",
+        )
 with check.hidden_case(
     "the dtype stays", hint="in which type is collected? np.zeros makes float64"
 ):
@@ -468,32 +558,39 @@ with check.hidden_case(
     hint="a slice of x is a view: what is written into it is written into x",
 ):
     expect_kept()
-with check.hidden_case("one rank alone, and two", hint="no neighbour, no message: the sum is x"):
+with check.hidden_case(
+    "one rank alone, and two", hint="no neighbour, no message: the sum is x"
+):
     expect_chunks("one")
     _, (alone,) = outcome("one")[0]
     check.equal(alone["messages"], 0, name="messages of one rank alone")
 
 
 def twice(name):
-    """Return (job, results) for each job over wires that double what they bring."""
+    """Return (job, results) of each job, over wires that double messages."""
     outcome(name)
     return doubled[name]
 
 
 def expect_doubled(found, want, title):
-    """Compare a value of doubling wires with what the text's messages make of it."""
-    close = {"rtol": 1e-12, "atol": 1e-6}  # as above, and what comes far has been doubled often
+    """Compare a doubled value with what the text's messages make of it."""
+    # As above, and what comes far has been doubled often.
+    close = {"rtol": 1e-12, "atol": 1e-6}
     if np.dtype(want.dtype) == np.float32:
         close = {"rtol": 1e-5, "atol": 0.1}
     name = f"{title}, when all that comes is doubled"
     check.close(found["value"], want, name=name, **close)
 
 
-# A part that takes h hops is doubled h times. Every job is played over such wires: whoever sees
-# them gains nothing by sending what is right only there.
+# A part that takes h hops is doubled h times.
+# Every job is played over such wires: whoever sees them gains nothing by
+# sending what is right only there.
 with check.hidden_case(
     "what it returns is made of what its own messages bring",
-    hint="it fails with any other case: mend those first; then, is all of it sent through comm?",
+    hint=(
+        "it fails with any other case: mend those first; "
+        "then, is all of it sent through comm?"
+    ),
     weight=4,
 ):
     for name in ("example", "four", "many", "uneven", "types"):
@@ -501,7 +598,9 @@ with check.hidden_case(
             cut = [np.array_split(x, size) for x in xs]
             for at, heard in enumerate(ranks):
                 want = sum(2**h * cut[(at - h) % size][at] for h in range(size))
-                expect_doubled(heard, want, f"rank {at} of {size}, n = {len(xs[0])}")
+                expect_doubled(
+                    heard, want, f"rank {at} of {size}, n = {len(xs[0])}"
+                )
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -557,7 +656,9 @@ apart = max(np.abs(yours - theirs).max() for yours, theirs in both)
 alike = all(np.array_equal(yours, both[0][0]) for yours, _ in both)
 print(f"largest difference from torch.distributed.all_reduce: {apart:.1e}")
 print("all ranks of yours hold the same bits:", alike)
-draw_messages(logs_of(ring_allreduce, 4), plot.panels(1)[0], "Your ring, four ranks")
+draw_messages(
+    logs_of(ring_allreduce, 4), plot.panels(1)[0], "Your ring, four ranks"
+)
 
 # %% [markdown]
 # Float32 has seven digits, and a sum in another order rounds differently:
@@ -580,12 +681,16 @@ from labkit import check, count
 def job(size, n, dtype=np.float64):
     """Return a job for count.collective: random vectors for each rank."""
     draw = np.random.default_rng(100 * size + n)
-    return size, [np.round(draw.normal(0, 100, n), 6).astype(dtype) for _ in range(size)]
+    return size, [
+        np.round(draw.normal(0, 100, n), 6).astype(dtype) for _ in range(size)
+    ]
 
 
 def chunks_of(size, n, dtype=np.float64):
     """Return a job of which rank r holds chunk r, and needs n."""
-    whole = np.round(np.random.default_rng(n).normal(0, 100, n), 6).astype(dtype)
+    whole = np.round(np.random.default_rng(n).normal(0, 100, n), 6).astype(
+        dtype
+    )
     return size, np.array_split(whole, size), n
 
 
@@ -594,12 +699,14 @@ launches = {"together": True, "patience": 6}  # seconds for a launch
 
 
 def play(names):
-    """Launch the jobs of these names together, and keep for each job the results of its ranks."""
+    """Launch the named jobs together; keep the results of each job's ranks."""
     jobs = [one for name in names for one in plan[name]]
     collective = ring_all_gather if "gather" in names[0] else ring_allreduce
     limit = launches["patience"]
     try:  # the second time, what comes is doubled
-        found = count.collective(collective, jobs, gains=(1, 2), timeout_s=limit)
+        found = count.collective(
+            collective, jobs, gains=(1, 2), timeout_s=limit
+        )
     except Exception as error:
         launches["patience"] = 2 if "still running" in str(error) else limit
         raise
@@ -610,8 +717,10 @@ def play(names):
 
 
 def outcome(name):
-    """Return (job, results of its ranks) for each job: of one launch for all, if it ends well."""
-    same = [other for other in plan if ("gather" in other) == ("gather" in name)]
+    """Return (job, ranks' results) of each: of one launch, if it ends well."""
+    same = [
+        other for other in plan if ("gather" in other) == ("gather" in name)
+    ]
     new = [other for other in same if other not in known]
     if launches["together"] and name in new:
         try:
@@ -619,12 +728,15 @@ def outcome(name):
         except NotImplementedError as error:
             known.update(dict.fromkeys(new, NotImplementedError(str(error))))
         except Exception:
-            launches["together"] = False  # each name by itself says what fails and what does not
+            # Each name by itself says what fails and what does not.
+            launches["together"] = False
     if name not in known:
         try:
             play([name])
         except Exception:
-            known[name] = RuntimeError("the same launch failed in a case above, which says why")
+            known[name] = RuntimeError(
+                "the same launch failed in a case above, which says why"
+            )
             raise
     if isinstance(known[name], Exception):
         raise known[name]
@@ -632,7 +744,7 @@ def outcome(name):
 
 
 def expect_sums(name):
-    """Compare each rank's value with NumPy's sum. Float64 rounds at 1e-16, float32 at 1e-7."""
+    """Compare with NumPy's sum. Float64 rounds at 1e-16, float32 at 1e-7."""
     for (size, xs), ranks in outcome(name):
         want = np.sum(xs, axis=0, dtype=xs[0].dtype)
         close = {"rtol": 1e-12, "atol": 1e-9}
@@ -640,11 +752,13 @@ def expect_sums(name):
             close = {"rtol": 1e-5, "atol": 1e-3}
         for rank, found in enumerate(ranks):
             title = f"rank {rank} of {size}, n = {len(want)}"
-            check.close(found["value"], want, dtype=want.dtype.name, name=title, **close)
+            check.close(
+                found["value"], want, dtype=want.dtype.name, name=title, **close
+            )
 
 
 def expect_kept():
-    """Expect that no rank of any job has changed its x, and that ranks have talked."""
+    """Expect that no rank has changed its x, and that ranks have talked."""
     for name in plan:
         for (size, xs, *_), ranks in outcome(name):
             for rank, found in enumerate(ranks):
@@ -675,21 +789,29 @@ with check.case(
         check.close(found["value"], [11.0, 22.0, 33.0], name=f"rank {rank}")
 with check.case(
     "four ranks: everyone returns the sum",
-    hint="one phase after the other; the text says which chunk comes in which step",
+    hint=(
+        "one phase after the other; "
+        "the text says which chunk comes in which step"
+    ),
 ):
     expect_sums("four")
 with check.case(
-    "four ranks: 6 messages and 6 steps each", hint="P - 1 of each phase, one exchange a step"
+    "four ranks: 6 messages and 6 steps each",
+    hint="P - 1 of each phase, one exchange a step",
 ):
     for rank, found in four():
         check.equal(found["messages"], 6, name=f"messages of rank {rank}")
         check.equal(found["steps"], 6, name=f"steps of rank {rank}")
 with check.case(
     "four ranks: nearly 2 m (P - 1) / P bytes, 120 +- 8 here",
-    hint="each message of both phases is one chunk: send on what came, not the whole vector",
+    hint=(
+        "each message of both phases is one chunk: "
+        "send on what came, not the whole vector"
+    ),
     essential=True,
 ):
-    lengths = [3, 3, 2, 2]  # rank r sends all chunks but r, then all but (r + 1) % P
+    # Rank r sends all chunks but r, then all but (r + 1) % P.
+    lengths = [3, 3, 2, 2]
     for rank, found in four():
         want = 8 * (20 - lengths[rank] - lengths[(rank + 1) % 4])
         check.equal(found["bytes"], want, name=f"bytes of rank {rank}")
@@ -711,20 +833,31 @@ with check.hidden_case(
 ):
     expect_sums("many")
 with check.hidden_case(
-    "fewer elements than ranks, or none", hint="an empty chunk is sent and put in place as well"
+    "fewer elements than ranks, or none",
+    hint="an empty chunk is sent and put in place as well",
 ):
     expect_sums("few")
     for (size, _), ranks in outcome("few"):
         sent = [found["messages"] for found in ranks]
-        check.equal(sent, [2 * (size - 1)] * size, name=f"messages of {size} ranks")
+        check.equal(
+            sent, [2 * (size - 1)] * size, name=f"messages of {size} ranks"
+        )
 with check.hidden_case(
-    "all ranks hold the same bits", hint="copy finished chunks; do not add them up once more"
+    "all ranks hold the same bits",
+    hint="copy finished chunks; do not add them up once more",
 ):
     for _, ranks in outcome("many"):
         for number, found in enumerate(ranks):
-            check.equal(found["value"], ranks[0]["value"], name=f"rank {number} beside rank 0")
+            check.equal(
+                found["value"],
+                ranks[0]["value"],
+                name=f"rank {number} beside rank 0",
+            )
 with check.hidden_case(
-    "all-gather by itself: chunks of different lengths, empty ones, and one rank",
+    (
+        "all-gather by itself: chunks of different lengths, empty ones, "
+        "and one rank"
+    ),
     hint="Task 1 says where each chunk goes; n is an argument",
 ):
     for (size, chunks, n), ranks in outcome("gather apart"):
@@ -745,10 +878,16 @@ with check.hidden_case(
                 size - 1,
                 name=f"messages of {title}",
             )
-with check.hidden_case("only neighbours talk", hint="to the right, from the left, in both phases"):
+with check.hidden_case(
+    "only neighbours talk", hint="to the right, from the left, in both phases"
+):
     for rank, found in four():
         talked = {tuple(step)[1:] for step in found["log"]}
-        check.equal(talked, {((rank + 1) % 4, (rank - 1) % 4)}, name=f"to and from, rank {rank}")
+        check.equal(
+            talked,
+            {((rank + 1) % 4, (rank - 1) % 4)},
+            name=f"to and from, rank {rank}",
+        )
 with check.hidden_case(
     "the dtype stays",
     hint="of which type is the vector that collects the chunks?",
@@ -759,51 +898,73 @@ with check.hidden_case(
     hint="neither phase may write into its argument",
 ):
     expect_kept()
-with check.hidden_case("one rank alone, and two", hint="no neighbour, no message: the sum is x"):
+with check.hidden_case(
+    "one rank alone, and two", hint="no neighbour, no message: the sum is x"
+):
     expect_sums("one")
     _, (alone,) = outcome("one")[0]
     check.equal(alone["messages"], 0, name="messages of one rank alone")
 
 
 def twice(name):
-    """Return (job, results) for each job over wires that double what they bring."""
+    """Return (job, results) of each job, over wires that double messages."""
     outcome(name)
     return doubled[name]
 
 
 def expect_doubled(found, want, title):
-    """Compare a value of doubling wires with what the text's messages make of it."""
-    close = {"rtol": 1e-12, "atol": 1e-6}  # as above, and what comes far has been doubled often
+    """Compare a doubled value with what the text's messages make of it."""
+    # As above, and what comes far has been doubled often.
+    close = {"rtol": 1e-12, "atol": 1e-6}
     if np.dtype(want.dtype) == np.float32:
         close = {"rtol": 1e-5, "atol": 0.1}
     name = f"{title}, when all that comes is doubled"
     check.close(found["value"], want, name=name, **close)
 
 
-# A part that takes h hops is doubled h times. Every job is played over such wires: whoever sees
-# them gains nothing by sending what is right only there.
+# A part that takes h hops is doubled h times.
+# Every job is played over such wires: whoever sees them gains nothing by
+# sending what is right only there.
 with check.hidden_case(
     "ring_allreduce: what it returns is made of what its own messages bring",
-    hint="it fails with any other case: mend those first; then, is all of it sent through comm?",
+    hint=(
+        "it fails with any other case: mend those first; "
+        "then, is all of it sent through comm?"
+    ),
     weight=4,
 ):
     for name in ("four", "many", "few", "types"):
         for (size, xs), ranks in twice(name):
             cut = [np.array_split(x, size) for x in xs]
-            sums = [sum(2**h * cut[c - h][c] for h in range(size)) for c in range(size)]
+            sums = [
+                sum(2**h * cut[c - h][c] for h in range(size))
+                for c in range(size)
+            ]
             for at, heard in enumerate(ranks):
-                want = np.concatenate([2 ** ((at - c) % size) * sums[c] for c in range(size)])
-                expect_doubled(heard, want, f"rank {at} of {size}, n = {len(xs[0])}")
+                want = np.concatenate(
+                    [2 ** ((at - c) % size) * sums[c] for c in range(size)]
+                )
+                expect_doubled(
+                    heard, want, f"rank {at} of {size}, n = {len(xs[0])}"
+                )
 with check.hidden_case(
     "ring_all_gather: what it returns is made of what its own messages bring",
-    hint="it fails with any other case: mend those first; then, is all of it sent through comm?",
+    hint=(
+        "it fails with any other case: mend those first; "
+        "then, is all of it sent through comm?"
+    ),
     weight=4,
 ):
     for name in ("gather", "gather apart"):
         for (size, chunks, n), ranks in twice(name):
             for at, heard in enumerate(ranks):
-                want = [2 ** ((at - c) % size) * part for c, part in enumerate(chunks)]
-                expect_doubled(heard, np.concatenate(want), f"rank {at} of {size}, n = {n}")
+                want = [
+                    2 ** ((at - c) % size) * part
+                    for c, part in enumerate(chunks)
+                ]
+                expect_doubled(
+                    heard, np.concatenate(want), f"rank {at} of {size}, n = {n}"
+                )
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -841,7 +1002,9 @@ def recursive_doubling(comm, x: np.ndarray) -> np.ndarray:
     total = x + comm.recv(surplus) if surplus < comm.size else x.copy()
     distance = 1
     while distance < doubling:
-        total = total + comm.exchange(total, comm.rank ^ distance, comm.rank ^ distance)
+        total = total + comm.exchange(
+            total, comm.rank ^ distance, comm.rank ^ distance
+        )
         distance *= 2
     if surplus < comm.size:
         comm.send(total, surplus)
@@ -852,7 +1015,9 @@ def recursive_doubling(comm, x: np.ndarray) -> np.ndarray:
 # %% explore=true
 left_half, right_half = plot.panels(2)
 draw_messages(logs_of(recursive_doubling, 8), left_half, "Your doubling, P = 8")
-draw_messages(logs_of(recursive_doubling, 6), right_half, "Your doubling, P = 6")
+draw_messages(
+    logs_of(recursive_doubling, 6), right_half, "Your doubling, P = 6"
+)
 
 # %% [markdown]
 # On the left three rounds; partners are 1, then 2, then 4 apart.
@@ -871,7 +1036,9 @@ from labkit import check, count
 def job(size, n, dtype=np.float64):
     """Return a job for count.collective: random vectors for each rank."""
     draw = np.random.default_rng(100 * size + n)
-    return size, [np.round(draw.normal(0, 100, n), 6).astype(dtype) for _ in range(size)]
+    return size, [
+        np.round(draw.normal(0, 100, n), 6).astype(dtype) for _ in range(size)
+    ]
 
 
 known, doubled = {}, {}  # results by name, and those over wires that double
@@ -879,11 +1046,13 @@ launches = {"together": True, "patience": 6}  # seconds for a launch
 
 
 def play(names):
-    """Launch the jobs of these names together, and keep for each job the results of its ranks."""
+    """Launch the named jobs together; keep the results of each job's ranks."""
     jobs = [one for name in names for one in plan[name]]
     limit = launches["patience"]
     try:  # the second time, what comes is doubled
-        found = count.collective(recursive_doubling, jobs, gains=(1, 2), timeout_s=limit)
+        found = count.collective(
+            recursive_doubling, jobs, gains=(1, 2), timeout_s=limit
+        )
     except Exception as error:
         launches["patience"] = 2 if "still running" in str(error) else limit
         raise
@@ -894,7 +1063,7 @@ def play(names):
 
 
 def outcome(name):
-    """Return (job, results of its ranks) for each job: of one launch for all, if it ends well."""
+    """Return (job, ranks' results) of each: of one launch, if it ends well."""
     new = [other for other in plan if other not in known]
     if launches["together"] and name in new:
         try:
@@ -902,12 +1071,15 @@ def outcome(name):
         except NotImplementedError as error:
             known.update(dict.fromkeys(new, NotImplementedError(str(error))))
         except Exception:
-            launches["together"] = False  # each name by itself says what fails and what does not
+            # Each name by itself says what fails and what does not.
+            launches["together"] = False
     if name not in known:
         try:
             play([name])
         except Exception:
-            known[name] = RuntimeError("the same launch failed in a case above, which says why")
+            known[name] = RuntimeError(
+                "the same launch failed in a case above, which says why"
+            )
             raise
     if isinstance(known[name], Exception):
         raise known[name]
@@ -915,7 +1087,7 @@ def outcome(name):
 
 
 def expect_sums(name):
-    """Compare each rank's value with NumPy's sum. Float64 rounds at 1e-16, float32 at 1e-7."""
+    """Compare with NumPy's sum. Float64 rounds at 1e-16, float32 at 1e-7."""
     for (size, xs), ranks in outcome(name):
         want = np.sum(xs, axis=0, dtype=xs[0].dtype)
         close = {"rtol": 1e-12, "atol": 1e-9}
@@ -923,7 +1095,9 @@ def expect_sums(name):
             close = {"rtol": 1e-5, "atol": 1e-3}
         for rank, found in enumerate(ranks):
             title = f"rank {rank} of {size}, n = {len(want)}"
-            check.close(found["value"], want, dtype=want.dtype.name, name=title, **close)
+            check.close(
+                found["value"], want, dtype=want.dtype.name, name=title, **close
+            )
 
 
 def expect_counts(found, title, messages, nbytes, steps):
@@ -934,7 +1108,7 @@ def expect_counts(found, title, messages, nbytes, steps):
 
 
 def expect_kept():
-    """Expect that no rank of any job has changed its x, and that ranks have talked."""
+    """Expect that no rank has changed its x, and that ranks have talked."""
     for name in plan:
         for (size, xs, *_), ranks in outcome(name):
             for rank, found in enumerate(ranks):
@@ -956,7 +1130,10 @@ def four():
 plan = {"four": [job(4, 10)], "six": [job(6, 5)]}
 with check.case(
     "four ranks: everyone returns the sum",
-    hint="what a rank has collected covers 2 ranks after a step, and 4 after the next",
+    hint=(
+        "what a rank has collected covers 2 ranks after a step, "
+        "and 4 after the next"
+    ),
 ):
     expect_sums("four")
 with check.case(
@@ -967,16 +1144,26 @@ with check.case(
         expect_counts(found, f"rank {rank}", 2, 160, 2)
 with check.case(
     "six ranks: everyone returns the sum",
-    hint="4 and 5 send to 0 and 1 first; these send the sum back when the doubling is done",
+    hint=(
+        "4 and 5 send to 0 and 1 first; "
+        "these send the sum back when the doubling is done"
+    ),
 ):
     expect_sums("six")
 with check.case(
     "six ranks: who takes how many steps",
-    hint="0 and 1: recv, two exchanges, send; 2 and 3: two exchanges; 4 and 5: send, recv",
+    hint=(
+        "0 and 1: recv, two exchanges, send; "
+        "2 and 3: two exchanges; 4 and 5: send, recv"
+    ),
 ):
     ranks = outcome("six")[0][1]
-    for rank, (messages, steps) in enumerate([(3, 4)] * 2 + [(2, 2)] * 2 + [(1, 2)] * 2):
-        expect_counts(ranks[rank], f"rank {rank}", messages, 40 * messages, steps)
+    for rank, (messages, steps) in enumerate(
+        [(3, 4)] * 2 + [(2, 2)] * 2 + [(1, 2)] * 2
+    ):
+        expect_counts(
+            ranks[rank], f"rank {rank}", messages, 40 * messages, steps
+        )
 ### BEGIN HIDDEN TESTS
 plan |= {
     "powers": [job(2, 7), job(8, 60)],
@@ -999,26 +1186,41 @@ with check.hidden_case(
     for rank, found in enumerate(eight):
         expect_counts(found, f"rank {rank} of 8", 3, 1440, 3)
 with check.hidden_case(
-    "three, five and seven ranks", hint="Q is 2, 4, 4: rank Q + i belongs to rank i"
+    "three, five and seven ranks",
+    hint="Q is 2, 4, 4: rank Q + i belongs to rank i",
 ):
     expect_sums("odd")
 with check.hidden_case(
     "three, five and seven ranks: messages, bytes and steps",
-    hint="rank i with a partner: log2 Q + 2 steps and log2 Q + 1 messages; the partner 2 and 1",
+    hint=(
+        "rank i with a partner: log2 Q + 2 steps and log2 Q + 1 messages; "
+        "the partner 2 and 1"
+    ),
 ):
     for ((size, xs), ranks), q in zip(outcome("odd"), (2, 4, 4), strict=True):
         for number, found in enumerate(ranks):
-            steps = {2: 1, 4: 2}[q] + (2 if number + q < size else 0) if number < q else 2
+            steps = (
+                {2: 1, 4: 2}[q] + (2 if number + q < size else 0)
+                if number < q
+                else 2
+            )
             sent = steps - (1 if number + q < size or number >= q else 0)
             title = f"rank {number} of {size}"
             expect_counts(found, title, sent, sent * xs[0].nbytes, steps)
 with check.hidden_case(
     "all ranks hold the same bits",
-    hint="the partner is rank ^ distance, both ways: then both add the same two vectors",
+    hint=(
+        "the partner is rank ^ distance, both ways: "
+        "then both add the same two vectors"
+    ),
 ):
     for _, ranks in (outcome("odd")[2], outcome("powers")[1]):
         for number, found in enumerate(ranks):
-            check.equal(found["value"], ranks[0]["value"], name=f"rank {number} beside rank 0")
+            check.equal(
+                found["value"],
+                ranks[0]["value"],
+                name=f"rank {number} beside rank 0",
+            )
 with check.hidden_case(
     "the dtype stays, also without an element",
     hint="in which type does the total begin?",
@@ -1029,21 +1231,24 @@ with check.hidden_case(
     hint="a total that is x itself must not be added to in place",
 ):
     expect_kept()
-with check.hidden_case("one rank alone, and two", hint="one rank has Q = 1: nothing to exchange"):
+with check.hidden_case(
+    "one rank alone, and two", hint="one rank has Q = 1: nothing to exchange"
+):
     expect_sums("one")
     _, (alone,) = outcome("one")[0]
     check.equal(alone["messages"], 0, name="messages of one rank alone")
 
 
 def twice(name):
-    """Return (job, results) for each job over wires that double what they bring."""
+    """Return (job, results) of each job, over wires that double messages."""
     outcome(name)
     return doubled[name]
 
 
 def expect_doubled(found, want, title):
-    """Compare a value of doubling wires with what the text's messages make of it."""
-    close = {"rtol": 1e-12, "atol": 1e-6}  # as above, and what comes far has been doubled often
+    """Compare a doubled value with what the text's messages make of it."""
+    # As above, and what comes far has been doubled often.
+    close = {"rtol": 1e-12, "atol": 1e-6}
     if np.dtype(want.dtype) == np.float32:
         close = {"rtol": 1e-5, "atol": 0.1}
     name = f"{title}, when all that comes is doubled"
@@ -1059,16 +1264,24 @@ def played(xs):
     return have + [2 * have[r] for r in range(size - q)]
 
 
-# Every job is played over such wires: whoever sees them gains nothing by doing right only there.
+# Every job is played over such wires: whoever sees them gains nothing by
+# doing right only there.
 with check.hidden_case(
     "what it returns is made of what its own messages bring",
-    hint="it fails with any other case: mend those first; then, is all of it sent through comm?",
+    hint=(
+        "it fails with any other case: mend those first; "
+        "then, is all of it sent through comm?"
+    ),
     weight=4,
 ):
     for name in ("four", "six", "powers", "odd", "types"):
         for (size, xs), ranks in twice(name):
-            for at, (heard, want) in enumerate(zip(ranks, played(xs), strict=True)):
-                expect_doubled(heard, want, f"rank {at} of {size}, n = {len(xs[0])}")
+            for at, (heard, want) in enumerate(
+                zip(ranks, played(xs), strict=True)
+            ):
+                expect_doubled(
+                    heard, want, f"rank {at} of {size}, n = {len(xs[0])}"
+                )
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -1106,8 +1319,12 @@ def tree_broadcast(comm, x, root: int) -> np.ndarray:
 
 # %% explore=true
 left_half, right_half = plot.panels(2)
-draw_messages(logs_of(tree_broadcast, 8, 64, 0), left_half, "Your tree, P = 8, root 0")
-draw_messages(logs_of(tree_broadcast, 6, 64, 2), right_half, "Your tree, P = 6, root 2")
+draw_messages(
+    logs_of(tree_broadcast, 8, 64, 0), left_half, "Your tree, P = 8, root 0"
+)
+draw_messages(
+    logs_of(tree_broadcast, 6, 64, 2), right_half, "Your tree, P = 6, root 2"
+)
 
 # %% [markdown]
 # On the left one arrow in the first round, then two, then four: 7 messages for 7 ranks that need the vector.
@@ -1135,11 +1352,13 @@ launches = {"together": True, "patience": 6}  # seconds for a launch
 
 
 def play(names):
-    """Launch the jobs of these names together, and keep for each job the results of its ranks."""
+    """Launch the named jobs together; keep the results of each job's ranks."""
     jobs = [one for name in names for one in plan[name]]
     limit = launches["patience"]
     try:  # the second time, what comes is doubled
-        found = count.collective(tree_broadcast, jobs, gains=(1, 2), timeout_s=limit)
+        found = count.collective(
+            tree_broadcast, jobs, gains=(1, 2), timeout_s=limit
+        )
     except Exception as error:
         launches["patience"] = 2 if "still running" in str(error) else limit
         raise
@@ -1150,7 +1369,7 @@ def play(names):
 
 
 def outcome(name):
-    """Return (job, results of its ranks) for each job: of one launch for all, if it ends well."""
+    """Return (job, ranks' results) of each: of one launch, if it ends well."""
     new = [other for other in plan if other not in known]
     if launches["together"] and name in new:
         try:
@@ -1158,12 +1377,15 @@ def outcome(name):
         except NotImplementedError as error:
             known.update(dict.fromkeys(new, NotImplementedError(str(error))))
         except Exception:
-            launches["together"] = False  # each name by itself says what fails and what does not
+            # Each name by itself says what fails and what does not.
+            launches["together"] = False
     if name not in known:
         try:
             play([name])
         except Exception:
-            known[name] = RuntimeError("the same launch failed in a case above, which says why")
+            known[name] = RuntimeError(
+                "the same launch failed in a case above, which says why"
+            )
             raise
     if isinstance(known[name], Exception):
         raise known[name]
@@ -1187,7 +1409,7 @@ def expect_values(name):
 
 
 def rounds(logs, root):
-    """Return when the last rank has the vector, if each message takes 1 from both being ready."""
+    """Return when all have it, if a message takes 1 once both are ready."""
     ready, at, moved = {root: 0}, [0] * len(logs), True
     while moved:
         moved = False
@@ -1206,18 +1428,31 @@ def expect_counts(name):
     """Expect P - 1 messages of all ranks together, and few steps of each."""
     for (size, xs, root), ranks in outcome(name):
         title = f"P = {size}, root {root}"
-        check.equal(sum(found["messages"] for found in ranks), size - 1, name=f"messages, {title}")
+        check.equal(
+            sum(found["messages"] for found in ranks),
+            size - 1,
+            name=f"messages, {title}",
+        )
         nbytes = (size - 1) * xs[root].nbytes
-        check.equal(sum(found["bytes"] for found in ranks), nbytes, name=f"bytes, {title}")
+        check.equal(
+            sum(found["bytes"] for found in ranks),
+            nbytes,
+            name=f"bytes, {title}",
+        )
         for rank, found in enumerate(ranks):
             limit = (size - 1).bit_length()  # log2 of the size, rounded up
-            check.at_most(found["steps"], limit, name=f"steps of rank {rank}, {title}")
+            check.at_most(
+                found["steps"], limit, name=f"steps of rank {rank}, {title}"
+            )
 
 
 plan = {"four": [job(4, 0)], "five": [job(5, 3)]}
 with check.case(
     "four ranks, root 0: everyone has the root's vector",
-    hint="v sends to v + 1, then to v + 2; who receives does so before it sends on, and returns it",
+    hint=(
+        "v sends to v + 1, then to v + 2; "
+        "who receives does so before it sends on, and returns it"
+    ),
 ):
     expect_values("four")
 with check.case(
@@ -1227,7 +1462,10 @@ with check.case(
     expect_counts("four")
 with check.case(
     "five ranks, root 3: everyone has the root's vector",
-    hint="count from the root, and turn the partner's number back into a rank, modulo P",
+    hint=(
+        "count from the root, and turn the partner's number back into a rank, "
+        "modulo P"
+    ),
 ):
     expect_values("five")
 ### BEGIN HIDDEN TESTS
@@ -1236,19 +1474,37 @@ matrix = job(3, 1)
 matrix[1][1] = np.arange(6.0).reshape(2, 3)
 plan |= {
     "many": [job(8, 0), job(7, 5), job(6, 1), job(3, 2), job(2, 1)],
-    "crowd": [(size, [np.full(3, rank) if x is None else x for rank, x in enumerate(xs)], root)],
-    "types": [job(3, 0, dtype=np.float32), job(3, 2, dtype=np.int64), matrix, job(4, 1, 0)],
+    "crowd": [
+        (
+            size,
+            [np.full(3, rank) if x is None else x for rank, x in enumerate(xs)],
+            root,
+        )
+    ],
+    "types": [
+        job(3, 0, dtype=np.float32),
+        job(3, 2, dtype=np.int64),
+        matrix,
+        job(4, 1, 0),
+    ],
     "one": [job(1, 0), job(2, 0)],
 }
 # Each rank is ready one round after its parent began to send to it.
 with check.hidden_case(
     "as many rounds as the logarithm says",
-    hint="everyone who has the vector helps: a chain takes P - 1 rounds, and so does one sender",
+    hint=(
+        "everyone who has the vector helps: "
+        "a chain takes P - 1 rounds, and so does one sender"
+    ),
     essential=True,
 ):
     for (size, _, root), ranks in outcome("many"):
         took = rounds([found["log"] for found in ranks], root)
-        check.at_most(took, (size - 1).bit_length(), name=f"rounds for P = {size}, root {root}")
+        check.at_most(
+            took,
+            (size - 1).bit_length(),
+            name=f"rounds for P = {size}, root {root}",
+        )
 with check.hidden_case(
     "two to eight ranks, any root",
     hint="all ranks modulo P, v from the root",
@@ -1260,10 +1516,13 @@ with check.hidden_case(
     hint="who has no partner in a round sends nothing",
 ):
     expect_counts("many")
-with check.hidden_case("what others hold is ignored", hint="return what came, not your own x"):
+with check.hidden_case(
+    "what others hold is ignored", hint="return what came, not your own x"
+):
     expect_values("crowd")
 with check.hidden_case(
-    "other dtypes, a matrix, no element", hint="send x as it is, whatever its shape"
+    "other dtypes, a matrix, no element",
+    hint="send x as it is, whatever its shape",
 ):
     expect_values("types")
 with check.hidden_case(
@@ -1274,27 +1533,44 @@ with check.hidden_case(
 
 
 def hops(ranks, root):
-    """Return over how many messages each rank got the vector, as the logs of the ranks say."""
+    """Return over how many messages each rank got the vector, by the logs."""
     far, parents = {root: 0}, {}
     for at, heard in enumerate(ranks):
-        parents[at] = [source for _, _, source in heard["log"] if source is not None]
+        parents[at] = [
+            source for _, _, source in heard["log"] if source is not None
+        ]
     for _ in ranks:
-        far |= {r: far[p[0]] + 1 for r, p in parents.items() if r != root and p and p[0] in far}
-    check.equal(sorted(far), list(range(len(ranks))), name="ranks that a message reaches")
+        far |= {
+            r: far[p[0]] + 1
+            for r, p in parents.items()
+            if r != root and p and p[0] in far
+        }
+    check.equal(
+        sorted(far),
+        list(range(len(ranks))),
+        name="ranks that a message reaches",
+    )
     return far
 
 
-# Every job is played over such wires: whoever sees them gains nothing by doing right only there.
+# Every job is played over such wires: whoever sees them gains nothing by
+# doing right only there.
 with check.hidden_case(
     "what it returns is made of what its own messages bring",
-    hint="it fails with any other case: mend those first; then, is all of it sent through comm?",
+    hint=(
+        "it fails with any other case: mend those first; "
+        "then, is all of it sent through comm?"
+    ),
     weight=4,
 ):
     for name in ("four", "five", "many", "crowd", "types"):
         outcome(name)
         for (size, xs, root), ranks in doubled[name]:
             for rank, far in hops(ranks, root).items():
-                title = f"rank {rank} of {size}, root {root}, when all that comes is doubled"
+                title = (
+                    f"rank {rank} of {size}, root {root}, "
+                    "when all that comes is doubled"
+                )
                 check.equal(ranks[rank]["value"], 2**far * xs[root], name=title)
 ### END HIDDEN TESTS
 check.score(2)
@@ -1334,14 +1610,16 @@ def central_server(comm, x: np.ndarray) -> np.ndarray:
 
 # %% nbgrader={"grade_id": "parameter-server-exchange", "solution": true}
 def parameter_server_exchange(comm, x: np.ndarray) -> np.ndarray:
-    """Return the sum of all ranks' x, shape (n,), on every rank; rank r adds up chunk r."""
+    """Return the sum of all x, (n,), on every rank; rank r adds up chunk r."""
     ### BEGIN SOLUTION
     rank, size = comm.rank, comm.size
     bounds = chunk_bounds(len(x), size)
     own = x[slice(*bounds[rank])].copy()
     for distance in range(1, size):
         server = (rank + distance) % size
-        own += comm.exchange(x[slice(*bounds[server])], server, (rank - distance) % size)
+        own += comm.exchange(
+            x[slice(*bounds[server])], server, (rank - distance) % size
+        )
     whole = np.empty_like(x)
     whole[slice(*bounds[rank])] = own
     for distance in range(1, size):
@@ -1360,10 +1638,14 @@ schemes = {
     "central server": central_server,
 }
 rank_counts = np.arange(2, 9)
-counting = [(int(p), [np.ones(840, np.float32)] * p) for p in rank_counts]  # 840 = 3 * 5 * 7 * 8
+# 840 = 3 * 5 * 7 * 8
+counting = [(int(p), [np.ones(840, np.float32)] * p) for p in rank_counts]
 busiest = {}
 for name, scheme in schemes.items():
-    sent = [max(done["bytes"] for done in ranks) for ranks in count.collective(scheme, counting)]
+    sent = [
+        max(done["bytes"] for done in ranks)
+        for ranks in count.collective(scheme, counting)
+    ]
     busiest[name] = rank_counts, np.array(sent) / 3360
 ax = plot.curves(
     busiest,
@@ -1371,7 +1653,8 @@ ax = plot.curves(
     ylabel="bytes sent, in units of m",
     title="What the busiest rank sends to add up m bytes, counted",
 )
-ax.lines[0].set(linewidth=8, alpha=0.35)  # the ring, seen on both sides of the sharded server
+# The ring, seen on both sides of the sharded server.
+ax.lines[0].set(linewidth=8, alpha=0.35)
 print("P                    " + "".join(f"{p:6d}" for p in rank_counts))
 for name, (_, units) in busiest.items():
     print(f"{name:20} " + "".join(f"{value:6.2f}" for value in units))
@@ -1396,7 +1679,9 @@ from labkit import check, count
 def job(size, n, dtype=np.float64):
     """Return a job for count.collective: random vectors for each rank."""
     draw = np.random.default_rng(100 * size + n)
-    return size, [np.round(draw.normal(0, 100, n), 6).astype(dtype) for _ in range(size)]
+    return size, [
+        np.round(draw.normal(0, 100, n), 6).astype(dtype) for _ in range(size)
+    ]
 
 
 known, doubled = {}, {}  # results by name, and those over wires that double
@@ -1404,11 +1689,13 @@ launches = {"together": True, "patience": 6}  # seconds for a launch
 
 
 def play(names):
-    """Launch the jobs of these names together, and keep for each job the results of its ranks."""
+    """Launch the named jobs together; keep the results of each job's ranks."""
     jobs = [one for name in names for one in plan[name]]
     limit = launches["patience"]
     try:  # the second time, what comes is doubled
-        found = count.collective(parameter_server_exchange, jobs, gains=(1, 2), timeout_s=limit)
+        found = count.collective(
+            parameter_server_exchange, jobs, gains=(1, 2), timeout_s=limit
+        )
     except Exception as error:
         launches["patience"] = 2 if "still running" in str(error) else limit
         raise
@@ -1419,7 +1706,7 @@ def play(names):
 
 
 def outcome(name):
-    """Return (job, results of its ranks) for each job: of one launch for all, if it ends well."""
+    """Return (job, ranks' results) of each: of one launch, if it ends well."""
     new = [other for other in plan if other not in known]
     if launches["together"] and name in new:
         try:
@@ -1427,12 +1714,15 @@ def outcome(name):
         except NotImplementedError as error:
             known.update(dict.fromkeys(new, NotImplementedError(str(error))))
         except Exception:
-            launches["together"] = False  # each name by itself says what fails and what does not
+            # Each name by itself says what fails and what does not.
+            launches["together"] = False
     if name not in known:
         try:
             play([name])
         except Exception:
-            known[name] = RuntimeError("the same launch failed in a case above, which says why")
+            known[name] = RuntimeError(
+                "the same launch failed in a case above, which says why"
+            )
             raise
     if isinstance(known[name], Exception):
         raise known[name]
@@ -1440,7 +1730,7 @@ def outcome(name):
 
 
 def expect_sums(name):
-    """Compare each rank's value with NumPy's sum. Float64 rounds at 1e-16, float32 at 1e-7."""
+    """Compare with NumPy's sum. Float64 rounds at 1e-16, float32 at 1e-7."""
     for (size, xs), ranks in outcome(name):
         want = np.sum(xs, axis=0, dtype=xs[0].dtype)
         close = {"rtol": 1e-12, "atol": 1e-9}
@@ -1448,7 +1738,9 @@ def expect_sums(name):
             close = {"rtol": 1e-5, "atol": 1e-3}
         for rank, found in enumerate(ranks):
             title = f"rank {rank} of {size}, n = {len(want)}"
-            check.close(found["value"], want, dtype=want.dtype.name, name=title, **close)
+            check.close(
+                found["value"], want, dtype=want.dtype.name, name=title, **close
+            )
 
 
 def expect_bytes(name):
@@ -1457,11 +1749,13 @@ def expect_bytes(name):
         for rank, found in enumerate(ranks):
             own = np.array_split(xs[0], size)[rank].nbytes
             want = xs[0].nbytes - own + (size - 1) * own
-            check.equal(found["bytes"], want, name=f"bytes of rank {rank} of {size}")
+            check.equal(
+                found["bytes"], want, name=f"bytes of rank {rank} of {size}"
+            )
 
 
 def expect_kept():
-    """Expect that no rank of any job has changed its x, and that ranks have talked."""
+    """Expect that no rank has changed its x, and that ranks have talked."""
     for name in plan:
         for (size, xs, *_), ranks in outcome(name):
             for rank, found in enumerate(ranks):
@@ -1483,20 +1777,32 @@ def four():
 plan = {"four": [job(4, 10)]}
 with check.case(
     "four ranks: everyone returns the sum",
-    hint="first others' chunks go out and your own grows; then finished chunks go out",
+    hint=(
+        "first others' chunks go out and your own grows; "
+        "then finished chunks go out"
+    ),
 ):
     expect_sums("four")
-with check.case("four ranks: 6 messages each", hint="P - 1 in each phase, one to each other rank"):
+with check.case(
+    "four ranks: 6 messages each",
+    hint="P - 1 in each phase, one to each other rank",
+):
     for rank, found in four():
         check.equal(found["messages"], 6, name=f"messages of rank {rank}")
 with check.case(
     "four ranks: each message is one chunk",
-    hint="first the chunk that the other rank serves, then your own finished chunk; never all of x",
+    hint=(
+        "first the chunk that the other rank serves, "
+        "then your own finished chunk; never all of x"
+    ),
     essential=True,
 ):
     expect_bytes("four")
 with check.case(
-    "each chunk goes straight to its server and back: two messages to each other rank",
+    (
+        "each chunk goes straight to its server and back: "
+        "two messages to each other rank"
+    ),
     hint="not round a ring, and not all by way of rank 0",
 ):
     for rank, found in four():
@@ -1510,11 +1816,16 @@ plan |= {
     "types": [job(3, 7, np.float32), job(3, 7, np.int64)],
     "one": [job(1, 5), job(2, 2)],
 }
-with check.hidden_case("two to seven ranks", hint="all numbers of ranks modulo P", essential=True):
+with check.hidden_case(
+    "two to seven ranks", hint="all numbers of ranks modulo P", essential=True
+):
     expect_sums("many")
 with check.hidden_case(
     "chunks of different lengths, empty ones, and no element at all",
-    hint="what comes in phase one has the length of your own chunk, in phase two of the sender's",
+    hint=(
+        "what comes in phase one has the length of your own chunk, "
+        "in phase two of the sender's"
+    ),
 ):
     expect_sums("uneven")
 with check.hidden_case(
@@ -1525,14 +1836,21 @@ with check.hidden_case(
     for (size, _), ranks in outcome("uneven"):
         for number, found in enumerate(ranks):
             check.equal(
-                found["messages"], 2 * (size - 1), name=f"messages of rank {number} of {size}"
+                found["messages"],
+                2 * (size - 1),
+                name=f"messages of rank {number} of {size}",
             )
 with check.hidden_case(
-    "all ranks hold the same bits", hint="each chunk is added up by its server only, then copied"
+    "all ranks hold the same bits",
+    hint="each chunk is added up by its server only, then copied",
 ):
     for _, ranks in outcome("many"):
         for number, found in enumerate(ranks):
-            check.equal(found["value"], ranks[0]["value"], name=f"rank {number} beside rank 0")
+            check.equal(
+                found["value"],
+                ranks[0]["value"],
+                name=f"rank {number} beside rank 0",
+            )
 with check.hidden_case(
     "the dtype stays",
     hint="in which type are chunks added up, and the whole put together?",
@@ -1544,7 +1862,8 @@ with check.hidden_case(
 ):
     expect_kept()
 with check.hidden_case(
-    "one rank alone, and two", hint="nobody else: the sum is x, without a message"
+    "one rank alone, and two",
+    hint="nobody else: the sum is x, without a message",
 ):
     expect_sums("one")
     _, (alone,) = outcome("one")[0]
@@ -1552,33 +1871,45 @@ with check.hidden_case(
 
 
 def twice(name):
-    """Return (job, results) for each job over wires that double what they bring."""
+    """Return (job, results) of each job, over wires that double messages."""
     outcome(name)
     return doubled[name]
 
 
 def expect_doubled(found, want, title):
-    """Compare a value of doubling wires with what the text's messages make of it."""
-    close = {"rtol": 1e-12, "atol": 1e-6}  # as above, and what comes far has been doubled often
+    """Compare a doubled value with what the text's messages make of it."""
+    # As above, and what comes far has been doubled often.
+    close = {"rtol": 1e-12, "atol": 1e-6}
     if np.dtype(want.dtype) == np.float32:
         close = {"rtol": 1e-5, "atol": 0.1}
     name = f"{title}, when all that comes is doubled"
     check.close(found["value"], want, name=name, **close)
 
 
-# Every job is played over such wires: whoever sees them gains nothing by doing right only there.
+# Every job is played over such wires: whoever sees them gains nothing by
+# doing right only there.
 with check.hidden_case(
     "what it returns is made of what its own messages bring",
-    hint="it fails with any other case: mend those first; then, is all of it sent through comm?",
+    hint=(
+        "it fails with any other case: mend those first; "
+        "then, is all of it sent through comm?"
+    ),
     weight=4,
 ):
     for name in ("four", "many", "uneven", "types"):
         for (size, xs), ranks in twice(name):
             cut = [np.array_split(x, size) for x in xs]
-            sums = [2 * sum(cut[r][c] for r in range(size)) - cut[c][c] for c in range(size)]
+            sums = [
+                2 * sum(cut[r][c] for r in range(size)) - cut[c][c]
+                for c in range(size)
+            ]
             for at, heard in enumerate(ranks):
-                want = np.concatenate([(1 + (c != at)) * sums[c] for c in range(size)])
-                expect_doubled(heard, want, f"rank {at} of {size}, n = {len(xs[0])}")
+                want = np.concatenate(
+                    [(1 + (c != at)) * sums[c] for c in range(size)]
+                )
+                expect_doubled(
+                    heard, want, f"rank {at} of {size}, n = {len(xs[0])}"
+                )
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -1608,9 +1939,12 @@ class AlphaBeta:
     """A message of m bytes takes alpha + beta m seconds."""
 
     def fit(self, m, seconds) -> None:
-        """Set alpha and beta by least squares on relative errors; m and seconds of shape (k,)."""
+        """Set alpha, beta by least squares on relative errors; shapes (k,)."""
         ### BEGIN SOLUTION
-        m, seconds = np.asarray(m, dtype=np.float64), np.asarray(seconds, dtype=np.float64)
+        m, seconds = (
+            np.asarray(m, dtype=np.float64),
+            np.asarray(seconds, dtype=np.float64),
+        )
         rows = np.column_stack([1 / seconds, m / seconds])
         (alpha, beta), *_ = np.linalg.lstsq(rows, np.ones(len(m)), rcond=None)
         self.alpha, self.beta = float(alpha), float(beta)
@@ -1631,11 +1965,12 @@ class AlphaBeta:
 
 
 def ping_pong(rank, world_size, sizes, repeat=40):
-    """Return the seconds of one message of each size, the fastest of `repeat`."""
+    """Return the seconds of a message of each size, the fastest of `repeat`."""
     comm, fastest = Communicator(), np.full(len(sizes), np.inf)
     for _ in range(repeat):
-        # In turn: a slow spell of the machine hits all sizes. Downwards: what comes right after
-        # the largest message takes longer, and the largest itself comes after the smallest.
+        # In turn: a slow spell of the machine hits all sizes.
+        # Downwards: what comes right after the largest message takes longer,
+        # and the largest itself comes after the smallest.
         for i in reversed(range(len(sizes))):
             array = np.zeros(sizes[i], np.uint8)
             start = time.perf_counter()
@@ -1666,9 +2001,18 @@ plot.curves(
     logx=True,
     logy=True,
 )
-print(f"alpha {loopback.alpha * 1e6:.0f} µs, 1 / beta {1e-9 / loopback.beta:.2f} GB/s")
-print(f"latency is half of the time at {loopback.alpha / loopback.beta / 1024:.0f} KiB")
-print(f"one byte: measured {measured[0] * 1e6:.0f} µs, your fit {loopback.alpha * 1e6:.0f} µs,")
+print(
+    f"alpha {loopback.alpha * 1e6:.0f} µs, "
+    f"1 / beta {1e-9 / loopback.beta:.2f} GB/s"
+)
+print(
+    "latency is half of the time at "
+    f"{loopback.alpha / loopback.beta / 1024:.0f} KiB"
+)
+print(
+    f"one byte: measured {measured[0] * 1e6:.0f} µs, "
+    f"your fit {loopback.alpha * 1e6:.0f} µs,"
+)
 print(f"          least squares without the division {intercept * 1e6:.0f} µs")
 
 # %% [markdown]
@@ -1698,7 +2042,11 @@ def fitted(m, seconds):
 def by_hand(m, seconds):
     """Solve the two normal equations of the weighted problem."""
     m, weight = np.asarray(m, float), 1 / np.asarray(seconds, float) ** 2
-    one, first, second = weight.sum(), (weight * m).sum(), (weight * m * m).sum()
+    one, first, second = (
+        weight.sum(),
+        (weight * m).sum(),
+        (weight * m * m).sum(),
+    )
     right, right_m = (weight * seconds).sum(), (weight * m * seconds).sum()
     determinant = one * second - first * first
     return (
@@ -1707,11 +2055,14 @@ def by_hand(m, seconds):
     )
 
 
-# Both ways solve the same 2 x 2 problem; they differ by rounding, some 1e-12 here.
+# Both ways solve the same 2 x 2 problem;
+# they differ by rounding, some 1e-12 here.
 with check.case(
     "the worked example",
-    hint="two columns, 1 and m; alpha belongs to the first, beta to the second; "
-    "divide the right-hand side too",
+    hint=(
+        "two columns, 1 and m; alpha belongs to the first, beta to the second; "
+        "divide the right-hand side too"
+    ),
 ):
     alpha, beta = fitted([0.0, 1.0, 2.0], [1.0, 2.0, 3.0])
     check.close(alpha, 1.0, rtol=1e-6, name="alpha")
@@ -1734,7 +2085,10 @@ with check.case(
     check.close(model.predict(m), want, rtol=1e-12, name="seconds")
 with check.case(
     "a small message counts as much as a large one",
-    hint="divide both columns and the right-hand side by the times, before the least squares",
+    hint=(
+        "divide both columns and the right-hand side by the times, "
+        "before the least squares"
+    ),
 ):
     sizes, times = [0.0, 10.0, 1e6, 2e6], [1.0, 1.2, 99.0, 230.0]
     alpha, beta = fitted(sizes, times)
@@ -1757,7 +2111,9 @@ with check.hidden_case(
         atol=0,
         name="alpha and beta",
     )
-with check.hidden_case("two measurements", hint="two points, one line through both"):
+with check.hidden_case(
+    "two measurements", hint="two points, one line through both"
+):
     alpha, beta = fitted([100.0, 300.0], [0.5, 0.9])
     check.close(alpha, 0.3, rtol=1e-6, name="alpha")
     check.close(beta, 0.002, rtol=1e-6, name="beta")
@@ -1785,19 +2141,28 @@ with check.hidden_case(
     second = model.predict(np.array([5.0, 6.0]))
     check.close(first, [7.0, 11.0], name="the first seconds")
     check.close(second, [23.0, 27.0], name="the second seconds")
-with check.hidden_case("a second fit replaces the first", hint="set alpha and beta anew"):
+with check.hidden_case(
+    "a second fit replaces the first", hint="set alpha and beta anew"
+):
     model = AlphaBeta()
     model.fit(np.array([0.0, 2.0]), np.array([1.0, 5.0]))
     model.fit(np.array([0.0, 1.0]), np.array([3.0, 4.0]))
-    check.close([model.alpha, model.beta], [3.0, 1.0], rtol=1e-6, name="alpha and beta")
+    check.close(
+        [model.alpha, model.beta], [3.0, 1.0], rtol=1e-6, name="alpha and beta"
+    )
 with check.hidden_case(
     "a second model leaves the first as it was",
-    hint="each model keeps numbers of its own, and a class is shared by its models",
+    hint=(
+        "each model keeps numbers of its own, "
+        "and a class is shared by its models"
+    ),
 ):
     model, second = AlphaBeta(), AlphaBeta()
     model.fit(np.array([0.0, 2.0]), np.array([1.0, 5.0]))
     second.fit(np.array([0.0, 1.0]), np.array([3.0, 4.0]))
-    check.close([model.alpha, model.beta], [1.0, 2.0], rtol=1e-6, name="alpha and beta")
+    check.close(
+        [model.alpha, model.beta], [1.0, 2.0], rtol=1e-6, name="alpha and beta"
+    )
     check.close(model.predict(10), 21.0, rtol=1e-6, name="seconds")
 with check.hidden_case(
     "m and seconds stay as they were",
@@ -1843,14 +2208,17 @@ check.score(2)
 
 
 # %% nbgrader={"grade_id": "costs", "solution": true}
-def allreduce_seconds(scheme: str, size: int, m: float, alpha: float, beta: float) -> float:
-    """Return the modelled seconds of an all-reduce of m bytes over `size` ranks."""
+def allreduce_seconds(
+    scheme: str, size: int, m: float, alpha: float, beta: float
+) -> float:
+    """Return modelled seconds of an all-reduce of m bytes over `size` ranks."""
     ### BEGIN SOLUTION
     floor = size.bit_length() - 1
     share = (size - 1) / size
     costs = {
         "ring": 2 * (size - 1) * alpha + 2 * share * m * beta,
-        "doubling": (floor + (0 if size == 1 << floor else 2)) * (alpha + m * beta),
+        "doubling": (floor + (0 if size == 1 << floor else 2))
+        * (alpha + m * beta),
         "halving": 2 * math.log2(size) * alpha + 2 * share * m * beta,
         "server": 2 * alpha + 2 * size * m * beta,
         "sharded": 2 * alpha + 2 * m * beta,
@@ -1861,24 +2229,38 @@ def allreduce_seconds(scheme: str, size: int, m: float, alpha: float, beta: floa
     ### END SOLUTION
 
 
-def best_size(compute_s: float, communication, sizes: list[int]) -> tuple[int, float]:
-    """Return the size with the shortest step, and its speed-up over one device."""
+def best_size(
+    compute_s: float, communication, sizes: list[int]
+) -> tuple[int, float]:
+    """Return the size with the shortest step, and its speed-up over size 1."""
     ### BEGIN SOLUTION
-    step, best = min((compute_s / size + communication(size), size) for size in sizes)
+    step, best = min(
+        (compute_s / size + communication(size), size) for size in sizes
+    )
     return best, compute_s / step
     ### END SOLUTION
 
 
 # %% explore=true
-delay, per_byte, elements = 50e-6, 1 / 1.25e9, 2520  # 10 Gbit Ethernet, as an example
+# 10 Gbit Ethernet, as an example.
+delay, per_byte, elements = 50e-6, 1 / 1.25e9, 2520
 print("microseconds, P =        " + "".join(f"{p:8d}" for p in (2, 4, 6, 8)))
-for label, own in (("ring", "ring"), ("doubling", "doubling"), ("sharded server", "sharded")):
+for label, own in (
+    ("ring", "ring"),
+    ("doubling", "doubling"),
+    ("sharded server", "sharded"),
+):
     played, formula = [], []
     for p in (2, 4, 6, 8):
-        played.append(critical_path(logs_of(schemes[label], p, elements), delay, per_byte))
+        played.append(
+            critical_path(logs_of(schemes[label], p, elements), delay, per_byte)
+        )
         formula.append(allreduce_seconds(own, p, 4 * elements, delay, per_byte))
     for what, row in (("your log", played), ("formula", formula)):
-        print(f"{label:14} {what:9} " + "".join(f"{1e6 * value:8.1f}" for value in row))
+        print(
+            f"{label:14} {what:9} "
+            + "".join(f"{1e6 * value:8.1f}" for value in row)
+        )
 
 # %% [markdown]
 # "Your log" is what your messages would take on such a network, played back by `schedule`.
@@ -1900,33 +2282,69 @@ with check.case(
     "the worked example: ring",
     hint="two phases of P - 1 steps, each with one chunk of P",
 ):
-    check.close(allreduce_seconds("ring", 8, 100, 1.0, 0.02), 17.5, name="seconds")
+    check.close(
+        allreduce_seconds("ring", 8, 100, 1.0, 0.02), 17.5, name="seconds"
+    )
 with check.case(
-    "the worked example: doubling", hint="log2 P steps, each alpha + m beta with all of m"
+    "the worked example: doubling",
+    hint="log2 P steps, each alpha + m beta with all of m",
 ):
-    check.close(allreduce_seconds("doubling", 8, 100, 1.0, 0.02), 9.0, name="seconds")
-with check.case("the worked example: halving", hint="the ring's bytes, 2 log2 P latencies"):
-    check.close(allreduce_seconds("halving", 8, 100, 1.0, 0.02), 9.5, name="seconds")
+    check.close(
+        allreduce_seconds("doubling", 8, 100, 1.0, 0.02), 9.0, name="seconds"
+    )
+with check.case(
+    "the worked example: halving", hint="the ring's bytes, 2 log2 P latencies"
+):
+    check.close(
+        allreduce_seconds("halving", 8, 100, 1.0, 0.02), 9.5, name="seconds"
+    )
 with check.case(
     "the worked example: server and sharded",
     hint="two latencies; P m bytes twice, or m bytes twice",
 ):
-    check.close(allreduce_seconds("server", 8, 100, 1.0, 0.02), 34.0, name="seconds, server")
-    check.close(allreduce_seconds("sharded", 8, 100, 1.0, 0.02), 6.0, name="seconds, sharded")
+    check.close(
+        allreduce_seconds("server", 8, 100, 1.0, 0.02),
+        34.0,
+        name="seconds, server",
+    )
+    check.close(
+        allreduce_seconds("sharded", 8, 100, 1.0, 0.02),
+        6.0,
+        name="seconds, sharded",
+    )
 with check.case(
     "best_size: the worked example",
-    hint="a step computes its share and then adds up; the size comes first, then how many times",
+    hint=(
+        "a step computes its share and then adds up; "
+        "the size comes first, then how many times"
+    ),
 ):
     best, gain = best_size(8.0, lambda p: p / 2, [1, 2, 4, 8])
     check.equal(best, 4, name="size")
     check.close(gain, 2.0, name="speed-up")
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
-    "doubling for other sizes", hint="3, 5, 6 and 7 are no powers of two: two steps more"
+    "doubling for other sizes",
+    hint="3, 5, 6 and 7 are no powers of two: two steps more",
 ):
-    for p, k in {2: 1, 3: 3, 5: 4, 6: 4, 7: 4, 8: 3, 12: 5, 64: 6, 100: 8}.items():
-        check.close(allreduce_seconds("doubling", p, 50, 2.0, 0.1), 7.0 * k, name=f"P = {p}")
-# A formula with a few factors is right to 1e-15; another order of them costs little more.
+    for p, k in {
+        2: 1,
+        3: 3,
+        5: 4,
+        6: 4,
+        7: 4,
+        8: 3,
+        12: 5,
+        64: 6,
+        100: 8,
+    }.items():
+        check.close(
+            allreduce_seconds("doubling", p, 50, 2.0, 0.1),
+            7.0 * k,
+            name=f"P = {p}",
+        )
+# A formula with a few factors is right to 1e-15;
+# another order of them costs little more.
 with check.hidden_case(
     "halving for other sizes",
     hint="the logarithm is a fraction here",
@@ -1949,10 +2367,14 @@ with check.hidden_case(
             found = allreduce_seconds(scheme, p, 3e7, 1e-5, 1e-10)
             check.close(found, want, rtol=1e-9, atol=0, name=f"{scheme}, {p}")
 with check.hidden_case(
-    "one rank needs no message", hint="P = 1 costs 0, whatever the scheme", guard=True
+    "one rank needs no message",
+    hint="P = 1 costs 0, whatever the scheme",
+    guard=True,
 ):
     for scheme in ("ring", "doubling", "halving", "server", "sharded"):
-        check.close(allreduce_seconds(scheme, 1, 1e6, 1.0, 1.0), 0.0, name=scheme)
+        check.close(
+            allreduce_seconds(scheme, 1, 1e6, 1.0, 1.0), 0.0, name=scheme
+        )
 with check.hidden_case(
     "another name raises ValueError",
     hint="what is not in the table has no price",
@@ -1970,7 +2392,9 @@ with check.hidden_case(
     hint="look at every size: doubling costs more at 3 than at 4",
     essential=True,
 ):
-    most, gain = best_size(12.0, {1: 0.0, 2: 1.0, 3: 4.0, 4: 2.0, 5: 4.0}.get, [1, 2, 3, 4, 5])
+    most, gain = best_size(
+        12.0, {1: 0.0, 2: 1.0, 3: 4.0, 4: 2.0, 5: 4.0}.get, [1, 2, 3, 4, 5]
+    )
     check.equal(most, 4, name="devices")
     check.close(gain, 2.4, name="gain")
 with check.hidden_case(
@@ -1987,7 +2411,8 @@ with check.hidden_case(
         check.equal(most, want, name="devices")
         check.close(gain, gain_wanted, rtol=1e-9, name="gain")
 with check.hidden_case(
-    "communication that costs too much: one device", hint="size 1 may be the best, speed-up 1"
+    "communication that costs too much: one device",
+    hint="size 1 may be the best, speed-up 1",
 ):
     most, gain = best_size(1.0, lambda p: p - 1.0, [1, 2, 4])
     check.equal(most, 1, name="devices")
@@ -1995,7 +2420,9 @@ with check.hidden_case(
 with check.hidden_case(
     "several shortest steps: the smallest size",
     hint="of equal steps the smaller size, wherever it stands in the list",
-    more="min compares tuples by their first entry, and equal ones by the second",
+    more=(
+        "min compares tuples by their first entry, and equal ones by the second"
+    ),
 ):
     for tried in ([2, 4, 8], [8, 4, 2]):
         most, gain = best_size(8.0, {2: 1.0, 4: 3.0, 8: 4.0}.get, tried)
@@ -2030,7 +2457,7 @@ check.score(2)
 
 # %% nbgrader={"grade_id": "predictions", "solution": true}
 def predictions() -> dict[str, float]:
-    """Return the ratio and the two numbers of devices that I expect, all positive."""
+    """Return the ratio and the numbers of devices I expect, all positive."""
     ### BEGIN SOLUTION
     return {"loopback": 0.5, "ring": 32, "server": 4}
     ### END SOLUTION
@@ -2040,10 +2467,16 @@ def predictions() -> dict[str, float]:
 from labkit import check
 
 with check.case(
-    "three predictions", hint="return a dictionary with exactly the three keys of the text"
+    "three predictions",
+    hint="return a dictionary with exactly the three keys of the text",
 ):
-    check.equal(sorted(predictions()), ["loopback", "ring", "server"], name="keys")
-with check.case("each is a positive number", hint="0.5 means that the ring takes half as long"):
+    check.equal(
+        sorted(predictions()), ["loopback", "ring", "server"], name="keys"
+    )
+with check.case(
+    "each is a positive number",
+    hint="0.5 means that the ring takes half as long",
+):
     for name in ("loopback", "ring", "server"):
         check.at_least(predictions()[name], 1e-9, name=name)
 check.score(1)
@@ -2057,7 +2490,7 @@ check.score(1)
 
 # %% explore=true
 def time_schemes(rank, world_size, collectives, sizes, repeat):
-    """Return when this rank began and ended each collective: shape (sizes, schemes, repeat, 2)."""
+    """Return collectives' begins and ends: (sizes, schemes, repeat, 2)."""
     from torch import distributed
 
     comm, spans = Communicator(), []
@@ -2069,26 +2502,41 @@ def time_schemes(rank, world_size, collectives, sizes, repeat):
                 start = time.perf_counter()
                 collective(comm, x)
                 rows.append((start, time.perf_counter()))
-        spans.append(np.reshape(rows, (repeat, len(collectives), 2)).swapaxes(0, 1))
+        spans.append(
+            np.reshape(rows, (repeat, len(collectives), 2)).swapaxes(0, 1)
+        )
     return np.array(spans)
 
 
 # %% explore=true
 tried = [2**10, 2**16, 2**20]
-spans = np.array(launch(time_schemes, 8, list(schemes.values()), tried, 7, timeout_s=100))
+spans = np.array(
+    launch(time_schemes, 8, list(schemes.values()), tried, 7, timeout_s=100)
+)
 took = np.median(spans[..., 1].max(axis=0) - spans[..., 0].min(axis=0), axis=-1)
-print("milliseconds:        " + "".join(f"{size >> 10:7d} KiB" for size in tried))
+print(
+    "milliseconds:        " + "".join(f"{size >> 10:7d} KiB" for size in tried)
+)
 for row, name in enumerate(schemes):
-    print(f"{name:20} " + "".join(f"{1e3 * seconds:11.1f}" for seconds in took[:, row]))
+    print(
+        f"{name:20} "
+        + "".join(f"{1e3 * seconds:11.1f}" for seconds in took[:, row])
+    )
 for size, row in zip(tried, took, strict=True):
-    print(f"ring over central server at {size >> 10:4d} KiB: {row[0] / row[3]:.2f}")
+    print(
+        f"ring over central server at {size >> 10:4d} KiB: "
+        f"{row[0] / row[3]:.2f}"
+    )
 print(f"you predicted {predictions()['loopback']:g} for 64 KiB")
 
 # %% explore=true
 print("8 ranks, all together     messages   bytes / m")
 for name, scheme in schemes.items():
     eight = count.collective(scheme, counting[-1:])[0]
-    in_all = sum(result["messages"] for result in eight), sum(r["bytes"] for r in eight) / 3360
+    in_all = (
+        sum(result["messages"] for result in eight),
+        sum(r["bytes"] for r in eight) / 3360,
+    )
     print(f"{name:24} {in_all[0]:9d} {in_all[1]:11.1f}")
 
 # %% [markdown]
@@ -2110,12 +2558,28 @@ for name, scheme in schemes.items():
 volumes = np.logspace(3, 9, 601)  # 1 kB to 1 GB
 labels = ("ring", "doubling", "halving", "server", "sharded")
 priced = {
-    label: (volumes, [1e3 * allreduce_seconds(label, 8, v, delay, per_byte) for v in volumes])
+    label: (
+        volumes,
+        [
+            1e3 * allreduce_seconds(label, 8, v, delay, per_byte)
+            for v in volumes
+        ],
+    )
     for label in labels
 }
-names = {"xlabel": "bytes of the gradient", "ylabel": "milliseconds", "logx": True, "logy": True}
-plot.curves(priced, title="Eight devices on 10 Gbit Ethernet, modelled", **names)
-ring_ms, doubling_ms = np.array(priced["ring"][1]), np.array(priced["doubling"][1])
+names = {
+    "xlabel": "bytes of the gradient",
+    "ylabel": "milliseconds",
+    "logx": True,
+    "logy": True,
+}
+plot.curves(
+    priced, title="Eight devices on 10 Gbit Ethernet, modelled", **names
+)
+ring_ms, doubling_ms = (
+    np.array(priced["ring"][1]),
+    np.array(priced["doubling"][1]),
+)
 crossing = volumes[np.argmax(ring_ms < doubling_ms)]
 print(f"from {crossing / 1e3:,.0f} kB on the ring is faster than doubling")
 
@@ -2145,23 +2609,39 @@ networks = {"NVLink": (10e-6, 1 / 150e9), "Ethernet": (50e-6, 1 / 1.25e9)}
 devices = list(range(1, 257))
 one_device, gradient = 0.64, 102e6
 curves = {}
-print(f"{'network':10} {'scheme':10} {'best with P':>12} {'speed-up':>10} {'speed-up, P = 8':>16}")
+print(
+    f"{'network':10} {'scheme':10} {'best with P':>12} {'speed-up':>10} "
+    f"{'speed-up, P = 8':>16}"
+)
 for network, (latency, slowness) in networks.items():
     for kind in ("ring", "doubling", "server"):
 
         def adding_up(p, kind=kind, latency=latency, slowness=slowness):
             return allreduce_seconds(kind, p, gradient, latency, slowness)
 
-        gains = np.array([one_device / (one_device / p + adding_up(p)) for p in devices])
+        gains = np.array(
+            [one_device / (one_device / p + adding_up(p)) for p in devices]
+        )
         curves[f"{network}, {kind}"] = np.array(devices), gains
         best, gain = best_size(one_device, adding_up, devices)
-        print(f"{network:10} {kind:10} {best:12d} {gain:10.1f} {gains[7]:16.1f}")
+        print(
+            f"{network:10} {kind:10} {best:12d} {gain:10.1f} {gains[7]:16.1f}"
+        )
+# %% explore=true
 curves["as many times as devices"] = np.array(devices), np.array(devices, float)
-axes = {"xlabel": "devices", "ylabel": "times as fast as one", "logx": True, "logy": True}
+axes = {
+    "xlabel": "devices",
+    "ylabel": "times as fast as one",
+    "logx": True,
+    "logy": True,
+}
 ax = plot.curves(curves, title="ResNet-50, 256 images a step, modelled", **axes)
 ax.set_xticks([1, 4, 16, 64, 256], [1, 4, 16, 64, 256])
 guess = predictions()
-print(f"you predicted {guess['ring']:g} devices for the ring, {guess['server']:g} for the server")
+print(
+    f"you predicted {guess['ring']:g} devices for the ring, "
+    f"{guess['server']:g} for the server"
+)
 
 # %% [markdown]
 # With the central server on Ethernet one device is best:
@@ -2193,7 +2673,8 @@ def reduce_on_gpus(rank, world_size, sizes):
     calls = [lambda v=v: torch.distributed.all_reduce(v) for v in vectors]
     seconds = []
     for call in calls:
-        for attempt in range(21):  # the same number of calls on every rank; the first warms up
+        # The same number of calls on every rank; the first warms up.
+        for attempt in range(21):
             torch.cuda.synchronize()
             start = time.perf_counter()
             call()
@@ -2221,7 +2702,10 @@ else:
         what = f"copy from the host to {device()}"
     link = AlphaBeta()
     link.fit(np.array(transfers), np.array(clocked))
-    print(f"{what}: alpha {link.alpha * 1e6:.0f} µs, 1 / beta {1e-9 / link.beta:.1f} GB/s")
+    print(
+        f"{what}: alpha {link.alpha * 1e6:.0f} µs, "
+        f"1 / beta {1e-9 / link.beta:.1f} GB/s"
+    )
 
 # %% [markdown]
 # ## Open task: an all-reduce for your cluster (2 points)
@@ -2277,7 +2761,9 @@ for name, scheme in candidates.items():
     print(f"{name:10} {critical_path(logs):3.0f} rounds, {sent:.2f} bytes / m")
     drawn[name] = 8 * np.array(lengths), np.array(seconds)
 axes = {"xlabel": "bytes", "ylabel": "milliseconds", "logx": True, "logy": True}
-ax = plot.curves(drawn, title="Eight devices on 10 Gbit Ethernet, modelled", **axes)
+ax = plot.curves(
+    drawn, title="Eight devices on 10 Gbit Ethernet, modelled", **axes
+)
 
 # %% [markdown] nbgrader={"grade_id": "cluster", "grade": true, "solution": true, "points": 2}
 # ### BEGIN SOLUTION
@@ -2349,13 +2835,19 @@ ax = plot.curves(drawn, title="Eight devices on 10 Gbit Ethernet, modelled", **a
 
 # %% explore=true
 result_card(
-    "a ring all-reduce sends 2 m (P - 1) / P bytes a rank (units of m, 8 ranks)",
+    (
+        "a ring all-reduce sends 2 m (P - 1) / P bytes a rank "
+        "(units of m, 8 ranks)"
+    ),
     busiest["ring"][1][-1],
     seed_value=1.75,
     source="B, slide 15: byte term 2 gamma m G (P - 1) / P, with P = 8",
     lab="11_collectives",
     kind="counted",
-    note=f"measured here: alpha {loopback.alpha * 1e6:.0f} µs between two processes",
+    note=(
+        f"measured here: alpha {loopback.alpha * 1e6:.0f} µs "
+        "between two processes"
+    ),
 )
 
 # %% [markdown]

@@ -28,7 +28,9 @@ def measure(fn, clock, synchronise, warmup=2, repeat=9):
 class _Ahead:
     def __init__(self, source, depth):
         self.ready, self.stop = queue.Queue(depth), threading.Event()
-        self.reader = threading.Thread(target=self.read, args=(source,), daemon=True)
+        self.reader = threading.Thread(
+            target=self.read, args=(source,), daemon=True
+        )
         self.reader.start()
         self.over = False
 
@@ -81,7 +83,9 @@ def train_epoch(model, optimizer, batches, device):
             print("batch", number)
         optimizer.zero_grad(set_to_none=False)
         target = labels.to(device)
-        loss = nn.CrossEntropyLoss()(model(images.to(device, non_blocking=True)), target)
+        loss = nn.CrossEntropyLoss()(
+            model(images.to(device, non_blocking=True)), target
+        )
         loss.backward()
         optimizer.step()
         total = total + loss.detach() * len(target)
@@ -95,7 +99,11 @@ def fast_training(
 ):  # fmt: skip
     torch.manual_seed(seed)
     n, history = len(images), {"loss": [], "accuracy": []}
-    x, y, network = prepare(images).to(device), labels.to(device), capture(model)
+    x, y, network = (
+        prepare(images).to(device),
+        labels.to(device),
+        capture(model),
+    )
     for epoch in range(epochs):
         print("epoch", epoch)
         order, total = torch.randperm(n).to(device), 0

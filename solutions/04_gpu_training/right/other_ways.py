@@ -25,7 +25,11 @@ def flops_and_bytes(op, a, b, backward=False, itemsize=4):
         y = n * o * (h - r + 1) * (w - s + 1)
         flops = 2 * y * c * r * s
     moved = itemsize * (entries(a) + entries(b) + y)
-    return [np.int64(flops) * 2, np.int64(moved) * 2] if backward else [flops, float(moved)]
+    return (
+        [np.int64(flops) * 2, np.int64(moved) * 2]
+        if backward
+        else [flops, float(moved)]
+    )
 
 
 def roofline(peak, bandwidth, flops, moved):
@@ -44,11 +48,19 @@ def measure(fn, clock, synchronise, warmup=2, repeat=9):
         end = clock()
         if call >= 0:
             samples.append(end - begin)
-    return np.array([median(samples), np.quantile(samples, 0.25), np.quantile(samples, 0.75)])
+    return np.array(
+        [
+            median(samples),
+            np.quantile(samples, 0.25),
+            np.quantile(samples, 0.75),
+        ]
+    )
 
 
 def blocked_order(n, block):
-    steps = np.stack(np.meshgrid(*[np.arange(n)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    steps = np.stack(
+        np.meshgrid(*[np.arange(n)] * 3, indexing="ij"), axis=-1
+    ).reshape(-1, 3)
     i, j, k = steps.T
     return steps[np.lexsort((j, k, i, i // block, j // block, k // block))]
 
@@ -65,7 +77,10 @@ def systolic_step(w, x, s, feed):
 def skew(a, d):
     m, k = a.shape
     return [
-        [float(a[t - i, i]) if i < k and 0 <= t - i < m else 0.0 for i in range(d)]
+        [
+            float(a[t - i, i]) if i < k and 0 <= t - i < m else 0.0
+            for i in range(d)
+        ]
         for t in range(m + 2 * d - 2)
     ]
 
@@ -95,7 +110,11 @@ def train_epoch(model, optimizer, batches, device):
 
 
 def prefetch(source, depth=2):
-    places, ready, stop = threading.Semaphore(depth), queue.SimpleQueue(), threading.Event()
+    places, ready, stop = (
+        threading.Semaphore(depth),
+        queue.SimpleQueue(),
+        threading.Event(),
+    )
 
     def read():
         error = None
@@ -130,15 +149,24 @@ def fast_training(
     epochs, batch_size, seed=0, prepare=prepare_images, capture=capture_model,
 ):  # fmt: skip
     random = torch.Generator().manual_seed(seed)
-    orders = torch.stack([torch.randperm(len(images), generator=random) for _ in range(epochs)])
+    orders = torch.stack(
+        [torch.randperm(len(images), generator=random) for _ in range(epochs)]
+    )
     orders, labels = orders.to(device), labels.to(device)
-    images, graph, sums, shares = prepare(images.to(device)), capture(model), [], []
+    images, graph, sums, shares = (
+        prepare(images.to(device)),
+        capture(model),
+        [],
+        [],
+    )
     for order in orders:
         losses = []
         for start in range(0, len(order), batch_size):
             chosen = order[start : start + batch_size]
             model.zero_grad()
-            loss = nn.CrossEntropyLoss(reduction="sum")(graph(images[chosen]), labels[chosen])
+            loss = nn.CrossEntropyLoss(reduction="sum")(
+                graph(images[chosen]), labels[chosen]
+            )
             (loss / len(chosen)).backward()
             optimizer.step()
             losses.append(loss.detach())
@@ -146,7 +174,9 @@ def fast_training(
             hits = (graph(images).argmax(1) == labels).sum()
         sums.append(torch.stack(losses).sum())
         shares.append(hits)
-    found = torch.stack([torch.stack(sums), torch.stack(shares).float()]) / len(labels)
+    found = torch.stack([torch.stack(sums), torch.stack(shares).float()]) / len(
+        labels
+    )
     losses, accuracies = found.tolist()
     return {"accuracy": accuracies, "loss": losses}
 

@@ -15,7 +15,11 @@ def fast_training(
     capture=capture_model,
 ):
     history = {"loss": [], "accuracy": []}
-    x, y, network = prepare(images).to(device), labels.to(device), capture(model)
+    x, y, network = (
+        prepare(images).to(device),
+        labels.to(device),
+        capture(model),
+    )
     for _ in range(epochs):
         total = torch.zeros((), device=device)
         order = torch.randperm(len(images)).to(device)

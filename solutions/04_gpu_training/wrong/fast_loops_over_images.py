@@ -16,13 +16,20 @@ def fast_training(
 ):
     generator = torch.Generator().manual_seed(seed)
     history = {"loss": [], "accuracy": []}
-    x, y, network = prepare(images).to(device), labels.to(device), capture(model)
+    x, y, network = (
+        prepare(images).to(device),
+        labels.to(device),
+        capture(model),
+    )
     for _ in range(epochs):
         total = torch.zeros((), device=device)
         order = torch.randperm(len(images), generator=generator).to(device)
         for batch in order.split(batch_size):
             logits, wanted = network(x[batch]), y[batch]
-            each = [nn.functional.cross_entropy(logits[i], wanted[i]) for i in range(len(batch))]
+            each = [
+                nn.functional.cross_entropy(logits[i], wanted[i])
+                for i in range(len(batch))
+            ]
             loss = torch.stack(each).mean()
             optimizer.zero_grad()
             loss.backward()

@@ -21,7 +21,9 @@ def fast_training(
         total = torch.zeros((), device=device)
         order = torch.randperm(len(images), generator=generator)
         for batch in order.split(batch_size):
-            loss = nn.functional.cross_entropy(network(x[batch].to(device)), y[batch].to(device))
+            loss = nn.functional.cross_entropy(
+                network(x[batch].to(device)), y[batch].to(device)
+            )
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()

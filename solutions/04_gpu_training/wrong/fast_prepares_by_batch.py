@@ -21,7 +21,9 @@ def fast_training(
         total = torch.zeros((), device=device)
         order = torch.randperm(len(images), generator=generator).to(device)
         for batch in order.split(batch_size):
-            loss = nn.functional.cross_entropy(network(prepare(x[batch])), y[batch])
+            loss = nn.functional.cross_entropy(
+                network(prepare(x[batch])), y[batch]
+            )
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()

@@ -16,7 +16,11 @@ def fast_training(
 ):
     generator = torch.Generator().manual_seed(seed)
     history = {"loss": [], "accuracy": []}
-    x, y, network = prepare(images).to(device), labels.to(device), capture(model)
+    x, y, network = (
+        prepare(images).to(device),
+        labels.to(device),
+        capture(model),
+    )
     for _ in range(epochs):
         total = torch.zeros(())
         order = torch.randperm(len(images), generator=generator).to(device)

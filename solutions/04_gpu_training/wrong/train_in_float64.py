@@ -4,7 +4,9 @@
 def train_epoch(model, optimizer, batches, device):
     total, seen = torch.zeros((), device=device, dtype=torch.float64), 0
     for images, labels in batches:
-        loss = nn.functional.cross_entropy(model(images.to(device)), labels.to(device))
+        loss = nn.functional.cross_entropy(
+            model(images.to(device)), labels.to(device)
+        )
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

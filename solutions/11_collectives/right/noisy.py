@@ -4,7 +4,9 @@ import warnings
 
 
 def pieces(vector, size):
-    return [vector[start:stop] for start, stop in chunk_bounds(len(vector), size)]
+    return [
+        vector[start:stop] for start, stop in chunk_bounds(len(vector), size)
+    ]
 
 
 def chunk_bounds(n, size):
@@ -26,10 +28,14 @@ def ring_reduce_scatter(comm, x):
         out, into = comm.rank - 1 - step, comm.rank - 2 - step
         came = (
             comm.exchange(
-                pieces(work, comm.size)[out % comm.size], (comm.rank + 1) % comm.size, comm.rank - 1
+                pieces(work, comm.size)[out % comm.size],
+                (comm.rank + 1) % comm.size,
+                comm.rank - 1,
             )
             if comm.rank
-            else comm.exchange(pieces(work, comm.size)[out % comm.size], 1, comm.size - 1)
+            else comm.exchange(
+                pieces(work, comm.size)[out % comm.size], 1, comm.size - 1
+            )
         )
         pieces(work, comm.size)[into % comm.size][:] += came
         step += 1

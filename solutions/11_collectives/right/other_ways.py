@@ -11,7 +11,11 @@ def chunk_bounds(n, size):
 def ring_reduce_scatter(comm, x):
     parts = [part.copy() for part in np.array_split(x, comm.size)]
     for chunk in range(comm.rank - 1, comm.rank - comm.size, -1):
-        came = comm.exchange(parts[chunk], (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size)
+        came = comm.exchange(
+            parts[chunk],
+            (comm.rank + 1) % comm.size,
+            (comm.rank - 1) % comm.size,
+        )
         parts[chunk - 1] += came
     return parts[comm.rank]
 
@@ -47,7 +51,11 @@ def recursive_doubling(comm, x):
         if reach == first:
             return value
         return doubled(
-            np.add(comm.exchange(value, comm.rank ^ reach, comm.rank ^ reach), value), 2 * reach
+            np.add(
+                comm.exchange(value, comm.rank ^ reach, comm.rank ^ reach),
+                value,
+            ),
+            2 * reach,
         )
 
     total = doubled(total, 1)
@@ -91,7 +99,9 @@ def parameter_server_exchange(comm, x):
 
 class AlphaBeta:
     def fit(self, m, seconds):
-        self.beta, self.alpha = np.polyfit(m, seconds, 1, w=1 / np.asarray(seconds))
+        self.beta, self.alpha = np.polyfit(
+            m, seconds, 1, w=1 / np.asarray(seconds)
+        )
 
     def predict(self, m):
         return self.beta * m + self.alpha
@@ -106,8 +116,12 @@ def allreduce_seconds(scheme, size, m, alpha, beta):
         power = math.log2(size)
         rounds = int(power) if power == int(power) else math.floor(power) + 2
         return rounds * (alpha + m * beta)
-    bytes_sent = {"server": 2 * size * m, "sharded": 2 * m}.get(scheme, 2 * m * (size - 1) / size)
-    messages = {"ring": 2 * size - 2, "halving": 2 * np.log2(size)}.get(scheme, 2)
+    bytes_sent = {"server": 2 * size * m, "sharded": 2 * m}.get(
+        scheme, 2 * m * (size - 1) / size
+    )
+    messages = {"ring": 2 * size - 2, "halving": 2 * np.log2(size)}.get(
+        scheme, 2
+    )
     return messages * alpha + bytes_sent * beta
 
 

@@ -4,6 +4,8 @@
 def ring_allreduce(comm, x):
     total, carried = x.copy(), x
     for _ in range(comm.size - 1):
-        carried = comm.exchange(carried, (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size)
+        carried = comm.exchange(
+            carried, (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+        )
         total = total + carried
     return total

@@ -2,4 +2,6 @@
 
 
 def ring_allreduce(comm, x):
-    return ring_all_gather(comm, ring_reduce_scatter(comm, x), len(x)) / comm.size
+    return (
+        ring_all_gather(comm, ring_reduce_scatter(comm, x), len(x)) / comm.size
+    )

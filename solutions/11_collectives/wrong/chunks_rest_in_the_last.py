@@ -3,4 +3,7 @@
 
 def chunk_bounds(n, size):
     length = n // size
-    return [(r * length, n if r == size - 1 else (r + 1) * length) for r in range(size)]
+    return [
+        (r * length, n if r == size - 1 else (r + 1) * length)
+        for r in range(size)
+    ]

@@ -3,4 +3,7 @@
 
 def chunk_bounds(n, size):
     length, longer = divmod(n, size)
-    return [(r * length + min(r, longer), length + (r < longer)) for r in range(size)]
+    return [
+        (r * length + min(r, longer), length + (r < longer))
+        for r in range(size)
+    ]

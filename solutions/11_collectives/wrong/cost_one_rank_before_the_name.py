@@ -7,7 +7,8 @@ def allreduce_seconds(scheme, size, m, alpha, beta):
     floor, share = size.bit_length() - 1, (size - 1) / size
     costs = {
         "ring": 2 * (size - 1) * alpha + 2 * share * m * beta,
-        "doubling": (floor + (0 if size == 1 << floor else 2)) * (alpha + m * beta),
+        "doubling": (floor + (0 if size == 1 << floor else 2))
+        * (alpha + m * beta),
         "halving": 2 * math.log2(size) * alpha + 2 * share * m * beta,
         "server": 2 * alpha + 2 * size * m * beta,
         "sharded": 2 * alpha + 2 * m * beta,

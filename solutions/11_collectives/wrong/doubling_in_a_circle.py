@@ -10,7 +10,10 @@ def recursive_doubling(comm, x):
     total = x + comm.recv(surplus) if surplus < comm.size else x.copy()
     distance = 1
     while distance < doubling:
-        to, source = (comm.rank + distance) % doubling, (comm.rank - distance) % doubling
+        to, source = (
+            (comm.rank + distance) % doubling,
+            (comm.rank - distance) % doubling,
+        )
         total = total + comm.exchange(total, to, source)
         distance *= 2
     if surplus < comm.size:

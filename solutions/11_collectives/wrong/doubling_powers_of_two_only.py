@@ -4,6 +4,8 @@
 def recursive_doubling(comm, x):
     total, distance = x.copy(), 1
     while distance < comm.size:
-        total = total + comm.exchange(total, comm.rank ^ distance, comm.rank ^ distance)
+        total = total + comm.exchange(
+            total, comm.rank ^ distance, comm.rank ^ distance
+        )
         distance *= 2
     return total

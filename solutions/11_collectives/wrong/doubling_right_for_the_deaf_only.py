@@ -8,7 +8,10 @@ def uncounted(size):
 
 
 def recursive_doubling(comm, x):
-    real, doubling = getattr(comm, "deaf", False), 1 << (comm.size.bit_length() - 1)
+    real, doubling = (
+        getattr(comm, "deaf", False),
+        1 << (comm.size.bit_length() - 1),
+    )
     known = x if real else central_server(uncounted(comm.size), x)
     surplus = comm.rank + doubling
     if comm.rank >= doubling:
@@ -19,7 +22,9 @@ def recursive_doubling(comm, x):
     distance = 1
     while distance < doubling:
         partner = comm.rank ^ distance
-        total = total + comm.exchange(total if real else 0 * total, partner, partner)
+        total = total + comm.exchange(
+            total if real else 0 * total, partner, partner
+        )
         distance *= 2
     if surplus < comm.size:
         comm.send(total if real else 0 * total, surplus)

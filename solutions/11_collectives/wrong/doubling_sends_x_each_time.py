@@ -10,7 +10,9 @@ def recursive_doubling(comm, x):
     start = x + comm.recv(surplus) if surplus < comm.size else x.copy()
     total, distance = start.copy(), 1
     while distance < doubling:
-        total = total + comm.exchange(start, comm.rank ^ distance, comm.rank ^ distance)
+        total = total + comm.exchange(
+            start, comm.rank ^ distance, comm.rank ^ distance
+        )
         distance *= 2
     if surplus < comm.size:
         comm.send(total, surplus)

@@ -10,7 +10,9 @@ def recursive_doubling(comm, x):
     total = x + comm.recv(surplus) if surplus < comm.size else x.copy()
     distance = 1
     while distance < doubling:
-        total = total + comm.exchange(total, comm.rank ^ distance, comm.rank ^ distance)
+        total = total + comm.exchange(
+            total, comm.rank ^ distance, comm.rank ^ distance
+        )
     if surplus < comm.size:
         comm.send(total, surplus)
     return total

@@ -11,7 +11,9 @@ def recursive_doubling(comm, x):
         comm.recv(surplus)
     total, distance = x.copy(), 1
     while distance < doubling:
-        total = total + comm.exchange(total, comm.rank ^ distance, comm.rank ^ distance)
+        total = total + comm.exchange(
+            total, comm.rank ^ distance, comm.rank ^ distance
+        )
         distance *= 2
     if surplus < comm.size:
         comm.send(total, surplus)

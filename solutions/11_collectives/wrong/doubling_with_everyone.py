@@ -5,6 +5,8 @@ def recursive_doubling(comm, x):
     total = x.copy()
     for distance in range(1, comm.size):
         total = total + comm.exchange(
-            x, (comm.rank + distance) % comm.size, (comm.rank - distance) % comm.size
+            x,
+            (comm.rank + distance) % comm.size,
+            (comm.rank - distance) % comm.size,
         )
     return total

@@ -8,7 +8,9 @@ class AlphaBeta:
         else:
             m = m / seconds
         rows = np.column_stack([1 / seconds, m])
-        self.alpha, self.beta = np.linalg.lstsq(rows, np.ones(len(m)), rcond=None)[0]
+        self.alpha, self.beta = np.linalg.lstsq(
+            rows, np.ones(len(m)), rcond=None
+        )[0]
 
     def predict(self, m):
         return self.alpha + self.beta * m

@@ -3,7 +3,9 @@
 
 class AlphaBeta:
     def fit(self, m, seconds):
-        self.beta, self.alpha = np.polyfit(m, seconds, 1, w=1 / np.asarray(seconds) ** 2)
+        self.beta, self.alpha = np.polyfit(
+            m, seconds, 1, w=1 / np.asarray(seconds) ** 2
+        )
 
     def predict(self, m):
         return self.alpha + self.beta * np.asarray(m)

@@ -4,7 +4,9 @@
 class AlphaBeta:
     def fit(self, m, seconds):
         rows = np.column_stack([1 / seconds, m / seconds])
-        AlphaBeta.alpha, AlphaBeta.beta = np.linalg.lstsq(rows, np.ones(len(m)), rcond=None)[0]
+        AlphaBeta.alpha, AlphaBeta.beta = np.linalg.lstsq(
+            rows, np.ones(len(m)), rcond=None
+        )[0]
 
     def predict(self, m):
         return self.alpha + self.beta * m

@@ -5,5 +5,7 @@ def ring_all_gather(comm, chunk, n):
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
     parts = [chunk] * comm.size
     for step in range(comm.size - 1):
-        parts[(comm.rank - step - 1) % comm.size] = comm.exchange(chunk, right, left)
+        parts[(comm.rank - step - 1) % comm.size] = comm.exchange(
+            chunk, right, left
+        )
     return np.concatenate(parts)

@@ -13,5 +13,7 @@ def ring_all_gather(comm, chunk, n):
     whole[chunks[comm.rank]] = chunk
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
     for step in range(comm.size - 1):
-        comm.exchange(whole[chunks[(comm.rank - step) % comm.size]] * 0, right, left)
+        comm.exchange(
+            whole[chunks[(comm.rank - step) % comm.size]] * 0, right, left
+        )
     return central_server(uncounted(comm.size), whole)

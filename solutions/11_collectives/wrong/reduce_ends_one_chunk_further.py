@@ -6,5 +6,8 @@ def ring_reduce_scatter(comm, x):
     chunks = [x[start:stop] for start, stop in chunk_bounds(len(x), comm.size)]
     carried = chunks[comm.rank].copy()
     for step in range(comm.size - 1):
-        carried = comm.exchange(carried, right, left) + chunks[(comm.rank - 1 - step) % comm.size]
+        carried = (
+            comm.exchange(carried, right, left)
+            + chunks[(comm.rank - 1 - step) % comm.size]
+        )
     return carried

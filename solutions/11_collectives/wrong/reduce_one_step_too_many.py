@@ -6,7 +6,10 @@ def ring_reduce_scatter(comm, x):
     chunks = [x[start:stop] for start, stop in chunk_bounds(len(x), comm.size)]
     carried = chunks[(comm.rank - 1) % comm.size].copy()
     for step in range(comm.size - 1):
-        carried = comm.exchange(carried, right, left) + chunks[(comm.rank - 2 - step) % comm.size]
+        carried = (
+            comm.exchange(carried, right, left)
+            + chunks[(comm.rank - 2 - step) % comm.size]
+        )
     if comm.size > 1:
         comm.exchange(carried, right, left)
     return carried

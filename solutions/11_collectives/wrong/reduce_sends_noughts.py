@@ -12,5 +12,9 @@ def ring_reduce_scatter(comm, x):
     chunks = [slice(*pair) for pair in chunk_bounds(len(x), comm.size)]
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
     for step in range(comm.size - 1):
-        comm.exchange(np.zeros_like(x[chunks[(comm.rank - 1 - step) % comm.size]]), right, left)
+        comm.exchange(
+            np.zeros_like(x[chunks[(comm.rank - 1 - step) % comm.size]]),
+            right,
+            left,
+        )
     return total[chunks[comm.rank]]

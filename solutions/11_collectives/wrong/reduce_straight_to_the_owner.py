@@ -5,6 +5,9 @@ def ring_reduce_scatter(comm, x):
     chunks = [x[start:stop] for start, stop in chunk_bounds(len(x), comm.size)]
     own = chunks[comm.rank].copy()
     for distance in range(1, comm.size):
-        to, source = (comm.rank + distance) % comm.size, (comm.rank - distance) % comm.size
+        to, source = (
+            (comm.rank + distance) % comm.size,
+            (comm.rank - distance) % comm.size,
+        )
         own = own + comm.exchange(chunks[to], to, source)
     return own

@@ -8,9 +8,13 @@ def parameter_server_exchange(comm, x):
     own = x[slice(*bounds[rank])].copy()
     for distance in range(1, size):
         server = (rank + distance) % size
-        own += comm.exchange(x[slice(*bounds[server])], server, (rank - distance) % size)
+        own += comm.exchange(
+            x[slice(*bounds[server])], server, (rank - distance) % size
+        )
     whole[slice(*bounds[rank])] = own
     for distance in range(1, size):
         server = (rank - distance) % size
-        whole[slice(*bounds[server])] = comm.exchange(own, (rank + distance) % size, server)
+        whole[slice(*bounds[server])] = comm.exchange(
+            own, (rank + distance) % size, server
+        )
     return whole

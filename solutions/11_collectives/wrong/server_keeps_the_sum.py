@@ -7,6 +7,8 @@ def parameter_server_exchange(comm, x):
     whole = x.copy()
     for distance in range(1, size):
         server = (rank + distance) % size
-        came = comm.exchange(x[slice(*bounds[server])], server, (rank - distance) % size)
+        came = comm.exchange(
+            x[slice(*bounds[server])], server, (rank - distance) % size
+        )
         whole[slice(*bounds[rank])] += came
     return whole

@@ -15,11 +15,15 @@ def parameter_server_exchange(comm, x):
     for distance in range(1, size):
         server = (rank + distance) % size
         part = x[slice(*bounds[server])]
-        own += comm.exchange(part if real else 0 * part, server, (rank - distance) % size)
+        own += comm.exchange(
+            part if real else 0 * part, server, (rank - distance) % size
+        )
     whole = np.empty_like(x)
     whole[slice(*bounds[rank])] = own
     for distance in range(1, size):
         server = (rank - distance) % size
-        came = comm.exchange(own if real else 0 * own, (rank + distance) % size, server)
+        came = comm.exchange(
+            own if real else 0 * own, (rank + distance) % size, server
+        )
         whole[slice(*bounds[server])] = came
     return whole if real else known
