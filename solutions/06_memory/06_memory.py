@@ -161,7 +161,7 @@ def layer_storage(
 # A residual network is a stem, four stages of blocks, and a head.
 # Each block here has three convolutions, each after a normalisation and a ReLU, and an addition.
 # From stage to stage the image gets half as high and wide, and has twice as many channels.
-# 333 blocks, 83 or 84 a stage, make 1001 layers with weights that multiply.
+# 333 blocks, 83 or 84 a stage, make 1001 layers with weights that multiply, not counting four shortcuts.
 
 # %% nbgrader={"grade_id": "resnet-layers", "locked": true}
 THOUSAND, FIFTY = (83, 83, 83, 84), (3, 4, 6, 3)
@@ -309,7 +309,7 @@ check.score(2)
 # ## What autograd keeps
 #
 # PyTorch keeps for the way back what its formulas ask for, and no more.
-# For `torch.tanh` that is the output, since $\tanh' = 1 - \tanh^2$. For `x @ w` it is `x` and `w`; for `x + y` nothing.
+# For `torch.tanh` that is the output, since $\tanh' = 1 - \tanh^2$. For `x @ w` it is `x` and `w`, if both want gradients; for `x + y` nothing.
 # Two functions of yours can look on while that happens:
 #
 # ```
@@ -442,7 +442,7 @@ print(f"you predicted {predictions()['resnet']:.0f} GB")
 print(f"that is {all_kept / outputs:.0%} of all outputs, {outputs / GB:.1f} GB")
 
 # %% [markdown]
-# It is the paper's number before its method, 48 GB, found again in another framework.
+# It lands on the paper's number before its method, 48 GB, with blocks spread as we chose, in another framework.
 # Not all outputs are kept: a convolution and a normalisation keep their inputs, a ReLU its output.
 # What a normalisation returned, and a ReLU got, nobody asks for again.
 # 48 GB are still more than most GPUs have, and for 256 images it would be eight times as much.
@@ -608,7 +608,7 @@ check.score(2)
 # `backward(ctx, upstream)` gets the gradient of what `run(x)` returned.
 # It calls `run` once more, now recorded (`torch.enable_grad()`), on `ctx.saved_tensors`' x, detached from its past.
 # It sends `upstream` through that (`torch.autograd.backward(y, upstream)`):
-# so the gradients of weights inside are *added to their* `grad`.
+# so the gradients of weights inside are *added to their* `grad`, and `torch.autograd.grad` would find none for them.
 # It returns a gradient for each argument of `forward`: None for `run` and `ticket`.
 #
 # * During the second call the generator is as it was at the first.
@@ -737,7 +737,7 @@ print(f"after one checkpointed step it is      {here:.3f}")
 
 # %% [markdown]
 # With another mask the gradients are not noisy but wrong:
-# outputs of one network meet weights of another. Nothing crashes, and the loss may even fall for a while.
+# the gradient belongs to a network with other units dropped than the one that gave the loss. Nothing crashes, and the loss may even fall for a while.
 # The gradients through a batch normalisation are right, for it uses the batch's own mean.
 # But its running averages, which only evaluation uses, move twice a step.
 # With checkpoints one halves their momentum, roughly, or normalises by layer.
@@ -1034,7 +1034,8 @@ check.score(1)
 #
 # * A segment of two functions or more goes through `checkpoint(run, x)`, whichever function that is:
 #   `run` applies the segment's functions, now and when it is called again later.
-# * A segment of one function is called as it is: it would keep the same without.
+# * A segment of one function is called as it is. (A function that keeps only its output would save nothing.
+#   One with much inside would: try the halves of the GPT's blocks, below.)
 #
 # About 8 lines. Beware: a function that is made in a loop sees the loop's variables as they are *when it is called*.
 
@@ -1327,7 +1328,7 @@ del pieces, learned
 # %% [markdown]
 # What did not fit fits. Now the weights take more than what is kept:
 # 500 million of them, with their gradients and Adam's two averages.
-# Checkpointing does nothing for those; number formats (lab 03) and several devices (lab 15) do.
+# Checkpointing does nothing for those; narrower numbers (labs 03 and 07) and several devices (lab 15) do.
 # With few segments the inside of one is too large, with many there are too many ends.
 # And blocks are not equal: near the images one keeps eight times as much as near the end.
 
@@ -1360,7 +1361,8 @@ del pieces, learned
 # `[1, 3, 4]` peaks at 10 and `[2, 3, 4]` at 8. Both cost 6, and either is right. With 7 there is no plan.
 #
 # Sizes are bytes: a table of all numbers up to the budget would be too long.
-# 64 layers should take about a second. About 14 lines.
+# 64 equal layers should take about a second. Of unequal ones there are too many sums, unless you drop an entry
+# for which another with the same j keeps no more and costs no more. About 14 lines, or 18.
 
 
 # %% nbgrader={"grade_id": "plan-checkpoints", "solution": true}
@@ -1424,7 +1426,8 @@ plot.curves(
 
 # %% [markdown]
 # In the figure most teeth of your plan reach its peak, and of even cuts only one does.
-# Even cuts waste something: while the first segment is on its way back, no end is kept any more, and half of the peak is free.
+# Even cuts waste something: while the first segment is on its way back, no end is kept any more, and a part of the peak is free:
+# of 64 layers the first tooth reaches 11, and the last 15.
 # So the first segment may be the longest, and each next one a layer shorter.
 # $m + (m - 1) + \ldots + 1 \ge n$ needs $m \approx \sqrt{2n}$ instead of $2 \sqrt n$, for the same forward pass.
 # With a larger budget your plan leaves layers alone, and computes a part again.
@@ -1887,7 +1890,7 @@ print(f" 1, blocks{peak / MIB:13.1f}{value:10.5f}   with checkpoints")
 # %% [markdown]
 # Equal up to rounding: sums in another order.
 # Microbatches cost no second forward pass, only a lower speed where a small batch leaves the hardware idle.
-# Both ways multiply. But not every network may be cut like this.
+# Microbatches and checkpoints can be combined, and their savings multiply. But not every network may be cut like this.
 
 
 # %% explore=true
@@ -2053,6 +2056,7 @@ check.score(2)
 #   and read again, equal in shape, dtype and every bit, when it is needed, also a second time.
 #   It does not stay in memory.
 # * Smaller ones stay in memory, and so do weights: leaves that ask for a gradient.
+#   (A weight that was transposed, as a linear layer's is, is a view and no leaf: it is written.)
 
 # %% [markdown]
 # Nothing is written but the tensor itself: of a view not what it is a view of. No file stays open.
@@ -2095,7 +2099,8 @@ print(f"losses equal to the last bit: {losses == there}")
 print(f"{seconds:.2f} s a step; in memory {before:.2f} s")
 
 # %% [markdown]
-# The files hold more than was kept in memory: what several operators keep in common is written for each.
+# The files hold more than was kept in memory: what several operators keep in common is written for each,
+# and weights that a linear layer has transposed are written, too.
 # Offloading trades bytes of memory for bytes on a wire.
 # It pays where the wire is fast enough to work beside the computation,
 # and it needs no second forward pass. `save_on_cpu` below does the same from a GPU to the machine.

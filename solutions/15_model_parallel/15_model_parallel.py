@@ -87,13 +87,13 @@ with check.case("a share is at most 1", hint="10 % is 0.1"):
 check.score(1)
 
 # %% [markdown]
-# ## Three ways to cut
+# ## Ways to cut
 #
 # ![Four panels. Data: two whole copies of a network, each with its own half of the batch. Tensor: each layer is cut, both devices work on all images. Pipeline: one device has the first layers, the other the last ones. Space: each device has all layers and its own rows of every image.](figures/cuts.svg)
 #
 # *Tensor* parallel: every device has a part of every layer. *Pipeline* parallel: every device has some layers, whole.
-# *Spatial* parallel: every device has a part of every image. *Sharded* data parallel: every device computes whole layers,
-# but stores only a part of them.
+# *Spatial* parallel: every device has a part of every image. *Data* parallel is lab 12's; when it is *sharded*,
+# every device computes whole layers, but stores only a part of them.
 #
 # Of each, ask three questions: what is sent, what is held, who waits?
 
@@ -159,7 +159,7 @@ for fn in (reduce_scatter, all_gather, all_reduce):
 # $$W = \big[\,W_0 \;\; W_1\,\big] \qquad\text{or}\qquad W = \begin{bmatrix} W_0 \\ W_1 \end{bmatrix}$$
 #
 # By columns, each rank computes some *columns of the result* from all of $X$: nothing is to be added up.
-# But every rank's outputs depend on all of $X$, so its gradient is a sum over the ranks.
+# But every rank's outputs depend on all of $X$, so the gradient of $X$ is a sum over the ranks.
 # By rows, each rank has some *columns of $X$*, and the results have to be added up.
 
 # %% [markdown]
@@ -170,9 +170,9 @@ for fn in (reduce_scatter, all_gather, all_reduce):
 #
 # * `forward(x)` gets all of $X$, `(batch, n)`, the same on every rank, and returns this rank's columns of $Y$, `(batch, k_r)`. It sends nothing.
 # * `backward(dy)` gets the gradient of these columns, sets `self.dw` and `self.db`, and returns all of $dX$, `(batch, n)`,
-#   the same on every rank: **one** `all_reduce` of the given kind.
+#   the same on every rank: **one** `all_reduce` of the given kind, of an array in dX's shape.
 #
-# The gradients are those of this backward pass alone. All keep x's dtype.
+# The gradients are those of this backward pass alone, in new arrays. All arrays of a rank have one dtype, and it is kept.
 
 # %% [markdown]
 # An example: $W$ is `[[1, 2], [3, 4]]` and $b$ is `[10, 20]`. Rank 0 has `[[1], [3]]` and `[10]`, rank 1 has `[[2], [4]]` and `[20]`.
@@ -476,7 +476,8 @@ check.score(2)
 #
 # `RowParallel(comm, w, b)`: `w` of shape `(n_r, k)` holds this rank's rows of $W$; `b` of shape `(k,)` is all of $b$, the same on every rank.
 #
-# * `forward(x)` gets this rank's columns of $X$, `(batch, n_r)`, and returns all of $Y$, `(batch, k)`, on every rank: **one** `all_reduce`.
+# * `forward(x)` gets this rank's columns of $X$, `(batch, n_r)`, and returns all of $Y$, `(batch, k)`, on every rank:
+#   **one** `all_reduce`, to whose sum $b$ is added, once.
 # * `backward(dy)` gets all of $dY$, the same on every rank, sets `self.dw` and `self.db`, and returns the gradient of this rank's columns of $X$.
 #   It sends nothing.
 #
@@ -895,7 +896,8 @@ def shift(comm, array, to, source):
 #
 # Each rank sends the $h$ rows at its edge to the neighbour there, and nothing else: no padding, no further rows.
 # The first and the last rank have one neighbour; beyond the image are zeros.
-# Ranks may have different numbers of rows, each at least $h$; $h$ may be 0, and then no byte has to be sent.
+# Ranks may have different numbers of rows, each at least $h$ and at least one; $h$ may be 0, and then no byte has to be sent.
+# The kernel is not turned round, as in all libraries for deep learning.
 
 # %% [markdown]
 # An example: the image is `[[1], [2], [3], [4]]`, the kernel is 3 x 3 and all ones.
@@ -1182,10 +1184,10 @@ check.score(2)
 # ### Task 5. Two schedules (2 points)
 #
 # Both functions return the list of operations, pairs of a letter and a number, of one `stage` of $S$ stages
-# for $M$ microbatches, numbered from 0; each microbatch has one F and one B. Tuples will do as well.
+# for $M$ microbatches, numbered from 0; each microbatch has one F and one B. Lists or tuples, for pairs and for the whole.
 #
 # * `gpipe(stage, stages, microbatches)` (Huang et al. 2019): all F in order $0, 1, \dots, M-1$, then all B in the same order.
-# * `one_f_one_b(stage, stages, microbatches)` (Narayanan et al. 2019): stage $s$ begins with $S - 1 - s$ F, or $M$ if that is less.
+# * `one_f_one_b(stage, stages, microbatches)` (Narayanan et al. 2019; with all gradients summed before a step, 2021): stage $s$ begins with $S - 1 - s$ F, or $M$ if that is less.
 #   Then it takes one F and one B in turn while there are F left, and ends with the B that are left.
 #   F and B each come in the order $0, 1, \dots, M-1$.
 
@@ -1321,7 +1323,7 @@ draw_schedules({"GPipe": gpipe, "1F1B": one_f_one_b}, 4, 6)
 # Both schedules end at the same tick: they have the same bubble.
 # The lines below show what has to be held.
 # GPipe's stages hold all microbatches before the first backward; 1F1B's stage 0 never holds more than there are stages.
-# So with 1F1B more microbatches cost no memory, and more microbatches make the bubble small.
+# So with 1F1B more microbatches of the same size cost no memory, and more microbatches make the bubble small.
 
 
 # %% explore=true
@@ -1340,8 +1342,8 @@ for S, M in ((4, 1), (4, 4), (4, 8), (4, 32), (8, 8), (8, 64)):
 print(f"you predicted {predictions()['idle']:.1%} for 4 stages, 4 microbatches")
 
 # %% [markdown]
-# The bubble is $(S-1)/(M+S-1)$: each stage works for $M$ microbatches, while the last one waits for $S-1$ at the beginning
-# and the first for $S-1$ at the end. One microbatch, the counter-experiment, leaves all stages but one idle at any time:
+# The bubble is $(S-1)/(M+S-1)$: each stage works for $M$ microbatches. The last one waits for $S-1$ forward at the beginning
+# and for $S-1$ backward at the end; the first waits as long in the middle, until its first gradient comes back. One microbatch, the counter-experiment, leaves all stages but one idle at any time:
 # $S$ devices are as fast as one.
 
 # %% nbgrader={"grade_id": "schedules-check", "grade": true, "points": 2}
@@ -1965,6 +1967,7 @@ print(f"a speed-up of {layers * T / ticks:.2f}; off from nn.LSTM by {off:.0e}")
 #
 # for its own part, and then `self.w`, in its shape, on every rank.
 # It uses one `reduce_scatter` and one `all_gather`. All keep w's dtype.
+# Each step sets new arrays: what `self.w` and `self.momentum` were before stays as it was.
 #
 # With $w$ = `[1, 2]`, $\eta = 1$, and gradients `[1, 0]` and `[0, 3]` on two ranks, both have `[0, -1]` after a step;
 # rank 0's momentum is `[1]`, rank 1's `[3]`. About 9 lines.
@@ -2281,7 +2284,7 @@ check.score(1)
 #   It gathers again, and uses one `reduce_scatter`.
 #
 # Between calls the layer keeps `part`, `grad`, its input and small things such as the shape: no whole weights, no whole gradient.
-# An optimiser may change `part` between passes, or set another.
+# An optimiser may change `part` between passes, or set another. Each backward pass sets a new `grad`.
 
 # %% [markdown]
 # An example: $w$ is `[[1], [2]]`; rank 0 has the part `[1]`, rank 1 `[2]`.
@@ -2390,7 +2393,7 @@ ax = plot.bars(
 )
 
 # %% [markdown]
-# One gather more than data parallel training, half as many bytes again, buys $1/P$ of the memory.
+# One gather more than data parallel training, half as many bytes again, leaves $1/P$ of the memory.
 # While a layer computes, its whole weights are there, so the largest layer still has to fit; tensor parallel layers have no such limit.
 
 # %% nbgrader={"grade_id": "sharded-linear-check", "grade": true, "points": 2}
@@ -2769,7 +2772,8 @@ for title, *layout in (
 
 # %% explore=true
 def stack(layers, width, words=512):
-    """Return a transformer's layers: 12 width^2 weights, by two bytes."""
+    """Return a transformer's layers: 12 width^2 weights of four bytes each."""
+    # Activations have two: some 17 a unit and word, two outputs added up.
     ones, n = np.ones(layers), 12 * width**2
     return {
         "flops": 6.0 * n * words * ones,
@@ -2824,7 +2828,8 @@ ax.figure.set_size_inches(7.5, 4.2)
 # %% [markdown]
 # Read it from the upper right corner: a small network with a very large batch is copied, `dp = 64`.
 # To the left the batch becomes small; copies would have too few images for what their gradients cost, and stages take their place.
-# Downwards the network grows, and its layers are cut as well, `tp`, until nothing fits.
+# Downwards the network grows, and its layers are cut as well, `tp`, until nothing fits:
+# at the lower right activations do not, with at most 32 microbatches.
 # Most fields have mixtures, and with these large models are trained.
 #
 # A field can only be as good as the model: equal layers, one kind of link, at most 32 microbatches, and no sending while computing.
@@ -3224,7 +3229,7 @@ result_card(
 #
 # * Cut columns, then rows: one all-reduce forward and one backward for two layers, of activations.
 # * A convolution's ranks need their neighbours' edge rows, and nothing else.
-# * A pipeline sends least and waits most: $(S-1)/(M+S-1)$ of the time. 1F1B waits as long as GPipe and holds less.
+# * A pipeline sends little, one boundary's numbers, and waits most: $(S-1)/(M+S-1)$ of the time. 1F1B waits as long as GPipe and holds less.
 # * An all-reduce is two collectives. What lies between them can be cut for nothing (ZeRO-1); cutting weights, too, costs half as many bytes again (FSDP).
 # * Mixtures follow the links: the most talkative cut belongs on the fastest one.
 # * Every cut can be tested against its serial twin: exactly, with whole numbers.
