@@ -1967,7 +1967,7 @@ print(f"a speed-up of {layers * T / ticks:.2f}; off from nn.LSTM by {off:.0e}")
 #
 # for its own part, and then `self.w`, in its shape, on every rank.
 # It uses one `reduce_scatter` and one `all_gather`. All keep w's dtype.
-# Each step sets new arrays: what `self.w` and `self.momentum` were before stays as it was.
+# Each step sets new arrays: earlier ones stay as they were.
 #
 # With $w$ = `[1, 2]`, $\eta = 1$, and gradients `[1, 0]` and `[0, 3]` on two ranks, both have `[0, -1]` after a step;
 # rank 0's momentum is `[1]`, rank 1's `[3]`. About 9 lines.
