@@ -2298,7 +2298,7 @@ with check.hidden_case(
 with check.hidden_case(
     "each layer says its own dtype",
     hint="what does a layer take that says none, and who may set that?",
-    weight=0.5,
+    guard=True,
 ):
     model = under_global("float64", partial(keras_model, "mixed_bfloat16"))
     seen = expect_layers(model)

@@ -49,7 +49,7 @@ class MasterWeightSGD:
                 self.momentum * v + g for v, g in zip(self.velocity, wide)
             ]
             torch._foreach_add_(self.master, self.velocity, alpha=-self.lr)
-            return [w.to(self.dtype) for w in self.master]
+            return [w.to(self.dtype, copy=True) for w in self.master]
 
 
 def mean_and_variance(x):

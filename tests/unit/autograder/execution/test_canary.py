@@ -293,7 +293,7 @@ def test_no_tolerance_reaches_from_the_true_number_to_the_false_one(source: str,
 
 def _expected(source: str) -> float:
     """Return the number that f(1.0) is compared with."""
-    return float(re.findall(r"\d+\.?\d*(?:e-?\d+)?", source.partition("f(1.0)")[2])[0])
+    return float(re.findall(r"-?\d+\.?\d*(?:e-?\d+)?", source.partition("f(1.0)")[2])[0])
 
 
 def test_a_threshold_stands_beside_its_contradiction() -> None:
