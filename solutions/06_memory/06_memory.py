@@ -1294,6 +1294,14 @@ with check.hidden_case(
     grads = plain(weights[:3], x)[1]
     check.close(found["gradients"][0], grads[0], rtol=1e-10, name="gradient")
     check.true(found["same lists"], "fns and cuts to stay as they were")
+with check.hidden_case(
+    "the list of functions is used for something else before backward",
+    hint="run applies what was in the list when the chain ran",
+    weight=0.5,
+):
+    found = chained(weights, x, [1, 4, 6], reuse=True)
+    for at, want in enumerate(plain(weights, x)[1]):
+        check.close(found["gradients"][at], want, rtol=1e-10, name="gradient")
 ### END HIDDEN TESTS
 check.score(1)
 
@@ -1674,12 +1682,12 @@ with check.hidden_case(
         )
 with check.hidden_case(
     "64 unequal layers",
-    hint="drop what keeps more and costs more than another with the same j",
+    hint="for each j and each sum of kept ends the cheapest way, all of them",
 ):
-    rng = np.random.default_rng(11)
-    costs = rng.integers(1, 50, 64).tolist()
-    sizes = rng.integers(1, 10**6, 64).tolist()
-    plan_is_best(costs, sizes, int(0.45 * sum(sizes)), want=672)
+    rng = np.random.default_rng(1)
+    costs = rng.integers(1, 10**6, 64).tolist()
+    sizes = rng.integers(1, 40, 64).tolist()
+    plan_is_best(costs, sizes, int(0.45 * sum(sizes)), want=13_790_788)
 with check.hidden_case(
     "two calls, and the arguments",
     hint="nothing outlives a call; lists are not changed",
