@@ -2,8 +2,9 @@
 
 A student's cell may bind the same name for a use of its own, and goes on with that. A test means what stands in the
 locked cell. So that is made again where the name has come to mean something else, beside the student's names and not
-in their place. What is unchanged stays the object that it was, with all that has been done with it. Only of functions,
-classes and imports can it be seen whether they are unchanged: data that is asked for here is always made anew.
+in their place. What is unchanged stays the object that it was, with all that has been done with it. Whether they are is
+seen of functions, classes and imports, and of data that the student's code has made (see as_left). Other data that is
+asked for here is made anew: it costs little, and comes out as it did.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ import builtins
 import contextlib
 import re
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from autograder.boundary.as_left import is_as_left
 from autograder.boundary.locked import Statement, all_statements, only_imports
 
 __all__ = ["Unmade", "made_again"]
@@ -37,17 +39,36 @@ def made_again(namespace: Mapping[str, Any], cells: Sequence[Sequence[str]]) -> 
     cells: of each its imports, functions, classes and data, as texts.
     """
     found = _parsed(cells)
-    bound = [made.bound(namespace) for made in found]
+    asking = _asking(found)
+    kept = _kept(found, asking, namespace)
+    bound = [{n: same or n in kept for n, same in made.bound(namespace).items()} for made in found]
     changed = {name for names in bound for name, same in names.items() if not same}
-    while more := {n for names, made in zip(bound, found, strict=True) if made.uses & changed for n in names} - changed:
+    while more := {n for s, made in zip(bound, found, strict=True) if made.uses & changed for n in s} - changed - kept:
         changed |= more
     space = {name: value for name, value in namespace.items() if name not in changed}
     for made, names in zip(found, bound, strict=True):
-        if names.keys() & changed or (made.acts and made.uses <= {*changed, *space}):
+        if names.keys() & changed or (made.acts and made.uses <= {*changed, *space} and not made.uses & kept):
             made.make(space)
-    asking = _asking(found)
     left = {name: namespace[name] if name in asking else Unmade() for name in changed if name in namespace}
     return left | {name: space[name] for name in changed if name in space}
+
+
+def _kept(found: Sequence[_Made], asking: Collection[str], namespace: Mapping[str, Any]) -> set[str]:
+    """Return the names of data that is as its cell has left it, and need not be made again.
+
+    What one statement fills, or hands to the student's code with what that has made, is kept together or not at all.
+    """
+    statements = [made.statement for made in found if made.acts or made.statement.gives_data]
+    data = {name for s in statements for name in s.binds}
+    together = [
+        (s.touches | s.binds) & (set(asking) if isinstance(s.node, ast.Assign | ast.AnnAssign) else data)
+        for s in statements
+    ]
+    together = [names for names in together if names & set(asking)]
+    kept = {name for name in {*asking}.union(*together) if is_as_left(namespace, name)}
+    while apart := [names for names in together if names & kept and names - kept]:
+        kept -= {name for names in apart for name in names}
+    return kept
 
 
 def _asking(found: Sequence[_Made]) -> set[str]:

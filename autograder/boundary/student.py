@@ -15,7 +15,7 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from autograder.boundary import DESCRIPTOR
+from autograder.boundary import DESCRIPTOR, as_left
 from autograder.boundary.exact import TYPES
 from autograder.boundary.frames import Connection, ProcessDied, WireError
 from autograder.boundary.given_again import Unmade, made_again
@@ -173,5 +173,7 @@ def serve(
         _agents.append((agent, agent.peer))
     agent, peer = _agents[0]
     agent.begin(namespace, made_again(namespace, given))
+    as_left.begin(namespace)
     peer.begin(cell, holds=True)  # nothing, unless the test before has said so
     peer.begin(0, holds=answer_until_end(peer))
+    as_left.note(namespace)

@@ -129,7 +129,7 @@ class Run:
         about = metadata_of(cell)
         if (grade_id := about.get("grade_id")) in self.tests.isolated:
             return await self._run_test(grade_id, number, cell, allowed)
-        before, after = self.tests.checks.around(str(grade_id), locked=bool(about.get("locked")))
+        before, after = self.tests.checks.around(str(grade_id), cell.source, locked=bool(about.get("locked")))
         reason = await self._run_shown(before, name, allowed) or await self._left_by_tests(name, cell, allowed)
         self.client.begin(self.ran, reports=bool(about.get("grade")))
         over = asyncio.create_task(self.budget.over(allowed))

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from autograder import sandbox as walls
-from autograder.boundary import frames, given
-from autograder.boundary.kept import around
+from autograder.boundary import as_left, frames, given
+from autograder.boundary import kept as kept_there
 from autograder.boundary.parsing import syntax_tree
 from autograder.execution.results import Report
 from autograder.execution.time_limit import Allowance
@@ -81,14 +81,16 @@ class Checks:
         about = {"cells": list(cells), "theirs": sorted(self.theirs), "level": level, "withheld": withheld}
         return about | {"live": sorted(self._live(grade_id)), "wide": grade_id in self.wide, "look": self.look}
 
-    def around(self, grade_id: str, *, locked: bool) -> tuple[list[str], list[str]]:
+    def around(self, grade_id: str, source: str, *, locked: bool) -> tuple[list[str], list[str]]:
         """Return what the student's kernel runs before and after a cell that runs there."""
-        if not self.kept or not (locked or grade_id in self.guarded):
-            return [], []
-        names = frozenset().union(*self.kept.values())
-        above = self.given[grade_id] if grade_id in self.given else [c for some in self.given.values() for c in some]
-        before, after = around(names, names - given.names_given(above))
-        return [before], [after]
+        found = [as_left.around(source)] if locked and any(self.again.values()) else []
+        if self.kept and (locked or grade_id in self.guarded):
+            names = frozenset().union(*self.kept.values())
+            above = (
+                self.given[grade_id] if grade_id in self.given else [c for some in self.given.values() for c in some]
+            )
+            found.append(kept_there.around(names, names - given.names_given(above)))
+        return [before for before, _ in found], [after for _, after in reversed(found)]
 
     def _again(self, grade_id: str) -> frozenset[str]:
         return self.again.get(grade_id, frozenset())

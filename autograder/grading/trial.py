@@ -35,7 +35,7 @@ _LOWERED = "the instructor's own notebook loses points in a second look, of whic
 _DENIED = "{} cannot be made again from the text of a locked cell, and no cell that students may change binds it"
 _DRAWS = 3
 """So many false checks of a test may pass in the instructor's own kernel: then the test is not watched."""
-_VERSION = b"15"
+_VERSION = b"16"
 """Of what a trial looks at: what an older one has found is looked for again."""
 
 

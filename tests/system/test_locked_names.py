@@ -315,6 +315,37 @@ CASES["verdicts"] = Case(
         gap = abs(first - 1)
         """,
 )
+REMEMBERS = """
+import random
+calls = []
+def fit(rows):
+    calls.append(len(rows))
+    return {"calls": len(calls), "w": sum(rows)}
+def predict(model, x): return model["w"] * x
+def draw():
+    global drawn
+    drawn = random.random()
+    return drawn
+def last(): return drawn
+"""
+CASES["kept"] = Case(
+    "ROWS = [1, 2, 3]",
+    REMEMBERS,
+    {
+        "fitted-once": "assert predict(model, 2) == 12 and model['calls'] == 1",
+        "drawn-once": "assert last() == start",
+        "asked-again": "assert last() == start and len(calls) == 1",
+    },
+    {"counts by itself": REMEMBERS.replace("calls.append(len(rows))", "calls.append(0)")},
+    {
+        "writes to it": "def fit(rows): return {'calls': 1, 'w': 0}\ndef predict(model, x): return 0\n"
+        "def draw(): return 1\ndef last(): return 2\ncalls = [1, 2]",
+    },
+    below="""
+        model = fit(ROWS)
+        start = draw()
+        """,
+)
 HELPER = "TWO = 2\ndef near(a, b): return abs(a - b) < 1e-9\n"
 
 
