@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import signal
 import sys
 from collections import defaultdict
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 _SHOWN_S, _WORTH_SAYING_S = 10, 60
+_COST, _DEAREST = "seconds of processor", 12
 _LAB = re.compile(r"\[(\d\d_\w+)[-\]]")
 
 
@@ -67,24 +71,56 @@ def _place(nodeid: str) -> str:
     return "/".join(parts[:3]) if file.startswith("tests/unit/") else file
 
 
+def _computed_s() -> float:
+    """Return the seconds of processor that this process and all that it has started have used so far.
+
+    On a busy machine these say what a test costs; how long it takes does not. What has left the family is not counted.
+    """
+    this = psutil.Process()
+    seconds = 0.0
+    for process in (this, *this.children(recursive=True)):
+        with contextlib.suppress(psutil.Error):
+            seconds += sum(process.cpu_times()[:4])  # its own and those of its children that have ended
+    return seconds
+
+
+_so_far = [0.0]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
+    """Say in the last report of a test what it has cost."""
+    report = yield
+    if call.when == "teardown":
+        before, _so_far[0] = _so_far[0], _computed_s()
+        report.user_properties.append((_COST, max(0.0, _so_far[0] - before)))
+    return report
+
+
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Print the seconds of each tier, of each lab, and of each file that takes more than ten."""
-    seconds: dict[str, float] = defaultdict(float)
+    """Print the seconds of each tier, of each lab, of each file that takes more than ten, and of the dearest tests."""
+    costs: dict[str, float] = defaultdict(float)
     for reports in terminalreporter.stats.values():
         for report in reports:
             if isinstance(report, pytest.TestReport):
-                seconds[_place(report.nodeid)] += report.duration
-    if sum(seconds.values()) < _WORTH_SAYING_S:
+                found = dict(report.user_properties)
+                costs[report.nodeid] += float(str(found.get(_COST, 0)))
+    if sum(costs.values()) < _WORTH_SAYING_S:
         return
+    seconds: dict[str, float] = defaultdict(float)
     tiers: dict[str, float] = defaultdict(float)
-    for place, taken in seconds.items():
+    for nodeid, taken in costs.items():
+        place = _place(nodeid)
+        seconds[place] += taken
         tiers["/".join(place.partition(" ")[0].split("/")[:2])] += taken
-    terminalreporter.section("seconds of tests, of both processes")
+    terminalreporter.section(f"seconds of processor: {sum(tiers.values()):.0f}")
     for tier, taken in _largest(tiers):
         terminalreporter.write_line(f"{taken:8.0f}  {tier}")
         for place, own in _largest(seconds):
             if place.startswith(tier) and place != tier and (own >= _SHOWN_S or " " in place):
                 terminalreporter.write_line(f"{own:16.0f}  {place}")
+    for nodeid, taken in _largest(costs)[:_DEAREST]:
+        terminalreporter.write_line(f"{taken:8.1f}  {nodeid}")
 
 
 def _largest(seconds: dict[str, float]) -> list[tuple[str, float]]:
