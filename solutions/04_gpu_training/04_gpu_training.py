@@ -2597,8 +2597,8 @@ for name, (top, memory, bus) in DATA_SHEETS.items():
 # %% [markdown]
 # ### With a GPU
 #
-# The next cell times a product with and without waiting, and your training loops where they were meant to run,
-# or says that it cannot.
+# The next two cells time a product with and without waiting, and your training loops where they were meant to run,
+# or say that they cannot.
 
 # %% explore=true
 if device() == "cpu":
