@@ -2656,6 +2656,16 @@ print(
 # fewer bytes (lab 14), more work a step, or communication hidden behind the backward pass (lab 12).
 
 # %% [markdown]
+# ### Beyond one flat network
+#
+# Here every rank reaches every other at the same price. A real network has a *topology*: links form rings, trees or grids,
+# and distant partners share cables. A ring that follows the links keeps its price; recursive doubling, whose partners are far apart, may not.
+#
+# The course's source B names more ways to send less, or less far. In a *neighbourhood collective* each rank exchanges with a few fixed partners,
+# as in the halo of lab 15 and in gossip (lab 13). *Remote memory access* writes into another rank's memory without its taking part,
+# which asynchronous training likes. A *hierarchical* scheme adds up inside a machine first, over its fast links, and sends one sum to the others.
+
+# %% [markdown]
 # ### With GPUs
 #
 # With two GPUs or more the next cell times the library's own all-reduce between them.
