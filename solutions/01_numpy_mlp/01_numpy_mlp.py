@@ -1373,7 +1373,7 @@ def minibatches(
 
 
 # %% [markdown]
-# `fit` creates `np.random.default_rng(seed)` once and draws new mini-batches from it each epoch.
+# `fit` creates `np.random.default_rng(seed)` once and draws new minibatches from it each epoch.
 # For each batch it calls `model.loss_and_gradients`, then `update`
 # with the number of the step, which starts at 1 and goes on counting across epochs,
 # and with one `state`, which starts as `{}` and is kept.
