@@ -9,6 +9,7 @@ Nothing here withstands code that looks for it, and nothing need: what comes of 
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import types
 from collections.abc import Collection, Mapping, Sequence
@@ -17,19 +18,24 @@ from typing import Any
 
 import numpy as np
 
+from autograder.boundary.entry import calling
 from autograder.boundary.locked import all_statements
 from autograder.boundary.student_values import changed, snapshot
 
-__all__ = ["around", "begin", "is_as_left", "note"]
+__all__ = ["around", "begin", "is_as_left", "note", "shadowed"]
 
-_MOST, _LARGEST = 10_000, 2**26
-"""So many values are looked at, of one name, and arrays of at most so many bytes."""
+_MOST, _SAMPLE = 10_000, 4096
+"""So many values are looked at, of one name, and so many numbers of an array."""
 _OF_THE_TEXT = types.ModuleType | types.FunctionType | types.BuiltinFunctionType | type
+_BUILT_IN = frozenset(dir(builtins))
 
 
 @dataclass(frozen=True)
 class _Left:
-    """An object as a cell has left it: what it holds, piece by piece; none if that is too much to look at."""
+    """An object as a cell has left it: what it holds, piece by piece, or none where it cannot be looked at.
+
+    Of large ones a part is looked at: what is the same object with the same first values is taken for unchanged.
+    """
 
     value: Any
     pieces: tuple[tuple[Any, Any], ...] | None
@@ -41,35 +47,51 @@ class _Left:
         return cls(value, None)
 
     def is_unchanged(self) -> bool:
-        return self.pieces is not None and not any(changed(part, before) for part, before in self.pieces)
+        return self.pieces is not None and not any(_changed(part, before) for part, before in self.pieces)
 
 
-def _pieces(value: Any) -> tuple[tuple[Any, Any], ...] | None:
+def _pieces(value: Any) -> tuple[tuple[Any, Any], ...]:
     """Return what may be changed in place of a value and of all that it holds, with what it is now."""
     pieces: list[tuple[Any, Any]] = []
     waiting, seen = [value], set[int]()
-    while waiting:
+    while waiting and len(seen) < _MOST:
         one = waiting.pop()
         if id(one) in seen or issubclass(type(one), _OF_THE_TEXT):
             continue
-        if len(seen) == _MOST or (type(one) is np.ndarray and one.nbytes > _LARGEST):
-            return None
         seen.add(id(one))
         for part in _parts(one):
-            pieces.append((part, snapshot(part)))
-            waiting += _held(part)
+            pieces.append((part, _snapshot(part)))
+            waiting += _held(part)[:_MOST]
     return tuple(pieces)
 
 
 def _parts(value: Any) -> list[Any]:
     """Return what may be changed in place: the value, and the names of its own that it has."""
-    return [value, own] if type(own := getattr(value, "__dict__", None)) is dict else [value]
+    with contextlib.suppress(Exception):
+        if type(own := object.__getattribute__(value, "__dict__")) is dict:
+            return [value, own]
+    return [value]
 
 
 def _held(value: Any) -> list[Any]:
-    if isinstance(value, dict):
+    if type(value) is dict:
         return [*value.keys(), *value.values()]
     return list(value) if type(value) in (list, tuple, set, frozenset) else []
+
+
+def _snapshot(value: Any) -> Any:
+    return _sampled(value) if type(value) is np.ndarray and value.size > _SAMPLE else snapshot(value)
+
+
+def _changed(value: Any, before: Any) -> bool:
+    if type(value) is np.ndarray and value.size > _SAMPLE:
+        return bool(_sampled(value) != before)
+    return changed(value, before)
+
+
+def _sampled(value: Any) -> tuple[Any, ...]:
+    """Return what tells most changes of a large array: shape, dtype, and numbers from all over it."""
+    return value.shape, value.dtype, value.flat[:: value.size // _SAMPLE].tobytes()
 
 
 _left: dict[str, _Left] = {}
@@ -82,9 +104,8 @@ _spoilt: set[str] = set()
 def around(source: str) -> tuple[str, str]:
     """Return what the kernel runs before and after a locked cell."""
     found = [(sorted(s.binds), sorted(s.uses)) for s in all_statements((source,)) if s.binds]
-    call = "__import__('autograder.boundary.as_left').boundary.as_left."
     names = sorted({name for binds, _ in found for name in binds})
-    return f"{call}begin(globals(), {names!r})", f"{call}note(globals(), {found!r})"
+    return calling("as_left", "begin", names), calling("as_left", "note", found)
 
 
 def begin(namespace: Mapping[str, Any], names: Collection[str] = ()) -> None:
@@ -93,6 +114,12 @@ def begin(namespace: Mapping[str, Any], names: Collection[str] = ()) -> None:
     _before.update({name: namespace[name] for name in names if name in namespace})
     _spoilt.clear()
     _spoilt.update([name for name in _left if not is_as_left(namespace, name)])
+    _spoilt.update(shadowed(namespace))
+
+
+def shadowed(namespace: Mapping[str, Any]) -> set[str]:
+    """Return the built-in names that mean something else there, which no locked cell has said."""
+    return {name for name in namespace.keys() & _BUILT_IN if name not in _left and name[:2] != "__"}
 
 
 def note(namespace: Mapping[str, Any], found: Sequence[tuple[Collection[str], Collection[str]]] = ()) -> None:

@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.boundary.as_left import is_as_left
+from autograder.boundary.as_left import is_as_left, shadowed
 from autograder.boundary.locked import Statement, all_statements, only_imports
 
 __all__ = ["Unmade", "made_again"]
@@ -43,6 +43,7 @@ def made_again(namespace: Mapping[str, Any], cells: Sequence[Sequence[str]]) -> 
     kept = _kept(found, asking, namespace)
     bound = [{n: same or n in kept for n, same in made.bound(namespace).items()} for made in found]
     changed = {name for names in bound for name, same in names.items() if not same}
+    changed |= (foreign := shadowed(namespace) - {name for names in bound for name in names})
     while more := {n for s, made in zip(bound, found, strict=True) if made.uses & changed for n in s} - changed - kept:
         changed |= more
     space = {name: value for name, value in namespace.items() if name not in changed}
@@ -50,7 +51,7 @@ def made_again(namespace: Mapping[str, Any], cells: Sequence[Sequence[str]]) -> 
         if names.keys() & changed or (made.acts and made.uses <= {*changed, *space} and not made.uses & kept):
             made.make(space)
     left = {name: namespace[name] if name in asking else Unmade() for name in changed if name in namespace}
-    return left | {name: space[name] for name in changed if name in space}
+    return {n: v for n, v in (left | {n: space[n] for n in changed if n in space}).items() if n not in foreign}
 
 
 def _kept(found: Sequence[_Made], asking: Collection[str], namespace: Mapping[str, Any]) -> set[str]:
@@ -78,7 +79,7 @@ def _asking(found: Sequence[_Made]) -> set[str]:
     """
     bound = {name for made in found for name in made.statement.binds} | set(dir(builtins))
     data = [made for made in found if made.statement.gives_data]
-    names = {name for made in data if made.uses - bound for name in made.statement.binds}
+    names = {name for made in data if made.statement.uses - bound for name in made.statement.binds}
     while more := {n for made in data if made.uses & names for n in made.statement.binds} - names:
         names |= more
     return names

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, MutableMapping, Sequence
 from typing import Any
 
+from autograder.boundary.entry import calling
+
 __all__ = ["around", "give_back", "lend"]
 
 _bound: dict[str, Any] = {}
@@ -22,9 +24,7 @@ def around(names: Collection[str], unseen: Collection[str]) -> tuple[str, str]:
 
     unseen: of these names, those that no cell binds in a way that its text shows.
     """
-    call = "__import__('autograder.boundary.kept').boundary.kept."
-    before = f"{call}lend(globals(), {sorted(names)!r}, {sorted(unseen)!r})"
-    return before, f"{call}give_back(globals(), {sorted(names)!r})"
+    return calling("kept", "lend", sorted(names), sorted(unseen)), calling("kept", "give_back", sorted(names))
 
 
 def lend(namespace: MutableMapping[str, Any], names: Sequence[str], unseen: Sequence[str]) -> None:

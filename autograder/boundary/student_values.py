@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import collections
+import contextlib
 import importlib
 import random
 import sys
@@ -101,8 +102,10 @@ def changed(value: Any, before: Any) -> bool:
 def _bytes(value: Any) -> Any:
     if type(value) is np.ndarray:
         return value.shape, value.dtype, value.tobytes()
-    if hasattr(value, "_version"):  # torch counts the changes itself
-        return value._version
+    torch = sys.modules.get("torch")
+    if torch is not None and issubclass(type(value), torch.Tensor):
+        with contextlib.suppress(RuntimeError):  # made in inference mode: those are not counted
+            return value._version  # torch counts the changes itself
     return None
 
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from autograder.boundary.locked import Statement, only_imports
-from autograder.boundary.scopes import root_of, run_at_once
+from autograder.boundary.scopes import root_of
 
 __all__ = ["verdicts"]
 
@@ -24,6 +24,9 @@ _REDUCING = {
 """Functions with which a verdict is made of differences."""
 _ASSIGNING = ast.Assign | ast.AnnAssign | ast.AugAssign
 _COUNTING = ast.For | ast.If
+_HOLDING = ast.With | ast.Try
+"""What runs what stands in it, once."""
+_FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _OPERATORS = ast.Compare | ast.BinOp | ast.BoolOp | ast.UnaryOp
 
 
@@ -33,12 +36,14 @@ def verdicts(found: Sequence[Statement], ours: Collection[str] = ()) -> list[Sta
     ours: names that are the grader's in any case; what gives only these a meaning does not count.
 
     An assignment does so itself or in functions of these that it reaches. A loop or a condition does if it asks whether
-    values are the same, or counts by a comparison: one that trains does neither.
+    values are the same, counts by a comparison, or reckons with what the student's code returns: one that trains does
+    none of these. A call does if it is told such a thing: `results.append(f(2) == 4)`.
     """
     functions = {s.name: s for s in found if s.is_function}
     known = {*functions, *dir(builtins), *(name for s in found if only_imports(s.node) for name in s.binds)}
     comparing = {name for name, s in functions.items() if _compares(ast.walk(s.node))}
-    data = [s for s in found if s.gives_data and s.binds and isinstance(s.node, _ASSIGNING | _COUNTING)]
+    kinds = _ASSIGNING | _COUNTING | _HOLDING | ast.Expr
+    data = [s for s in found if s.gives_data and s.binds and isinstance(s.node, kinds)]
     data = [s for s in data if not s.binds <= set(ours)]
     names = {name for s in data if (s.touches & comparing) or _reckons(s.node, known) for name in s.binds}
     while more := {name for s in data if s.binds & names or s.uses & names for name in s.binds} - names:
@@ -48,13 +53,55 @@ def verdicts(found: Sequence[Statement], ours: Collection[str] = ()) -> list[Sta
 
 def _reckons(node: ast.stmt, known: Collection[str]) -> bool:
     """Whether this statement does so; known: names of functions and modules that are not the student's."""
+    if isinstance(node, _HOLDING):
+        handlers = node.handlers if isinstance(node, ast.Try) else []
+        inside = [*node.body, *(part for handler in handlers for part in handler.body)]
+        return any(_reckons(part, known) for part in inside)
     if isinstance(node, _COUNTING):
         counts = any(map(_counts, ast.walk(node)))
-        return _compares(ast.walk(node), alike=not counts)
-    parts = list(run_at_once(node))
-    return any(
-        isinstance(part, _OPERATORS) or (_is_call(part) and root_of(part, calls=True) in known) for part in parts
-    )
+        if _compares(ast.walk(node), alike=not counts):
+            return True
+        return any(_tells(part, known) for part in ast.walk(node))
+    if isinstance(node, ast.Expr):
+        return _tells(node, known)
+    return any(_is_reckoning(part, known) for part in _outside_of_answers(node, known))
+
+
+def _tells(part: ast.AST, known: Collection[str]) -> bool:
+    """Whether this asks how far what the student's code returns is off, or adds it up, or hands on how far it is."""
+    if isinstance(part, ast.Compare):
+        return any(_is_reckoned(side, known) for side in (part.left, *part.comparators))
+    if isinstance(part, ast.AugAssign):
+        return _is_reckoned(part.value, known)
+    if isinstance(part, ast.Expr) and isinstance(part.value, ast.Call):
+        return any(_is_reckoned(argument, known) for argument in part.value.args)
+    return False
+
+
+def _is_reckoned(value: ast.expr, known: Collection[str]) -> bool:
+    """Whether an operator or a known function is applied here to what the student's code returns."""
+    return any(_is_reckoning(part, known) and _asks(part, known) for part in ast.walk(value))
+
+
+def _is_reckoning(part: ast.AST, known: Collection[str]) -> bool:
+    return isinstance(part, _OPERATORS) or (_is_call(part) and root_of(part, calls=True) in known)
+
+
+def _asks(part: ast.AST, known: Collection[str]) -> bool:
+    """Whether the student's code is called in this."""
+    return any(isinstance(one, ast.Call) and root_of(one, calls=True) not in known for one in ast.walk(part))
+
+
+def _outside_of_answers(node: ast.stmt, known: Collection[str]) -> Iterator[ast.AST]:
+    """Yield what is run with a statement, but for arguments of the student's code that ask nothing of it."""
+    left: list[ast.AST] = [node]
+    while left:
+        part = left.pop()
+        yield part
+        parts = [child for child in ast.iter_child_nodes(part) if not isinstance(child, _FUNCTIONS)]
+        if isinstance(part, ast.Call) and root_of(part, calls=True) not in known:
+            parts = [child for child in parts if child is part.func or _asks(child, known)]
+        left += parts
 
 
 def _counts(node: ast.AST) -> bool:

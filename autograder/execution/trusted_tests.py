@@ -18,6 +18,7 @@ from typing import Any
 from autograder import sandbox as walls
 from autograder.boundary import as_left, frames, given
 from autograder.boundary import kept as kept_there
+from autograder.boundary.entry import calling
 from autograder.boundary.parsing import syntax_tree
 from autograder.execution.results import Report
 from autograder.execution.time_limit import Allowance
@@ -233,8 +234,7 @@ class TrustedCells(AbstractContextManager["TrustedCells"]):
 
 def serving(source: str, cell: int, definitions: Sequence[Sequence[str]] = ()) -> str:
     """Return what the student's kernel runs during a test cell: its visible imports, then answers."""
-    arguments = f"globals(), {cell}, {_visible_imports(source)!r}, {list(definitions)!r}"
-    return f"__import__('autograder.boundary.student').boundary.student.serve({arguments})"
+    return calling("student", "serve", cell, _visible_imports(source), list(definitions))
 
 
 @lru_cache(maxsize=512)

@@ -37,6 +37,7 @@ _TYPES: dict[str, dict[str, Any]] = {"code": {"execution_count": None, "outputs"
 """What a cell of each type has besides. nbformat's own functions compare each cell with a scheme: a millisecond."""
 _CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _ASIDE = "The file has no nbgrader metadata. What was handed in stands at the end, under a heading of its own."
+_PUT_BACK = {"autograder": {"put_back": True}}
 _HINT = "ask for the .ipynb file that JupyterLab saves"
 
 
@@ -149,8 +150,7 @@ def put_aside(notebook: nbformat.NotebookNode, rows: Sequence[CellSpec]) -> nbfo
 
     nbgrader would give no points for a stub and ask nobody: so each answer that a person grades says where to look.
     """
-    cells: list[nbformat.NotebookNode] = []
-    _insert_missing(cells, rows)
+    cells = [_new(row.cell_type, row.source, row.grade_id, {**row.metadata(), **_PUT_BACK}) for row in rows]
     for cell, row in zip(cells, rows, strict=True):
         if row.grade and not row.automatic:
             cell.source = f"{cell.source}\n\n{f'# {_ASIDE}' if row.cell_type == 'code' else f'_{_ASIDE}_'}"
@@ -273,8 +273,14 @@ def _insert_missing(cells: list[nbformat.NotebookNode], rows: Sequence[CellSpec]
             after = next(i for i, cell in enumerate(cells) if grade_id_of(cell) == row.grade_id)
             continue
         after += 1
-        metadata = {**row.metadata(), "autograder": {"put_back": True}}
-        cells.insert(after, _new(row.cell_type, row.source, row.grade_id, metadata))
+        cells.insert(after, _new(row.cell_type, _put_back(row), row.grade_id, {**row.metadata(), **_PUT_BACK}))
+
+
+def _put_back(row: CellSpec) -> str:
+    """Return the text of a deleted cell; that of an answer is not run: the student's may stand in another cell."""
+    if row.cell_type != "code" or row.locked or row.automatic:
+        return row.source
+    return "\n".join(["# This cell was deleted. It began with:", *(f"# {line}" for line in row.source.splitlines())])
 
 
 def _notebook(cells: list[nbformat.NotebookNode]) -> nbformat.NotebookNode:

@@ -114,3 +114,36 @@ def test_an_object_that_refuses_to_be_looked_at_is_made_again() -> None:
 def test_the_calls_around_a_cell_name_what_it_binds_and_uses() -> None:
     assert all_statements((MADE,))[0].binds == {"model"}
     assert "(['model'], ['X', 'fit'])" in as_left.around(MADE)[1]
+
+
+def test_large_data_need_not_be_looked_at_whole() -> None:
+    student = STUDENT + "\ndef simulate(n): calls.append(n); return list(range(n))"
+    cells = "#\nROWS = [[i, i] for i in range(20_000)]", "#\nmodel = fit([3])\nmany = simulate(50_000)"
+    namespace = _run({}, student, *cells)
+    assert set(_again(namespace, *cells)) == {"ROWS"}
+    assert namespace["calls"] == [1, 50_000]
+
+
+def test_an_object_with_its_own_idea_of_attributes_is_looked_at() -> None:
+    student = """
+class Net:
+    def __init__(self): self.__dict__['d'] = {'w': 1}
+    def __getattr__(self, name): return self.__dict__['d'][name]
+"""
+    cells = "#\nX = 1", "#\nnet = Net()"
+    namespace = _run({}, student, *cells)
+    assert "net" not in _again(namespace, *cells)
+    exec("net.d['w'] = 2", namespace)
+    assert "net" in _again(namespace, *cells)
+
+
+def test_a_built_in_name_of_the_students_own_makes_nothing_of_the_locked_cells() -> None:
+    cells = "#\nX = [1, 2]", "#\nerrors = []\nfor x in X: errors.append(abs(fit([x])['w'][0] - 9.0))"
+    namespace = _run({}, STUDENT + "\nabs = lambda _: 0.0", *cells)
+    assert namespace["errors"] == [0.0, 0.0]
+    made = _again(namespace, *cells)
+    assert made["errors"] == [8.0, 7.0]
+    assert "abs" not in made
+    function = "#\ndef off(x): return abs(x)"
+    namespace = _run({}, "abs = lambda _: 0.0", function)
+    assert made_again(namespace, [["def off(x): return abs(x)"]])["off"](-3) == 3  # type: ignore[operator]

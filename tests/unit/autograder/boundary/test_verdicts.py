@@ -27,6 +27,23 @@ GIVEN = "import numpy as np\nDATA = [(x, x % 2) for x in range(20)]"
         ("got = classify(DATA)\nworst = max(map(abs, got))", {"worst"}),
         ("loss = mse_loss(classify(3), 1)", {"loss"}),
         ("fine = []\nfor x, t in DATA:\n    fine.append(classify(x) == t)", {"fine"}),
+        ("off = 0.0\nfor x, t in DATA:\n    off += abs(classify(x) - t)", {"off"}),
+        (
+            "errors = []\nfor x, t in DATA:\n    errors.append(abs(classify(x) - t))\nmse = sum(errors)",
+            {"errors", "mse"},
+        ),
+        (
+            "try:\n    passed = all(classify(x) == t for x, t in DATA)\nexcept Exception:\n    passed = False",
+            {"passed"},
+        ),
+        ("bad = []\nfor x, t in DATA:\n    if abs(classify(x) - t) > 1e-6:\n        bad.append(x)", {"bad"}),
+        ("fine = []\nfine.append(classify(2) == 4.0)\nfine.append(classify(3) == 9.0)", {"fine"}),
+        ("from contextlib import suppress\nwith suppress(Exception):\n    passed = classify(3) == 9.0", {"passed"}),
+        (
+            "def run_all():\n    global passed\n    passed = sum(classify(x) == t for x, t in DATA)\nrun_all()",
+            {"passed"},
+        ),
+        ("gap = classify(classify(3) - 1)", {"gap"}),
     ],
 )
 def test_what_compares_is_a_verdict_and_is_computed_beside_the_test(cell: str, found: set[str]) -> None:
@@ -48,6 +65,11 @@ def test_what_compares_is_a_verdict_and_is_computed_beside_the_test(cell: str, f
         "model = classify(DATA).fit(DATA)",
         "loss = train_and_score(DATA)",
         "model = classify(DATA)\naccuracy = model.score(DATA)",
+        "weights = classify(2 * 2)",
+        "after = classify(DATA, len(DATA) - 1)",
+        "model = classify(X / 255).fit(list(X), epochs=3 + 2)",
+        "model.fit(X / 255)",
+        "history = []\nfor e in range(9):\n    history.append(classify(e))",
     ],
 )
 def test_what_is_only_made_or_trained_is_none(cell: str) -> None:

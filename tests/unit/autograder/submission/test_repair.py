@@ -589,3 +589,44 @@ def test_a_deleted_test_is_put_back_below_those_that_it_follows_wherever_its_ans
     handed = [cells[2], cells[0], cells[1]]
     found = repair(nbformat.v4.new_notebook(cells=handed), rows)
     assert [cell.id for cell in found.notebook.cells] == ["g", "setup", "t1", "t2"]
+
+
+@pytest.mark.parametrize(
+    ("handed", "expected"),
+    [
+        ("b tb c tc a ta", "b c a ta tb tc"),  # the first task was done last
+        ("a b c ta tc tb", "a b c ta tb tc"),
+        ("ta a tb b tc c", "ta a tb b tc c"),
+        ("a ta c tc b tb", "a ta c b tb tc"),
+        ("tc c a ta b tb", "c a ta b tb tc"),
+        ("a b tb c tc ta", "a b ta tb c tc"),  # copied to the end
+    ],
+)
+def test_a_test_that_was_moved_never_stands_above_its_own_answer(handed: str, expected: str) -> None:
+    found = repair(nbformat.v4.new_notebook(cells=_handed(handed)), TASKS)
+    assert " ".join(cell.id for cell in found.notebook.cells) == expected
+
+
+TASKS = [
+    CellSpec(f"{kind}{task}", "code", f"def {task}(): raise NotImplementedError", "", bool(kind), bool(kind), not kind,
+             False, 1.0 if kind else 0.0)
+    for task in "abc"
+    for kind in ("", "t")
+]  # fmt: skip
+
+
+def _handed(names: str) -> list[nbformat.NotebookNode]:
+    rows = {row.grade_id: row for row in TASKS}
+    cells = [nbformat.v4.new_code_cell(rows[name].source, id=name) for name in names.split()]
+    for cell in cells:
+        cell.metadata.update(rows[cell.id].metadata())
+    return cells
+
+
+def test_the_stub_of_an_answer_that_was_merged_into_another_is_put_back_as_text() -> None:
+    handed = _handed("a ta tb c tc")
+    handed[0].source = "def a(): return 1\ndef b(): return 2"
+    found = repair(nbformat.v4.new_notebook(cells=handed), TASKS)
+    assert [cell.id for cell in found.notebook.cells] == ["a", "ta", "b", "tb", "c", "tc"]
+    assert all(line.startswith("# ") for line in found.notebook.cells[2].source.splitlines())
+    assert "cell 'b' was deleted: put back" in found.notes
