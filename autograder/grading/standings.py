@@ -140,12 +140,15 @@ def _judging(cells: Sequence[str], theirs: Collection[str], test: str) -> frozen
     """Return what is no function, and compares: data, or where a test calls it, `partial(same, table)`, a method."""
     found = set[str]()
     everything = all_statements(tuple(cells))
-    made_so = {name for statement in verdicts(everything, names_made(cells, theirs, DATA)) for name in statement.binds}
+    made_so = {name for s in verdicts(everything, names_made(cells, theirs, DATA)) for name in s.binds}
+    judges = {name for s in everything if _is_judge(s.node) for name in s.binds}
     for statement in everything:
         value = getattr(statement.node, "value", None)
         made = isinstance(value, ast.Call) and root_of(value, calls=True) not in theirs
-        compares = isinstance(statement.node, ast.ClassDef) and any(map(_compares, statement.node.body))
-        found |= statement.binds if made or compares else frozenset()
+        found |= statement.binds if made or statement.binds & judges else frozenset()
+        asked = statement.touches & judges and statement.touches & set(theirs)
+        if statement.gives_data and (asked or statement.uses & made_so):  # a test may look at it without a call
+            made_so |= statement.binds
     try:
         calls = [node for node in ast.walk(syntax_tree(test)) if isinstance(node, ast.Call)]
     except (SyntaxError, ValueError, RecursionError):
@@ -153,9 +156,18 @@ def _judging(cells: Sequence[str], theirs: Collection[str], test: str) -> frozen
     return frozenset(found & {root_of(call, calls=True) for call in calls} | made_so)
 
 
+def _is_judge(node: ast.stmt) -> bool:
+    """Whether this is a class that compares, by itself or by unittest's methods; not for what it is compared with."""
+    return isinstance(node, ast.ClassDef) and any(map(_compares, node.body))
+
+
 def _compares(part: ast.stmt) -> bool:
     special = isinstance(part, ast.FunctionDef) and part.name.startswith("__") and part.name != "__call__"
-    return not special and any(isinstance(node, ast.Compare) for node in ast.walk(part))
+    return not special and any(isinstance(node, ast.Compare) or _asserts(node) for node in ast.walk(part))
+
+
+def _asserts(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and getattr(node.func, "attr", "").startswith("assert")
 
 
 def opened(cells: Sequence[str]) -> frozenset[str]:
