@@ -474,9 +474,14 @@ for trial, (worker, start) in enumerate(plan):
     colour = plot.PALETTE[trial % 2]
     ax.barh(worker, few[trial], left=start, color=colour, edgecolor="white")
     ax.text(
-        start + few[trial] / 2, worker, trial, ha="center", va="center",
-        fontsize=8, color="white",
-    )  # fmt: skip
+        start + few[trial] / 2,
+        worker,
+        trial,
+        ha="center",
+        va="center",
+        fontsize=8,
+        color="white",
+    )
 ax.set_yticks(range(4), [f"worker {w}" for w in range(4)])
 ax.axvline(end, color="black", lw=1)
 ax.set(xlabel="virtual seconds", title="24 trials on 4 workers, by number")
@@ -1216,8 +1221,10 @@ random = np.array([fitness(new()) for _ in range(len(history))])
 winner = history[int(fit.argmax())]
 print(f"best by evolution: widths {winner[0]}, loss {-winner[1]:.3f}")
 print(f"best of as many at random: loss {-random.max():.3f}")
-print(f"the last 30, mean loss: {-fit[-30:].mean():.3f}, "
-      f"at random {-random[-30:].mean():.3f}")  # fmt: skip
+print(
+    f"the last 30, mean loss: {-fit[-30:].mean():.3f}, "
+    f"at random {-random[-30:].mean():.3f}"
+)
 ax = plot.scatter(
     {
         "evolution": (range(len(fit)), -fit),
@@ -1339,9 +1346,14 @@ with check.hidden_case(
     marks = iter([-3.0, -2.0, -4.0, -1.0, -9.0])
     draw = np.random.default_rng(0)
     got = evolve(
-        lambda: next(names), lambda a: a + "x", lambda a: next(marks),
-        3, 3, 2, draw,
-    )  # fmt: skip
+        lambda: next(names),
+        lambda a: a + "x",
+        lambda a: next(marks),
+        3,
+        3,
+        2,
+        draw,
+    )
     want = ["ab", "ab", "c", "abx", "abxx"]
     check.equal([one[0] for one in got], want, name="architectures")
     check.equal([one[2] for one in got], [None, None, None, 1, 3])
@@ -1406,6 +1418,7 @@ for _ in range(8):
     best_loss = np.where(better, loss, best_loss)
     steps.append((x, loss))
     x, v = pso_step(x, v, best_x, best_loss, draw)
+# %% explore=true
 best_of = [loss.min() for _, loss in steps]
 print("lowest loss of each step:", *(f"{loss:.3f}" for loss in best_of))
 rates = {f"step {k + 1}": steps[k][0] for k in (0, 3, 7)}
@@ -1555,6 +1568,7 @@ def misread(p, split=TEST):
     return float((p.argmax(axis=1) != split[1]).mean())
 
 
+# %% explore=true
 small = {"rate": 0.3, "width": 16}
 crowd = [Run(small, [4, seed]) for seed in range(16)]
 for run in crowd:
@@ -1565,8 +1579,10 @@ sizes = [1, 2, 4, 8, 16]
 joined = [
     misread(ensemble_predict(stack(networks[:m]), TEST[0])) for m in sizes
 ]
-print(f"one member misreads {np.mean(single):.1%} on average, "
-      f"{min(single):.1%} to {max(single):.1%}; all 16 {joined[-1]:.1%}")  # fmt: skip
+print(
+    f"one member misreads {np.mean(single):.1%} on average, "
+    f"{min(single):.1%} to {max(single):.1%}; all 16 {joined[-1]:.1%}"
+)
 plot.curves(
     {
         "ensemble": (sizes, joined),
@@ -1605,9 +1621,9 @@ modules = [as_module(layers) for layers in networks]
 weights, buffers = stack_module_state(modules)
 x = torch.tensor(TEST[0])
 with torch.no_grad():
-    logits = vmap(
-        lambda w, b: functional_call(modules[0], (w, b), (x,))
-    )(weights, buffers)  # fmt: skip
+    logits = vmap(lambda w, b: functional_call(modules[0], (w, b), (x,)))(
+        weights, buffers
+    )
 theirs = logits.softmax(dim=-1).mean(dim=0).numpy()
 apart = np.abs(theirs - ensemble_predict(stack(networks), TEST[0])).max()
 print(f"{len(modules)} modules in one graph, logits {tuple(logits.shape)}")
@@ -1724,15 +1740,15 @@ with check.hidden_case(
 ):
     layers = some_layers(2, (3, 4, 2), 5)
     x = np.random.default_rng(6).normal(size=(3, 3))
-    one, two = np.ones((2, 2)), np.zeros((2, 2))
+    one, two = np.ones((2, 2)), np.full((2, 2), 0.5)
     flat = [part for pair in layers for part in pair]
     with check.unchanged(layers=flat, x=x, parts=[one, two]):
         first = ensemble_predict(layers, x)
-        mixed = combine([(1, one), (3, two)])
+        mixed = combine([(3, one), (5, two)])
         ensemble_predict(layers, -x)
-        combine([(1, two), (3, two)])
+        combine([(2, two), (3, two)])
     check.close(first, answers(layers, x).mean(axis=0), name="first result")
-    check.close(mixed, np.full((2, 2), 0.25), name="first combined")
+    check.close(mixed, np.full((2, 2), 0.6875), name="first combined")
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -1780,6 +1796,7 @@ def open_study(url):
     )
 
 
+# %% nbgrader={"grade_id": "optuna-trial", "locked": true}
 def optuna_worker(url):
     """Take waiting trials until there are none."""
     import optuna
@@ -1820,6 +1837,7 @@ def of_this_lab(study):
     return [t for t in study.trials if "number" in t.user_attrs]
 
 
+# %% explore=true
 def search_with_optuna(count):
     """Run trials in two processes, one of which is killed."""
     with tempfile.TemporaryDirectory() as folder:
@@ -1847,6 +1865,7 @@ def search_with_optuna(count):
         return of_this_lab(study), took
 
 
+# %% explore=true
 if optuna:
     ended, took = search_with_optuna(32)
 
@@ -1863,8 +1882,11 @@ if optuna:
         print(f"trial {number} was lost and run again: {state}")
     done = {t.user_attrs["number"] for t in ended if t.state.name != "FAIL"}
     epochs = sum(len(t.intermediate_values) for t in ended)
-    print(f"{len(done)} of 32 trials have a result: no trial is lost"
-          if len(done) == 32 else f"only {sorted(done)} have a result")  # fmt: skip
+    print(
+        f"{len(done)} of 32 trials have a result: no trial is lost"
+        if len(done) == 32
+        else f"only {sorted(done)} have a result"
+    )
     print(f"{epochs} epochs; without the pruner 32 trials take {32 * 9}")
     print(f"{took:.1f} s, mostly the start of processes and the wait")
 
@@ -1895,10 +1917,15 @@ def dask_cluster(scheduler=None, count=2):
         if scheduler is None:
             head = stack.enter_context(
                 background(
-                    "dask", "scheduler", "--host", "127.0.0.1",
-                    "--port", "0", "--no-dashboard",
+                    "dask",
+                    "scheduler",
+                    "--host",
+                    "127.0.0.1",
+                    "--port",
+                    "0",
+                    "--no-dashboard",
                 )
-            )  # fmt: skip
+            )
             scheduler = head.find(r"tcp://[\d.]+:\d+")[0]
             options = ["--nthreads", "1", "--no-nanny", "--no-dashboard"]
             for _ in range(count):
@@ -1909,6 +1936,7 @@ def dask_cluster(scheduler=None, count=2):
         yield client, workers
 
 
+# %% nbgrader={"grade_id": "dask-share", "locked": true}
 def share_of_ensemble(networks, x):
     """Return (members, mean probabilities): what one process sends."""
     return len(networks), ensemble_predict(stack(networks), x)
@@ -1926,14 +1954,17 @@ def timed(client, count, workers=None):
     return found, count / (time.perf_counter() - start)
 
 
+# %% explore=true
 try:
     with dask_cluster(scheduler) as (client, workers):
         names = list(client.scheduler_info(n_workers=-1)["workers"])
         timed(client, 4)  # the first job brings code and data along
         _, alone = timed(client, 32, workers=names[:1])
         _, all_ = timed(client, 32)
-        print(f"trials per second: {alone:.0f} with one worker, "
-              f"{all_:.0f} with {len(names)}")  # fmt: skip
+        print(
+            f"trials per second: {alone:.0f} with one worker, "
+            f"{all_:.0f} with {len(names)}"
+        )
         jobs = client.map(run_trial, range(64), pure=False)
         client.gather(jobs[:8])
         if workers:
@@ -1955,16 +1986,22 @@ if found:
         all(a[key] == b[key] or a[key] != a[key] for key in keys)
         for a, b in zip(found, trials, strict=True)
     )
-    print(f"{len(found)} results came back from {len(trials)} trials; "
-          f"{equal} equal the notebook's own, bit by bit")  # fmt: skip
+    print(
+        f"{len(found)} results came back from {len(trials)} trials; "
+        f"{equal} equal the notebook's own, bit by bit"
+    )
     whole = ensemble_predict(stack(networks), TEST[0])
     apart = np.abs(combine(parts) - whole).max()
     sent = sum(p.nbytes for _, p in parts)
-    print(f"an ensemble in two processes: {sent:,} bytes came back, "
-          f"within {apart:.0e} of one graph")  # fmt: skip
+    print(
+        f"an ensemble in two processes: {sent:,} bytes came back, "
+        f"within {apart:.0e} of one graph"
+    )
     virtual = 64 / makespan([f["seconds"] for f in trials], 2)[0]
-    print(f"two workers with a core each: {virtual:.0f} trials per virtual "
-          f"second; measured here: {all_:.0f} per real second")  # fmt: skip
+    print(
+        f"two workers with a core each: {virtual:.0f} trials per virtual "
+        f"second; measured here: {all_:.0f} per real second"
+    )
 
 # %% [markdown]
 # A trial that follows from its number gives the same result wherever and whenever it runs.
@@ -1991,8 +2028,10 @@ PRICES = {
 }
 print("machine        GPUs   $ a GPU and hour   spot   1000 GPU hours, spot")
 for name, (gpus, on_demand, spot) in PRICES.items():
-    print(f"{name:15}{gpus:4} {on_demand / gpus:18.2f} {spot / gpus:6.2f}"
-          f"{1000 * spot / gpus:18,.0f} $")  # fmt: skip
+    print(
+        f"{name:15}{gpus:4} {on_demand / gpus:18.2f} {spot / gpus:6.2f}"
+        f"{1000 * spot / gpus:18,.0f} $"
+    )
 
 # %% [markdown]
 # ## The winner's number
@@ -2010,6 +2049,7 @@ for seed in range(60):
     run.advance(9)
     wrong.append(run_layers(run.layers, X)[1].argmax(axis=1) != Y)
 wrong = np.array(wrong)
+# %% explore=true
 counts, draw = [1, 2, 4, 8, 16, 32, 60], np.random.default_rng(0)
 lines = np.zeros((len(counts), 3))
 for _ in range(400):
@@ -2020,8 +2060,10 @@ for _ in range(400):
         lines[k] += scores[some[scores[some, 0].argmin()]] / 400
 seen, fresh, test = lines.T
 gap = 100 * (test[-1] - seen[-1])
-print(f"best of 60: {seen[-1]:.1%} on the images that chose it, "
-      f"{fresh[-1]:.1%} on others, {test[-1]:.1%} on the test set")  # fmt: skip
+print(
+    f"best of 60: {seen[-1]:.1%} on the images that chose it, "
+    f"{fresh[-1]:.1%} on others, {test[-1]:.1%} on the test set"
+)
 print(
     f"optimism: {gap:.1f} points; you predicted {predictions()['optimism']:g}"
 )
@@ -2063,9 +2105,13 @@ def train_together(rates, epochs, where):
     for _ in range(epochs):
         for rows in torch.randperm(len(x), device=where).split(40):
             z = torch.relu(x[rows] @ w[0]) @ w[1]
-            loss = torch.nn.functional.cross_entropy(
-                z.flatten(0, 1), y[rows].repeat(m), reduction="none"
-            ).view(m, -1).mean(dim=1)  # fmt: skip
+            loss = (
+                torch.nn.functional.cross_entropy(
+                    z.flatten(0, 1), y[rows].repeat(m), reduction="none"
+                )
+                .view(m, -1)
+                .mean(dim=1)
+            )
             slopes = torch.autograd.grad(loss.sum(), w)
             with torch.no_grad():
                 for part, slope in zip(w, slopes, strict=True):
@@ -2073,6 +2119,7 @@ def train_together(rates, epochs, where):
     return loss.detach().cpu().numpy()
 
 
+# %% explore=true
 if device() != "cuda":
     print("No CUDA device here: skipped 512 networks in one graph.")
 else:
@@ -2082,8 +2129,10 @@ else:
         start = time.perf_counter()
         losses = train_together(some, 20, "cuda")
         took = time.perf_counter() - start
-        print(f"{len(some):3} networks: {took:.2f} s, "
-              f"{len(some) / took:,.0f} a second")  # fmt: skip
+        print(
+            f"{len(some):3} networks: {took:.2f} s, "
+            f"{len(some) / took:,.0f} a second"
+        )
 
 # %% [markdown]
 # ## Open task: 300 epochs (2 points)
