@@ -552,6 +552,17 @@ with check.hidden_case(
     check.close(end, 1.5, name="end with 130 workers")
     check.close(plan, want, name="plan of 130 workers")
 with check.hidden_case(
+    "durations that no short number holds, and short ones",
+    hint="add up the durations as they are",
+):
+    third, tiny = 1 / 3, 2e-9 / 7
+    end, plan = makespan([third, third + tiny, tiny, 5 * tiny], 2)
+    check.close(end, third + 6 * tiny, rtol=1e-14, atol=0, name="end")
+    starts = [pair[1] for pair in plan]
+    want = [0, 0, third, third + tiny]
+    check.close(starts, want, rtol=1e-14, atol=0, name="starts")
+    check.equal([int(pair[0]) for pair in plan], [0, 1, 0, 0], name="workers")
+with check.hidden_case(
     "the durations and an earlier plan stay as they were",
     hint="start a new plan at each call",
     guard=True,
@@ -730,6 +741,12 @@ with check.hidden_case(
     check.close(losses[0], [2, 2, 2, 9, 9.5], name="losses of rung 0")
     check.close(losses[1], [3, 2], name="losses of rung 1")
     check.close(losses[2], [2], name="losses of rung 2")
+    near = {k: 1 / 3 + (7 - k) * 1e-12 for k in range(8)}
+    advance, _ = recorded(near)
+    got = successive_halving(list(range(8)), advance, 1, 4, 2)
+    expect_trials(got, [list(range(8)), [7, 6, 5, 4], [7, 6]])
+    told = [pair[1] for pair in got[0]]
+    check.close(told, list(near.values()), rtol=1e-15, atol=0, name="losses")
 with check.hidden_case(
     "among equals the earlier on the rung",
     hint="a stable order, by the loss alone: not by the trial's name",
@@ -1045,7 +1062,7 @@ def population(scores, dtype=np.float64):
     return [
         {
             "weights": np.full((2, 3), k, dtype),
-            "rate": 0.5 + k,
+            "rate": 1 / 3 + k,
             "score": float(score),
         }
         for k, score in enumerate(scores)
@@ -1057,11 +1074,11 @@ def expected(scores, seed):
     draw = np.random.default_rng(seed)
     n, k = len(scores), len(scores) // 4
     order = np.argsort(-np.asarray(scores, float), kind="stable")
-    places, rates = np.arange(n), 0.5 + np.arange(n)
+    places, rates = np.arange(n), 1 / 3 + np.arange(n)
     for i in np.sort(order[n - k :]):
         places[i] = order[draw.integers(k)]
         low = draw.random() < 0.5
-        rates[i] = (0.5 + places[i]) * (0.8 if low else 1.25)
+        rates[i] = (1 / 3 + places[i]) * (0.8 if low else 1.25)
     return places, rates
 
 
@@ -1070,9 +1087,12 @@ def expect_step(scores, seed, dtype=np.float64):
     members = population(scores, dtype)
     got, parents = population_step(members, np.random.default_rng(seed))
     places, rates = expected(scores, seed)
+    keys = sorted(got[0])
+    check.equal(keys, ["rate", "score", "weights"], name="keys")
     check.close(parents, places, name="parents")
     check.equal(len(got), len(scores), name="number of members")
-    check.close([m["rate"] for m in got], rates, name="rates")
+    found = [m["rate"] for m in got]
+    check.close(found, rates, rtol=1e-12, name="rates")
     want = [np.full((2, 3), k, dtype) for k in places]
     kind = np.dtype(dtype).name
     for one, target in zip(got, want, strict=True):
@@ -1092,7 +1112,7 @@ with check.case(
 ):
     members = population([3, 9, 1, 5])
     got, _ = population_step(members, np.random.default_rng(0))
-    check.close([got[k]["rate"] for k in (0, 1, 3)], [0.5, 1.5, 3.5])
+    check.close([3 * got[k]["rate"] for k in (0, 1, 3)], [1, 4, 10])
 with check.case(
     "twelve members, three replaced in the order of the list",
     hint="for each first the parent, then the factor; from the first place on",
@@ -1103,6 +1123,8 @@ with check.hidden_case(
     "several seeds and sizes, also those that four does not divide",
     hint="k is n // 4, above and below",
 ):
+    near = 0.125 + np.array([3, 1, 0, 2, 7, 5, 6, 4]) * 1e-9
+    expect_step(near.tolist(), 2)
     for n in (4, 5, 7, 8, 13, 31):
         scores = np.random.default_rng(n).permutation(n) - 4.5
         for seed in range(4):
@@ -1134,9 +1156,15 @@ with check.hidden_case(
     rates = np.array([m["rate"] for m in members])
     with check.unchanged(weights=weights):
         first, _ = population_step(members, np.random.default_rng(0))
-        population_step(members, np.random.default_rng(1))
+        other = population([8, 0, 6, 4])
+        second, _ = population_step(other, np.random.default_rng(1))
     check.close([m["rate"] for m in members], rates, name="rates before")
-    check.close(first[2]["weights"], np.full((2, 3), 1.0), name="first result")
+    for array in weights:  # training goes on in place
+        array[...] = 90
+    for k, want in enumerate((0, 1, 1, 3)):
+        check.close(first[k]["weights"], np.full((2, 3), want), name="first")
+    for k, want in enumerate((0, 0, 2, 3)):
+        check.close(second[k]["weights"], np.full((2, 3), want), name="second")
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -1486,7 +1514,9 @@ with check.hidden_case(
     for n, d in ((1, 4), (6, 1), (3, 3), (20, 2)):
         expect_swarm(swarm(n, d, n), d)
     x, v, best, _ = swarm(4, 2, 5)
-    expect_swarm((x, v, best, np.array([np.inf, 2.0, -1.0, -1.0])), 2)
+    expect_swarm((x, v, best, np.array([np.inf, 2.0, -5.0, -5.0])), 2)
+    near = 0.125 - np.array([0, 1, 3, 2]) * 1e-9
+    expect_swarm((x, v, best, near), 2)
 with check.hidden_case(
     "x' is cut off, the velocity is not",
     hint="cut off x + v', at 0 and at 1",
@@ -1745,9 +1775,10 @@ with check.hidden_case(
     with check.unchanged(layers=flat, x=x, parts=[one, two]):
         first = ensemble_predict(layers, x)
         mixed = combine([(3, one), (5, two)])
-        ensemble_predict(layers, -x)
+        second = ensemble_predict(layers, -x)
         combine([(2, two), (3, two)])
     check.close(first, answers(layers, x).mean(axis=0), name="first result")
+    check.close(second, answers(layers, -x).mean(axis=0), name="second")
     check.close(mixed, np.full((2, 2), 0.6875), name="first combined")
 ### END HIDDEN TESTS
 check.score(2)
