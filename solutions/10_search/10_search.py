@@ -247,9 +247,9 @@ trials = [run_trial(trial) for trial in range(64)]
 best = min(trials, key=lambda found: found["validation"])
 print(
     f"best of {len(trials)}: trial {best['trial']}, rate {best['rate']:.3g}, "
-    f"decay {best['decay']:.1g}, width {best['width']}: "
-    f"{best['validation']:.0%} of the validation images misread"
+    f"decay {best['decay']:.1g}, width {best['width']}"
 )
+print(f"it misreads {best['validation']:.0%} of the validation images")
 by_width = {
     f"width {w}": tuple(
         zip(
@@ -268,8 +268,8 @@ plot.scatter(
 )
 
 # %% [markdown]
-# The rate decides: below some value nothing has been learned in nine epochs, above another it diverges.
-# Both edges are cliffs, and what lies between them is flat.
+# The rate decides: with too small a one little is learned in nine epochs, with too large a one training diverges.
+# Between the two, the other hyperparameters matter a little.
 # Every point was computed alone, and its worker knew what to compute from a number:
 # worker $w$ of $P$ may take the trials $w$, $w + P$, $w + 2P$, ... and nobody ever has to ask.
 
@@ -1463,7 +1463,7 @@ plot.scatter(
 )
 
 # %% [markdown]
-# The swarm contracts along the dimension that matters.
+# All particles are pulled to where the best ones have been, and their inertia carries them past it: so they search around it.
 # A step waits for its slowest particle, and all have to know $g$: one row of numbers, no more.
 
 # %% nbgrader={"grade_id": "pso-step-check", "grade": true, "points": 1}
@@ -2024,15 +2024,11 @@ if found:
     whole = ensemble_predict(stack(networks), TEST[0])
     apart = np.abs(combine(parts) - whole).max()
     sent = sum(p.nbytes for _, p in parts)
-    print(
-        f"an ensemble in two processes: {sent:,} bytes came back, "
-        f"within {apart:.0e} of one graph"
-    )
+    print(f"an ensemble in two processes sends back {sent:,} bytes")
+    print(f"and differs from one graph by at most {apart:.0e}")
     virtual = 64 / makespan([f["seconds"] for f in trials], 2)[0]
-    print(
-        f"two workers with a core each: {virtual:.0f} trials per virtual "
-        f"second; measured here: {all_:.0f} per real second"
-    )
+    print(f"{virtual:.0f} trials a virtual second: two cores for two workers")
+    print(f"{all_:.0f} trials a real second, measured here")
 
 # %% [markdown]
 # A trial that follows from its number gives the same result wherever and whenever it runs.
