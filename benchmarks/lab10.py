@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument("--cards", action="store_true", help="write the result cards of the lab")
     cards = folder(LAB) / "cards" if parser.parse_args().cards else None
     ns = solution(LAB, also=("stack", "misread", "swarm_loss"))
-    found = {
+    found: dict[str, Any] = {
         "efficiency": efficiencies(ns),
         "dask": two_workers(ns),
         "grid": grid_against_random(ns),
