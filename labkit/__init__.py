@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from labkit import check, count, plot
+    from labkit._background import Background, background
     from labkit._card import Card, result_card
     from labkit._communicator import Communicator
     from labkit._data import load
@@ -16,10 +17,12 @@ if TYPE_CHECKING:
     from labkit._timing import bench, compare
 
 __all__ = [
+    "Background",
     "Card",
     "Communicator",
     "ProcessError",
     "RankError",
+    "background",
     "bench",
     "check",
     "compare",
@@ -37,10 +40,12 @@ __all__ = [
 
 # Loaded on first use: `import labkit` stays under 0.2 s and loads no framework.
 _HOME = {
+    "Background": "labkit._background",
     "Card": "labkit._card",
     "Communicator": "labkit._communicator",
     "ProcessError": "labkit._launch",
     "RankError": "labkit._launch",
+    "background": "labkit._background",
     "bench": "labkit._timing",
     "compare": "labkit._timing",
     "device": "labkit._device",

@@ -1,0 +1,5 @@
+"""Fails ensemble-check: does not divide."""
+
+
+def combine(parts):
+    return sum(m * p for m, p in parts)

@@ -1,0 +1,17 @@
+"""Fails evolve-check: the parent is the best of the queue."""
+
+
+def evolve(new, mutate, fitness, size, sample, cycles, draw):
+    history = []
+    for _ in range(size):
+        made = new()
+        history.append((made, fitness(made), None))
+    queue = list(range(size))
+    for _ in range(cycles):
+        draw.choice(size, sample, replace=False)
+        parent = max(queue, key=lambda i: history[i][1])
+        made = mutate(history[parent][0])
+        history.append((made, fitness(made), parent))
+        queue.append(len(history) - 1)
+        queue.pop(0)
+    return history

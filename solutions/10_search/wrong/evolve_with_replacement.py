@@ -1,0 +1,17 @@
+"""Fails evolve-check: draws with replacement."""
+
+
+def evolve(new, mutate, fitness, size, sample, cycles, draw):
+    history = []
+    for _ in range(size):
+        made = new()
+        history.append((made, fitness(made), None))
+    queue = list(range(size))
+    for _ in range(cycles):
+        places = draw.integers(size, size=sample)
+        parent = max((queue[p] for p in places), key=lambda i: history[i][1])
+        made = mutate(history[parent][0])
+        history.append((made, fitness(made), parent))
+        queue.append(len(history) - 1)
+        queue.pop(0)
+    return history

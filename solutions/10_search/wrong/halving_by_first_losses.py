@@ -1,0 +1,20 @@
+"""Fails successive-halving-check: ranks by the first rung for ever."""
+
+
+def successive_halving(trials, advance, least, most, eta=3):
+    rungs, had, total = [], 0, least
+    alive = list(trials)
+    while alive and total <= most:
+        rung = [(trial, advance(trial, total - had)) for trial in alive]
+        rungs.append(rung)
+        ranked = sorted(
+            rung,
+            key=lambda pair: (
+                math.isnan(dict(rungs[0])[pair[0]]),
+                dict(rungs[0])[pair[0]],
+            ),
+        )
+        keep = max(1, len(rung) // eta)
+        alive = [trial for trial, _ in ranked[:keep]]
+        had, total = total, total * eta
+    return rungs

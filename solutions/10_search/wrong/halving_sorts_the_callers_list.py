@@ -1,0 +1,15 @@
+"""Fails successive-halving-check: orders the caller's list."""
+
+
+def successive_halving(trials, advance, least, most, eta=3):
+    rungs, had, total = [], 0, least
+    alive = trials
+    while alive and total <= most:
+        rung = [(trial, advance(trial, total - had)) for trial in alive]
+        rungs.append(rung)
+        ranked = sorted(rung, key=lambda pair: (math.isnan(pair[1]), pair[1]))
+        keep = max(1, len(rung) // eta)
+        trials[:] = [trial for trial, _ in ranked[:keep]]
+        alive = trials
+        had, total = total, total * eta
+    return rungs
