@@ -7,6 +7,9 @@
 # Here every compressor makes bytes, headers, indices and scales included,
 # and somebody else has to decode them.
 # You count what is sent, see what breaks when the rest is thrown away, and mend it with a memory.
+#
+# *Talk B* below is T. Hoefler's talk of 2018 on communication in deep learning,
+# one of the four sources whose claims this course measures (`docs/claims.md`).
 
 # %% [markdown]
 # | | |
@@ -254,8 +257,9 @@ with check.hidden_case(
     with check.unchanged(x=x):
         first = from_bytes(sparse(6, [1], [4]))
         to_bytes(x)
-        from_bytes(sparse(6, [2], [5]))
+        second = from_bytes(sparse(6, [2], [5]))
     exactly(first, [0, 4, 0, 0, 0, 0], "the first vector")
+    exactly(second, [0, 0, 5, 0, 0, 0], "the second vector")
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -333,6 +337,16 @@ with check.hidden_case(
         least = sorted((abs(float(v)) for v in x), reverse=True)[k - 1]
         exactly(top_k(x, k), np.where(np.abs(x) >= least, x, 0))
 with check.hidden_case(
+    "many of the same magnitude, among others",
+    hint="of equal magnitudes the lower indices, also in a long vector",
+):
+    draw = np.random.default_rng(7)
+    for n, k in ((2000, 900), (301, 40)):
+        x = draw.integers(-5, 6, n).astype(np.float32)
+        order = sorted(range(n), key=lambda i: (-abs(float(x[i])), i))
+        mask = np.isin(np.arange(n), order[:k])
+        exactly(top_k(x, k), np.where(mask, x, 0))
+with check.hidden_case(
     "none, all, more than all", hint="k may be 0, n or more"
 ):
     x = vector(0.5, -2, 1)
@@ -351,8 +365,9 @@ with check.hidden_case(
     with check.unchanged(x=x):
         first = top_k(x, 1)
         top_k(x, 3)
-        top_k(-x, 2)
+        third = top_k(x + 2, 1)
     exactly(first, [0, -2, 0], "the first of three results")
+    exactly(third, [0, 0, 3], "the last of three results")
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -524,9 +539,11 @@ with check.hidden_case(
     check.calls(write, 6, name="compress")
     check.calls(read, 6, name="decompress")
 with check.hidden_case(
-    "nothing is left where nothing is lost",
+    "nothing is left of what is sent, to the last bit",
     hint="the memory is replaced, not added to",
 ):
+    fine = np.random.default_rng(5).normal(size=(5, 7)).astype(np.float32)
+    expect(fine, one_only, read_one, "message", "memory")
     exact = 4 * np.arange(-6, 6, dtype=np.float32).reshape(3, 4)
     expect(exact, coarse, refined, "message", "memory")
 with check.hidden_case(
@@ -659,7 +676,7 @@ for share in (0.1, 0.01, 0.001):
 # Without memory only entries that are large at once ever move; the others' gradients are thrown away, step after step.
 # With memory a small entry grows until its turn comes. It arrives late, but it arrives:
 # what is sent plus what is remembered is the whole sum.
-# Lecture B says that convergence has been proved, similarly to that of asynchronous training (Alistarh et al. 2018):
+# Talk B says that convergence has been proved, similarly to that of asynchronous training (Alistarh et al. 2018):
 # an update that arrives late is *stale* in the same sense.
 
 # %% explore=true
@@ -685,7 +702,8 @@ print(f"at the end the memory is {waiting:.0f} gradients long")
 # The memory does not grow for ever: what waits long becomes large, and large entries are sent.
 # But many gradients wait in it. A rate that is right for dense gradients can be too large here,
 # for the entries arrive in lumps.
-#
+
+# %% [markdown]
 # ## A few bits of every entry
 #
 # ### Task 5. One bit (2 points)
@@ -738,7 +756,7 @@ for feedback in (False, True):
 # %% [markdown]
 # The mean error of a message is 0: the two means see to that. That is not enough.
 # All positive entries become equal, so that the many small ones are sent as too large at *every* step.
-# This is a bias: it has the same sign each time, and adds up.
+# That is a bias: it has the same sign each time, and adds up.
 # The memory subtracts it from what is sent next.
 
 # %% nbgrader={"grade_id": "one-bit-check", "grade": true, "points": 2}
@@ -804,9 +822,9 @@ with check.hidden_case(
     hint="eight entries a byte; what is left over fills a byte with zeros",
     essential=True,
 ):
-    for n in (7, 8, 9, 64, 1001):
-        draw = np.random.default_rng(n)
-        expect((draw.normal(0.3, 1, n) ** 3).astype(np.float32))
+    for n, seed in ((7, 0), (8, 1), (9, 2), (64, 3), (1001, 4), (1001, 5)):
+        some = np.random.default_rng(seed).normal(0.3, 1, n) ** 3
+        expect(some.astype(np.float32))
 with check.hidden_case(
     "all of one sign, one entry, no entry",
     hint="the mean of no entries is 0",
@@ -819,7 +837,7 @@ with check.hidden_case(
 ):
     exactly(from_one_bit(message(2, 0, -1.5, 0)), [-1.5, -1.5])
     exactly(from_one_bit(message(3, 2.5, 0, 7)), [2.5] * 3)
-    exactly(from_one_bit(message(1, 0, -7, 0)), [-7])
+    exactly(from_one_bit(message(1, 0, -0.0123456, 0)), vector(-0.0123456))
     exactly(from_one_bit(message(0, 0, 0)), np.zeros(0))
     exactly(from_one_bit(message(16, 2, 1, 255, 0)), [2] * 8 + [1] * 8)
 with check.hidden_case(
@@ -843,7 +861,7 @@ check.score(2)
 # Round up or down by chance, with the probabilities that make the mean right.
 # TernGrad (Wen et al. 2017) sends -1, 0 or 1 times the largest magnitude;
 # QSGD (Alistarh et al. 2017) has $s$ levels below the vector's Euclidean length.
-# (Lecture B cites *Ternary Weight Networks* for TernGrad:
+# (Talk B cites *Ternary Weight Networks* for TernGrad:
 # that is another paper, about weights, not gradients.)
 
 # %% [markdown]
@@ -980,6 +998,14 @@ def expect(x, levels, norm, seed, mine=None):
     check.equal(list(found[12:]), list(want[12:]), name="bytes of the codes")
 
 
+class Halves:
+    """In the place of a generator: each number drawn is one half."""
+
+    def random(self, size):
+        """Return that many halves."""
+        return np.full(size, 0.5)
+
+
 def exactly(found, want, name="vector"):
     """Expect a vector of these values, up to rounding."""
     check.close(found, want, rtol=3e-7, atol=0, dtype="float32", name=name)
@@ -1028,11 +1054,18 @@ with check.hidden_case(
     for levels in (8, 300, 5000):
         expect(x, levels, "max", levels)
 with check.hidden_case(
+    "a million levels: a in float64, of the scale in float32",
+    hint="which numbers are float32, and which are float64?",
+):
+    x = np.random.default_rng(10).normal(size=2000).astype(np.float32)
+    for norm in ("max", "l2"):
+        expect(x, 1_000_000, norm, 11)
+with check.hidden_case(
     "reading with many levels, one entry, no entry",
     hint="n and levels stand in the header",
 ):
     exactly(from_levels(message(300, 3.0, [-300, 299])), vector(-3, 2.99))
-    exactly(from_levels(message(1, 2.5, [-1])), [-2.5])
+    exactly(from_levels(message(2, 0.0123456, [-1])), vector(-0.0061728))
     exactly(from_levels(message(4, 0.0, [0, 0])), [0, 0])
     exactly(from_levels(message(4, 0.0, [])), np.zeros(0))
 with check.hidden_case(
@@ -1043,11 +1076,21 @@ with check.hidden_case(
         for norm in ("max", "l2"):
             expect(x, 3, norm, 5)
 with check.hidden_case(
+    "a number that is equal to the fraction is not less",
+    hint="u < a - floor(a)",
+):
+    for levels in (1, 3):
+        x = vector(3, -6, 0, 6)
+        found = bytes(quantize(x, levels, "max", Halves()))
+        want = wanted(x, levels, "max", Halves())
+        check.equal(found, want, name="bytes")
+with check.hidden_case(
     "n numbers drawn, once, of the generator given",
     hint="draw.random(n), also where the scale is 0; no generator of your own",
 ):
     mine, theirs = np.random.default_rng(6), np.random.default_rng(6)
-    for x in (vector(0.3, -0.2, 1), vector(0, 0), vector(1, 2, 2.5, -0.1)):
+    more = np.random.default_rng(12).normal(size=60).astype(np.float32)
+    for x in (vector(0.3, -0.2, 1), vector(0, 0), more, more[::-1].copy()):
         mine_now = check.shared(mine)
         found = bytes(quantize(x, 2, "max", mine_now))
         want = wanted(x, 2, "max", theirs)
@@ -1182,14 +1225,14 @@ ax = plot.scatter(
 # It takes NumPy arrays: send `np.frombuffer(data, np.uint8)`, and make bytes of what comes with `.tobytes()`.
 #
 # Two ranks with `[0, 0, 5, 0, 0]` and `[0, 2, 1, 0, 0]` send 16 and 24 bytes; both return `[0, 2, 6, 0, 0]`.
-# One rank alone sends nothing and returns a copy. About 6 lines.
+# One rank alone sends nothing: its own vector is the sum. About 6 lines.
 
 
 # %% nbgrader={"grade_id": "sparse-all-reduce", "solution": true}
 def sparse_all_reduce(comm, x: np.ndarray) -> np.ndarray:
     """Return the sum of all ranks' vectors, sent as short messages."""
     ### BEGIN SOLUTION
-    total, distance = x.copy(), 1
+    total, distance = x, 1
     while distance < comm.size:
         partner = comm.rank ^ distance
         data = np.frombuffer(to_bytes(total), np.uint8)
@@ -1198,6 +1241,17 @@ def sparse_all_reduce(comm, x: np.ndarray) -> np.ndarray:
         distance *= 2
     return total
     ### END SOLUTION
+
+
+# %% [markdown]
+# `sparse_sums` adds up several vectors, the rows of an array, one after the other; the check calls it on each rank.
+
+# %% nbgrader={"grade_id": "sparse-sums", "locked": true}
+
+
+def sparse_sums(comm, rows):
+    """Return the sums of all ranks' first rows, second rows and so on."""
+    return [sparse_all_reduce(comm, row) for row in rows]
 
 
 # %% explore=true
@@ -1215,21 +1269,22 @@ import numpy as np
 from labkit import check, count
 
 
-def some(size, n, share, seed, wide=1):
-    """Return a vector for each rank, whole numbers, a share not zero."""
+def some(size, n, share, seed, wide=1, rows=1):
+    """Return rows for each rank, whole numbers, a share not zero."""
     draw = np.random.default_rng(seed)
-    values = wide * draw.integers(1, 50, (size, n))
-    return list((values * (draw.random((size, n)) < share)).astype(np.float32))
+    values = wide * draw.integers(1, 50, (size, rows, n))
+    mask = draw.random((size, rows, n)) < share
+    return list((values * mask).astype(np.float32))
 
 
-def vector(*values):
-    """Return a vector."""
-    return np.array(values, np.float32)
+def row(*values):
+    """Return an array of one vector."""
+    return np.array([values], np.float32)
 
 
 opposite = some(2, 40, 0.3, 4)[0]
 CASES = {
-    "shown": [vector(0, 0, 5, 0, 0), vector(0, 2, 1, 0, 0)],
+    "shown": [row(0, 0, 5, 0, 0), row(0, 2, 1, 0, 0)],
     "four": some(4, 60, 0.1, 1),
 }
 ### BEGIN HIDDEN TESTS
@@ -1237,11 +1292,13 @@ CASES |= {
     "switches": some(4, 101, 0.3, 2),
     "dense": some(2, 30, 1.0, 3),
     "cancels": [opposite, -opposite],
-    "empty": [vector(), vector()],
-    "zeros": [np.zeros(4, np.float32)] * 4,
+    "empty": [row(), row()],
+    "zeros": [row(0, 0, 0, 0)] * 4,
     "alone": some(1, 12, 0.5, 5),
-    "inexact": [vector(0.1, 1e8, 0, 0, 0), vector(0.2, 1, 0, 0, 0)] * 2,
+    "inexact": [row(0.0123, 1e8, 0, 0, 0), row(0.2, 1, 0, 0, 0)] * 2,
     "large": some(2, 3000, 0.01, 6, wide=1000),
+    "eight": some(8, 50, 0.06, 7),
+    "rows": some(2, 20, 0.2, 8, rows=3),
 }
 ### END HIDDEN TESTS
 
@@ -1251,7 +1308,7 @@ def launched(*names):
     """Run the cases of these names in one launch."""
     jobs = [(len(CASES[name]), CASES[name]) for name in names]
     try:
-        found = count.collective(sparse_all_reduce, jobs, timeout_s=6)
+        found = count.collective(sparse_sums, jobs, timeout_s=6)
     except Exception as error:
         return None, error
     return dict(zip(names, found, strict=True)), None
@@ -1273,28 +1330,29 @@ def length(x):
 
 
 def rounds(xs):
-    """Return the log of each rank, and each rank's sum."""
-    held, distance, logs = list(xs), 1, [[] for _ in xs]
-    while distance < len(xs):
-        for r, log in enumerate(logs):
-            log.append((length(held[r]), r ^ distance, r ^ distance))
-        held = [held[r] + held[r ^ distance] for r in range(len(held))]
-        distance *= 2
-    return logs, held
+    """Return the log of each rank, and each rank's sums, row by row."""
+    logs, sums = [[] for _ in xs], [[] for _ in xs]
+    for number in range(len(xs[0])):
+        held, distance = [rows[number] for rows in xs], 1
+        while distance < len(xs):
+            for r, log in enumerate(logs):
+                log.append((length(held[r]), r ^ distance, r ^ distance))
+            held = [held[r] + held[r ^ distance] for r in range(len(held))]
+            distance *= 2
+        for r, total in enumerate(held):
+            sums[r].append(total)
+    return logs, sums
 
 
 def expect_sum(name):
     """Compare the sums, to the last bit, on all ranks."""
     sums, ranks = rounds(CASES[name])[1], outcome(name)
-    for r, want in enumerate(sums):
-        check.close(
-            ranks[r]["value"],
-            want,
-            rtol=0,
-            atol=0,
-            dtype="float32",
-            name=f"sum on rank {r} of {len(sums)}",
-        )
+    exact = {"rtol": 0, "atol": 0, "dtype": "float32"}
+    for r, wants in enumerate(sums):
+        for number, want in enumerate(wants):
+            title = f"sum {number} on rank {r} of {len(sums)}"
+            found = ranks[r]["value"][number]
+            check.close(found, want, **exact, name=title)
 
 
 def expect_log(name):
@@ -1351,6 +1409,17 @@ with check.hidden_case(
         expect_sum(name)
         expect_log(name)
 with check.hidden_case(
+    "eight ranks: three rounds, one distance twice the other",
+    hint="the distance doubles in each round",
+):
+    expect_sum("eight")
+    expect_log("eight")
+with check.hidden_case(
+    "one sum after the other", hint="nothing is kept from an earlier sum"
+):
+    expect_sum("rows")
+    expect_log("rows")
+with check.hidden_case(
     "x stays as it was", hint="add into a new array", guard=True
 ):
     for name, xs in CASES.items():
@@ -1398,7 +1467,7 @@ plot.curves(
 )
 for shares in chance.values():
     left.plot(x_axis, shares, ":", color="gray")
-left.annotate("dotted: by chance", (1.1, 0.6), color="gray", fontsize=9)
+_ = left.annotate("dotted: by chance", (1.1, 0.6), color="gray", fontsize=9)
 plot.curves(
     {name: (x_axis, sizes) for name, sizes in kilobytes.items()},
     title="kB of the sum's message",
@@ -1408,7 +1477,7 @@ plot.curves(
     ax=right,
 )
 right.axhline(4 * SIZE / 1e3, color="gray", ls=":")
-right.annotate("dense", (1.1, 4.3 * SIZE / 1e3), color="gray", fontsize=9)
+_ = right.annotate("dense", (1.1, 4.3 * SIZE / 1e3), color="gray", fontsize=9)
 
 # %% [markdown]
 # The real curves lie below the dotted ones: workers that see the same network largely agree on what is large.
@@ -1421,7 +1490,7 @@ right.annotate("dense", (1.1, 4.3 * SIZE / 1e3), color="gray", fontsize=9)
 #
 # A fully connected layer's gradient is $dW = X^T dY$, with $X$ of shape `(batch, n)` and $dY$ of shape `(batch, k)`.
 # Where the batch is small, the two factors are shorter than the product.
-# Lecture B has workers send the factors to a parameter server, which computes the product.
+# Talk B has workers send the factors to a parameter server, which computes the product.
 #
 # `factors(x, dy)` returns `bytes`: three unsigned 32-bit integers, batch, $n$ and $k$;
 # then, if $\mathrm{batch} \cdot (n + k) < n\,k$, $X$ and $dY$, otherwise $dW$.
@@ -1562,8 +1631,11 @@ with check.hidden_case(
     with check.unchanged(x=x, dy=dy):
         factors(x, dy)
         first = from_factors(wanted(x, dy))
-        from_factors(wanted(x + 1, dy))
+        second = from_factors(wanted(x + 1, dy))
+        message_of_other = factors(x + 1, dy)
     check.close(first, product(x, dy), rtol=0, name="the first of two")
+    check.close(second, product(x + 1, dy), rtol=0, name="the second of two")
+    check.equal(message_of_other, wanted(x + 1, dy), name="the second message")
 ### END HIDDEN TESTS
 check.score(1)
 
@@ -1608,7 +1680,7 @@ def power_step(m: np.ndarray, q: np.ndarray, mean):
 
 # %% explore=true
 m = np.array([[2.0, 4], [1, 2]])
-print(power_step(m, np.array([[1.0], [0]]), lambda array: array)[0].tolist())
+print(power_step(m, np.array([[1.0], [0]]), lambda array: array)[0].round(6))
 
 batch = np.arange(64)
 m = parts_of(gradient(start(0), x_train[batch], y_train[batch]))[0]
@@ -1861,7 +1933,7 @@ print("both ranks end with the same accuracies:", first == second)
 #
 # ### Experiment 5. For which network would it be true?
 #
-# Lecture B shows a production workload for speech, 60 million parameters, that SparCML took from two weeks to two days: 7 times as fast.
+# Talk B shows a production workload for speech, 60 million parameters, that SparCML took from two weeks to two days: 7 times as fast.
 # Neither the number of workers nor the network is on the slide.
 # Ask the model of lab 11 instead: a message of $m$ bytes takes $\alpha + \beta m$.
 #
