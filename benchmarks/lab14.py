@@ -122,6 +122,7 @@ def write_sparse(cards: Path, runs: Runs) -> None:
         spread=float(gained.std()),
         source="B, slide 24: accumulate omitted gradients locally",
         lab=LAB,
+        note="Four workers, digits, 200 steps; B names neither a task nor an accuracy.",
         path=cards / "feedback.json",
     )
 

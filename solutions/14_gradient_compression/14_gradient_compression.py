@@ -382,7 +382,7 @@ check.score(2)
 # `compress` makes bytes of a vector, `decompress` a vector of bytes.
 # `send(gradient)` returns the message, `compress(gradient + memory)`.
 # Afterwards `memory` is what was to be sent, minus what `decompress` makes of the message: a vector.
-# Before the first `send` it is 0.
+# Before the first `send` nothing is left.
 # Each `send` calls `compress` once and `decompress` once.
 # The caller may use the array of a gradient again for the next one.
 
@@ -867,7 +867,7 @@ check.score(2)
 # %% [markdown]
 # `quantize(x, levels, norm, draw)` returns `bytes`.
 # The *scale* $c$ is the largest magnitude in `x` for `norm="max"`, and its Euclidean length for `"l2"`,
-# rounded to float32; of no entries it is 0.
+# computed in float64 and rounded to float32; of no entries it is 0.
 # In float64, $a_i = s\,|x_i| / c$ with $s$ = `levels`. The *level* $q_i$ is $\lfloor a_i \rfloor$,
 # or one more where $u_i < a_i - \lfloor a_i \rfloor$, with $u$ = `draw.random(n)`, drawn once.
 # Then $q_i$ gets the sign of $x_i$. Where $c = 0$, all levels are 0, and $u$ is drawn all the same.
@@ -1054,12 +1054,12 @@ with check.hidden_case(
     for levels in (8, 300, 5000):
         expect(x, levels, "max", levels)
 with check.hidden_case(
-    "a million levels: a in float64, of the scale in float32",
+    "very many levels: a in float64, of the scale in float32",
     hint="which numbers are float32, and which are float64?",
 ):
     x = np.random.default_rng(10).normal(size=2000).astype(np.float32)
     for norm in ("max", "l2"):
-        expect(x, 1_000_000, norm, 11)
+        expect(x, 100_000_000, norm, 11)
 with check.hidden_case(
     "reading with many levels, one entry, no entry",
     hint="n and levels stand in the header",
@@ -1180,31 +1180,34 @@ for data, a, b in zip(sent, here, there, strict=True):
 # Below, every point is one training; another seed moves it by some thousandths.
 
 # %% explore=true
-groups = {"no feedback": [], "feedback": []}
-for name in results:
-    groups["feedback" if "feedback" in name else "no feedback"].append(name)
+groups = {
+    "feedback": [name for name in results if "feedback" in name],
+    "nearest level": [name for name in results if "nearest" in name],
+}
+both = groups["feedback"] + groups["nearest level"]
+groups["no memory"] = [name for name in results if name not in both]
 points = {
     group: (
         [results[name][1] for name in names],
-        [results[name][0] for name in names],
+        [1 - results[name][0] for name in names],
     )
-    for group, names in groups.items()
-}
-labels = {
-    group: [name.partition(",")[0] for name in names]
     for group, names in groups.items()
 }
 ax = plot.scatter(
     points,
-    title="What a worker sends, and what is learned",
+    title="What a worker sends, and how often the network is wrong",
     xlabel="bytes a step",
-    ylabel="validation accuracy",
+    ylabel="validation error",
     logx=True,
-    names=labels,
+    logy=True,
+    names={
+        group: [name.partition(",")[0] for name in names]
+        for group, names in groups.items()
+    },
 )
 
 # %% [markdown]
-# Look at the top edge, from right to left: with the memory the accuracy hardly falls over orders of magnitude of bytes.
+# Look at the bottom edge, from right to left: with the memory the error hardly grows over orders of magnitude of bytes.
 # A bit an entry cannot go below a 32nd of the dense gradient; choosing entries can.
 
 # %% [markdown]
@@ -1455,33 +1458,29 @@ print("predicted for 64 random hundredths:", predictions()["fill"])
 print(f"by chance {chance[0.01][-1]:.3f}, real {full['top 1.0%'][-1]:.3f}")
 
 # %% explore=true
-left, right = plot.panels(2)
-x_axis = np.array(worlds, float)
-plot.curves(
-    {name: (x_axis, shares) for name, shares in full.items()},
-    title="Share of the sum that is not zero",
-    xlabel="workers",
-    logx=True,
-    logy=True,
-    ax=left,
+workers = np.array(worlds, float)
+curves = {name: (workers, shares) for name, shares in full.items()}
+axes = {"xlabel": "workers", "logx": True, "logy": True}
+ax = plot.curves(
+    curves,
+    title="How full the sum is (dotted: random places)",
+    ylabel="share not zero",
+    **axes,
 )
 for shares in chance.values():
-    left.plot(x_axis, shares, ":", color="gray")
-_ = left.annotate("dotted: by chance", (1.1, 0.6), color="gray", fontsize=9)
-plot.curves(
-    {name: (x_axis, sizes) for name, sizes in kilobytes.items()},
-    title="kB of the sum's message",
-    xlabel="workers",
-    logx=True,
-    logy=True,
-    ax=right,
+    ax.plot(workers, shares, ":", color="gray")
+
+# %% explore=true
+curves = {name: (workers, sizes) for name, sizes in kilobytes.items()}
+dense_kb = np.full(len(workers), (8 + 4 * SIZE) / 1e3)
+curves["dense"] = workers, dense_kb
+ax = plot.curves(
+    curves, title="The sum as a message", ylabel="kilobytes", **axes
 )
-right.axhline(4 * SIZE / 1e3, color="gray", ls=":")
-_ = right.annotate("dense", (1.1, 4.3 * SIZE / 1e3), color="gray", fontsize=9)
 
 # %% [markdown]
 # The real curves lie below the dotted ones: workers that see the same network largely agree on what is large.
-# Still, one worker's tenth is a good part of everything after a few rounds, and its message is dense.
+# Still, a sum of tenths comes close to the dense line, and where places are random it is soon dense.
 # A sparse sum saves much where $d\,P$ is small. The compression that one worker reports is not that of the sum.
 #
 # ## Products of thin matrices
@@ -1781,7 +1780,7 @@ with check.hidden_case(
     for count, n, k, r in ((2, 3, 9, 1), (2, 9, 3, 3), (1, 1, 4, 1)):
         expect(*workers(count, n, k, r, seed=n), f" of {(n, k, r)}")
 with check.hidden_case(
-    "a column of noughts in q, and float32",
+    "float32 stays float32",
     hint="no array of float64 on the way",
 ):
     ms, q = workers(2, 8, 6, 3, 5, np.float32)
@@ -1986,7 +1985,7 @@ ax = plot.curves(
 )
 for speed, name in ((0.125, "1 Gbit/s"), (1.25, "10 Gbit/s")):
     ax.axhline(speed, color="gray", ls=":")
-    ax.annotate(name, (0.011, speed * 1.1), color="gray", fontsize=9)
+    ax.annotate(name, (2.2, speed * 1.15), color="gray", fontsize=9)
 
 # %% explore=true
 for P in (8, 32, 128):
@@ -2084,7 +2083,7 @@ candidates = {
     "top 0.1 %, feedback": (*largest(0.001), True),
     "one magnitude, feedback": (compress, decompress, True),
 }
-seeds, drawn, spread = range(2), {}, {}
+seeds, drawn = (0, 2), {}
 for name, scheme in candidates.items():
     runs = np.array([train(*scheme, seed=seed) for seed in seeds])
     drawn[name] = runs[:, 1], runs[:, 0]
@@ -2103,8 +2102,9 @@ ax = plot.scatter(
 # **Model answer.**
 # I kept the cell's idea and made it a little longer: the largest 40 entries, their places in 16 bits (the vector has fewer than 65,536 entries),
 # one bit for each sign, and two magnitudes, the mean of the positive and of the negative entries. The header is 16 bytes, the places 80, the signs 5: 101 bytes a step
-# where dense training sends 76,840. Over five seeds its accuracies overlap those of dense training; with half as many entries the worst seed fell below them.
-# What one magnitude makes too large or too small stays in the memory, so that no entry is lost; without the memory training failed.
+# where dense training sends 76,840. Over five seeds, 150 steps each, its accuracies are .933 to .950, those of dense training .933 to .955.
+# With ten entries, 38 bytes, the worst seed has .914, below all dense runs: that would be too few. Without memory the largest thousandth lost some ten points.
+# What one magnitude makes too large or too small stays in the memory, so that no entry is lost.
 # The places are now most of the message. Next I would send gaps in fewer bits, or draw the places from a seed that both sides know.
 #
 # **Rubric.**
