@@ -1763,7 +1763,7 @@ with check.case(
     expect(*workers(3, 6, 4, 2, seed=1))
 with check.case(
     "what this worker sends",
-    hint="its own M times q; then its own M transposed times all workers' basis",
+    hint="its own M times q, then its own M transposed times the basis",
 ):
     ms, q = workers(3, 5, 7, 2, seed=2)
     world = World(ms, q)
