@@ -40,6 +40,7 @@ DEAR = frozenset(
         *("parameter-server-check", "ddp-check", "checkpoint-check"),
         *("column-parallel-check", "row-parallel-check", "halo-conv-check", "run-stage-check"),
         *("zero-sgd-check", "sharded-linear-check", "kept-bytes-check", "checkpoint-chain-check"),
+        "sparse-all-reduce-check",
     }
 )
 

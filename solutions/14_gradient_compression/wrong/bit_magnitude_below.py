@@ -1,0 +1,10 @@
+"""Fails one-bit-check: sends the negative entries' mean without its sign."""
+
+
+def one_bit(x):
+    above = x >= 0
+    means = [
+        np.abs(x[part]).mean() if part.any() else 0 for part in (above, ~above)
+    ]
+    bits = np.packbits(above, bitorder="little").tobytes()
+    return struct.pack("<Iff", len(x), *means) + bits

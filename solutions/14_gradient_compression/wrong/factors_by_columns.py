@@ -1,0 +1,10 @@
+"""Fails factors-check: writes columns after one another."""
+
+
+def factors(x, dy):
+    (batch, n), k = x.shape, dy.shape[1]
+    parts = (x, dy) if batch * (n + k) < n * k else (x.T @ dy,)
+    head = struct.pack("<III", batch, n, k)
+    return head + b"".join(
+        part.astype("<f4").tobytes(order="F") for part in parts
+    )

@@ -1,0 +1,11 @@
+"""Fails message-check, sparse-all-reduce-check: a dense header counts the values that are not zero."""
+
+
+def to_bytes(x):
+    places = np.flatnonzero(x)
+    if 2 * len(places) >= len(x):
+        return (
+            struct.pack("<II", len(x), len(places)) + x.astype("<f4").tobytes()
+        )
+    parts = places.astype("<u4").tobytes(), x[places].astype("<f4").tobytes()
+    return struct.pack("<II", len(x), len(places)) + b"".join(parts)
