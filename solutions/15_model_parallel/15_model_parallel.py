@@ -227,6 +227,9 @@ def layer_passes(comm, _, kind, parts):
             other.backward(dy + 1)
         dx = layer.backward(dy)
         found.append({"y": y, "dx": dx, "dw": layer.dw, "db": layer.db})
+    if "again" in parts[comm.rank]:  # backward once more, of the last pass
+        dx = layer.backward(dy)
+        found.append({"y": y, "dx": dx, "dw": layer.dw, "db": layer.db})
     after = (w, b, *sum(passes, ()))
     kept = all(map(np.array_equal, before, after))
     return {"passes": found, "kept": kept}
@@ -300,8 +303,11 @@ def exactly(found, want, title):
     check.close(found, want, rtol=0, atol=0, dtype=want.dtype.name, name=title)
 
 
-def case_of(size, batch, n, k, dtype=np.float64, passes=1):
-    """Return parts for each rank: multiples of 1/8, so that sums are exact."""
+def case_of(size, batch, n, k, dtype=np.float64, passes=1, more=1):
+    """Return parts for each rank: multiples of 1/8, so that sums are exact.
+
+    more: so many images more in each pass.
+    """
     draw = np.random.default_rng(100 * size + 10 * n + k)
 
     def some(*shape):
@@ -309,7 +315,8 @@ def case_of(size, batch, n, k, dtype=np.float64, passes=1):
         return (draw.integers(-most, most, shape) / 8).astype(dtype)
 
     w, b, parts = some(n, k), some(k), []
-    pairs = [(some(batch + t, n), some(batch + t, k)) for t in range(passes)]
+    sizes = [batch + more * t for t in range(passes)]
+    pairs = [(some(images, n), some(images, k)) for images in sizes]
     for r in range(size):
         mine, own = (np.array_split(a, size, -1)[r] for a in (w, b))
         pair = [(x, np.array_split(dy, size, 1)[r]) for x, dy in pairs]
@@ -334,6 +341,9 @@ CASES["sizes"] = [
 ]
 CASES["alone"] = [case_of(1, 3, 4, 5)]
 CASES["beside"] = [[part | {"beside": True} for part in case_of(2, 2, 3, 4)]]
+CASES["again"] = [
+    [part | {"again": True} for part in case_of(2, 3, 4, 5, passes=2, more=0)]
+]
 ### END HIDDEN TESTS
 
 
@@ -379,11 +389,11 @@ def wanted(parts, turn, gain):
     ]
 
 
-def expect(name, *keys, gain=1):
+def expect(name, *keys, gain=1, turns=None):
     """Compare results of these keys in each pass, on each rank, exactly."""
     for number, parts in enumerate(CASES[name]):
         ranks = outcomes(name, gain)[number]
-        for turn in range(len(parts[0]["passes"])):
+        for turn in turns or range(len(parts[0]["passes"])):
             for rank, want in enumerate(wanted(parts, turn, gain)):
                 found = ranks[rank]["value"]["passes"][turn]
                 for key in keys:
@@ -437,6 +447,9 @@ with check.case(
             ]
             title = f"bytes sent by rank {rank} of {len(parts)}"
             check.equal(int(ranks[rank]["bytes"]), sum(sizes), name=title)
+            title = f"messages sent by rank {rank} of {len(parts)}"
+            want = 2 * (len(parts) - 1) * len(sizes)
+            check.equal(int(ranks[rank]["messages"]), want, name=title)
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "the dtype stays", hint="no array of float64 on the way"
@@ -462,6 +475,12 @@ with check.hidden_case(
     guard=True,
 ):
     expect_kept("shown", "types", "sizes")
+with check.hidden_case(
+    "two passes of as many images, then backward once more",
+    hint="each pass makes new arrays, and its gradients are not added up",
+):
+    expect("again", "y", "dx", "dw", "db")
+    expect("again", "dx", "dw", "db", turns=[-1])
 with check.hidden_case(
     "dx is made of what the given all_reduce brings",
     hint="it fails with any other case; then, is the sum all_reduce's?",
@@ -565,8 +584,11 @@ def exactly(found, want, title):
     check.close(found, want, rtol=0, atol=0, dtype=want.dtype.name, name=title)
 
 
-def case_of(size, batch, n, k, dtype=np.float64, passes=1):
-    """Return parts for each rank: multiples of 1/8, so that sums are exact."""
+def case_of(size, batch, n, k, dtype=np.float64, passes=1, more=1):
+    """Return parts for each rank: multiples of 1/8, so that sums are exact.
+
+    more: so many images more in each pass.
+    """
     draw = np.random.default_rng(200 * size + 10 * n + k)
 
     def some(*shape):
@@ -574,7 +596,8 @@ def case_of(size, batch, n, k, dtype=np.float64, passes=1):
         return (draw.integers(-most, most, shape) / 8).astype(dtype)
 
     w, b, parts = some(n, k), some(k), []
-    pairs = [(some(batch + t, n), some(batch + t, k)) for t in range(passes)]
+    sizes = [batch + more * t for t in range(passes)]
+    pairs = [(some(images, n), some(images, k)) for images in sizes]
     for r in range(size):
         pair = [(np.array_split(x, size, 1)[r], dy) for x, dy in pairs]
         parts.append(named(w=np.array_split(w, size)[r], b=b, passes=pair))
@@ -598,6 +621,9 @@ CASES["sizes"] = [
 ]
 CASES["alone"] = [case_of(1, 3, 4, 5)]
 CASES["beside"] = [[part | {"beside": True} for part in case_of(2, 2, 3, 4)]]
+CASES["again"] = [
+    [part | {"again": True} for part in case_of(2, 3, 4, 5, passes=2, more=0)]
+]
 ### END HIDDEN TESTS
 
 
@@ -643,11 +669,11 @@ def wanted(parts, turn, gain):
     ]
 
 
-def expect(name, *keys, gain=1):
+def expect(name, *keys, gain=1, turns=None):
     """Compare results of these keys in each pass, on each rank, exactly."""
     for number, parts in enumerate(CASES[name]):
         ranks = outcomes(name, gain)[number]
-        for turn in range(len(parts[0]["passes"])):
+        for turn in turns or range(len(parts[0]["passes"])):
             for rank, want in enumerate(wanted(parts, turn, gain)):
                 found = ranks[rank]["value"]["passes"][turn]
                 for key in keys:
@@ -700,6 +726,9 @@ with check.case(
             ]
             title = f"bytes sent by rank {rank} of {len(parts)}"
             check.equal(int(ranks[rank]["bytes"]), sum(sizes), name=title)
+            title = f"messages sent by rank {rank} of {len(parts)}"
+            want = 2 * (len(parts) - 1) * len(sizes)
+            check.equal(int(ranks[rank]["messages"]), want, name=title)
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "the dtype stays", hint="no array of float64 on the way"
@@ -725,6 +754,12 @@ with check.hidden_case(
     guard=True,
 ):
     expect_kept("shown", "types", "sizes")
+with check.hidden_case(
+    "two passes of as many images, then backward once more",
+    hint="each pass makes new arrays, and its gradients are not added up",
+):
+    expect("again", "y", "dx", "dw", "db")
+    expect("again", "dx", "dw", "db", turns=[-1])
 with check.hidden_case(
     "y is made of what the given all_reduce brings",
     hint="it fails with any other case; then, is the sum all_reduce's?",
@@ -891,7 +926,7 @@ def shift(comm, array, to, source):
 # ### Task 4. Halo exchange (2 points)
 #
 # Rank 0 has the image's first rows, rank 1 the next, and so on.
-# `halo_conv(comm, x, k)` gets this rank's rows `x`, `(rows, width)`, and a square kernel `k` of odd side $2h+1$.
+# `halo_conv(comm, x, k)` gets this rank's rows `x`, `(rows, width)`, and a square kernel `k` of odd side $2h+1$ and x's dtype.
 # It returns this rank's rows of the convolution of the *whole* image, surrounded by zeros, in x's shape and dtype.
 #
 # Each rank sends the $h$ rows at its edge to the neighbour there, and nothing else: no padding, no further rows.
@@ -1024,9 +1059,9 @@ def exactly(found, want, title):
     check.close(found, want, rtol=0, atol=0, dtype=want.dtype.name, name=title)
 
 
-def case_of(size, rows, width, side, dtype=np.float64):
+def case_of(size, rows, width, side, dtype=np.float64, seed=0):
     """Return a job: rows of an image of multiples of 1/8, and a kernel."""
-    draw = np.random.default_rng(1000 * rows + 10 * width + side)
+    draw = np.random.default_rng([seed, 1000 * rows + 10 * width + side])
     most = 20 if dtype == np.float32 else 3000
     image = (draw.integers(-most, most, (rows, width)) / 8).astype(dtype)
     k = (draw.integers(-most, most, (side, side)) / 8).astype(dtype)
@@ -1044,6 +1079,7 @@ CASES["sizes"] = [
     case_of(2, 5, 4, 1, np.int64),
 ]
 CASES["alone"] = [case_of(1, 5, 6, 3), case_of(1, 2, 4, 5)]
+CASES["twice"] = [case_of(2, 6, 4, 3, seed=seed) for seed in (1, 2)]
 ### END HIDDEN TESTS
 
 
@@ -1159,6 +1195,11 @@ with check.hidden_case(
     hint="no neighbour: zeros above and below",
 ):
     expect("alone")
+with check.hidden_case(
+    "two images of one size",
+    hint="each call makes a new array: the first result is still wanted",
+):
+    expect("twice")
 with check.hidden_case(
     "the rows at the seams are made of what came",
     hint="it fails with any other case: mend those first",
@@ -1352,7 +1393,14 @@ from labkit import check
 
 def plain(order):
     """Return 'F0 B0 ...', whatever kinds of pairs came."""
-    return " ".join(f"{what}{int(m)}" for what, m in order)
+    found = []
+    for what, m in order:
+        if isinstance(m, str):
+            raise check.Mismatch(
+                f"expected a number beside {what!r}, got {m!r}"
+            )
+        found.append(f"{what}{int(m)}")
+    return " ".join(found)
 
 
 def in_turn(stage, stages, microbatches):
@@ -1709,6 +1757,9 @@ def orders_of(kind, stages, microbatches):
         return [[("F", m) for m in ms] + [("B", m) for m in ms]] * stages
     if kind == "reversed":  # all F, then all B from the last to the first
         return [[("F", m) for m in ms] + [("B", m) for m in ms[::-1]]] * stages
+    if kind == "mixed":  # neither the oldest nor the newest first
+        there, back = ms[-1:] + ms[:-1], ms[:1] + ms[:0:-1]
+        return [[("F", m) for m in there] + [("B", m) for m in back]] * stages
     if kind == "single":  # one microbatch after the other
         return [[(what, m) for m in ms for what in "FB"]] * stages
     found = []  # one F, one B
@@ -1777,6 +1828,7 @@ GROUPS = {
 ### BEGIN HIDDEN TESTS
 GROUPS["others"] = [
     job_of("reversed", 3, 4),
+    job_of("mixed", 3, 4),
     job_of("single", 3, 2),
     job_of("in turn", 3, 2),
     job_of("in turn", 3, 1, batch=1),
@@ -1961,7 +2013,7 @@ print(f"a speed-up of {layers * T / ticks:.2f}; off from nn.LSTM by {off:.0e}")
 # `ZeroSGD(comm, w, lr, mu)` gets the whole weights `w`, of any shape and the same on every rank, and keeps a copy in `self.w`.
 # `self.momentum` holds **one part** alone: number `comm.rank` of the flat weights, cut as in the given collectives, zeros at first.
 #
-# `step(gradient)` gets this rank's own gradient, in w's shape; $g$ is this rank's part of the sum over all ranks. It sets
+# `step(gradient)` gets this rank's own gradient, in w's shape and dtype; $g$ is this rank's part of the sum over all ranks. It sets
 #
 # $$v \leftarrow \mu v + g, \qquad w \leftarrow w - \eta\, v$$
 #
@@ -2004,20 +2056,22 @@ def zero_steps(comm, _, parts):
     mine = parts[comm.rank]
     w, gradients = mine["w"], mine["gradients"]
     before = [array.copy() for array in (w, *gradients)]
-    own = w.copy()
+    own = w.copy(order="K")
     optimizer = ZeroSGD(comm, own, mine["lr"], mine["mu"])
     own += 1  # the optimiser has a copy
     longer = np.append(own, 1)
     other = ZeroSGD(comm, longer, 1.0, 0.0) if "beside" in mine else None
-    ws, momenta = [optimizer.w], [optimizer.momentum]
+    ws, momenta, held = [optimizer.w], [optimizer.momentum], []
     for gradient in gradients:
         optimizer.step(gradient)
         if other:  # another optimiser, at work in between
             other.step(np.append(gradient, 1))
         ws.append(optimizer.w)
         momenta.append(optimizer.momentum)
+        base = optimizer.momentum.base  # of a view, what it looks into
+        held.append(max(getattr(base, "nbytes", 0), momenta[-1].nbytes))
     kept = all(map(np.array_equal, before, (w, *gradients)))
-    return {"ws": ws, "momenta": momenta, "kept": kept}
+    return {"ws": ws, "momenta": momenta, "kept": kept, "held": held}
 
 
 # %% explore=true
@@ -2129,6 +2183,9 @@ CASES["others"] = [
     case_of(1, (5,), steps=1),
 ]
 CASES["beside"] = [[part | {"beside": True} for part in case_of(2, (3,))]]
+CASES["columns"] = [
+    [part | {"w": np.asfortranarray(part["w"])} for part in case_of(2, (3, 4))]
+]
 ### END HIDDEN TESTS
 
 
@@ -2192,6 +2249,15 @@ def expect_momenta(name):
                 exactly(ranks[rank]["momenta"][turn], v, title)
 
 
+def expect_held(name):
+    """Expect that behind each rank's momentum is no larger array."""
+    for number, case in enumerate(CASES[name]):
+        for rank, found in enumerate(outcomes(name)[number]):
+            most = max(v.nbytes for v in found["momenta"])
+            title = f"bytes behind the momentum of rank {rank}"
+            check.at_most(max(found["held"]), most, name=title)
+
+
 def expect_bytes(name):
     """Expect that a step sends what an all-reduce sends."""
     for number, case in enumerate(CASES[name]):
@@ -2250,6 +2316,17 @@ with check.hidden_case(
 ):
     expect_weights("others")
     expect_momenta("others")
+with check.hidden_case(
+    "weights that lie in memory column by column",
+    hint="flat is row by row, as ravel gives it, however an array lies",
+):
+    expect_weights("columns")
+    expect_momenta("columns")
+with check.hidden_case(
+    "no more memory than a part of the momentum takes",
+    hint="a view keeps all of the array alive that it looks into",
+):
+    expect_held("shown")
 with check.hidden_case(
     "a second optimiser, at work in between, changes nothing",
     hint="each keeps its own weights: what stands in the class is shared",
@@ -2321,15 +2398,22 @@ class ShardedLinear:
 
 
 # %% nbgrader={"grade_id": "sharded-passes", "locked": true}
+from functools import partial
+from types import FunctionType
 
 
 def array_bytes(thing, depth=0):
-    """Return the bytes of all arrays in attributes, lists and the like."""
+    """Return the bytes of all arrays in lists, functions and the like."""
     if isinstance(thing, np.ndarray):
         base = thing if thing.base is None else thing.base
         return max(thing.nbytes, getattr(base, "nbytes", 0))
     if isinstance(thing, dict):
         thing = list(thing.values())
+    if isinstance(thing, partial):
+        thing = [thing.func, *thing.args, *thing.keywords.values()]
+    if isinstance(thing, FunctionType):
+        cells = [cell.cell_contents for cell in thing.__closure__ or ()]
+        thing = [*cells, *(thing.__defaults__ or ())]
     if isinstance(thing, (list, tuple, set)) and depth < 4:
         return sum(array_bytes(item, depth + 1) for item in thing)
     return 0
@@ -2355,7 +2439,11 @@ def sharded_passes(comm, _, w, parts, beside=False):
             other.backward(dy + 1)
         held.append(array_bytes(vars(layer)) - x.nbytes)
         found.append({"y": y, "dx": dx, "grad": layer.grad, "held": held})
-        layer.part = layer.part + layer.part.dtype.type(1)
+        if len(found) % 2:  # as an optimiser may: in place, or a new one
+            part = layer.part
+            part += 1
+        else:
+            layer.part = layer.part + layer.part.dtype.type(1)
     kept = all(map(np.array_equal, before, given))
     return {"first": first, "passes": found, "kept": kept}
 
@@ -2975,12 +3063,16 @@ with check.hidden_case(
     expect(net_of(5, 8), WIRE, 4, 1, 2, 3, 1)
 with check.hidden_case(
     "network and machine stay as they were",
-    hint="work on new arrays",
+    hint="work on new arrays, and add nothing to the dictionaries",
     guard=True,
 ):
     net = net_of(6, 9)
     with check.unchanged(**net):
         hybrid_cost(net, WIRE, 8, 2, 2, 3, 2)
+    net, machine = check.shared(net_of(6, 9)), check.shared(dict(WIRE))
+    hybrid_cost(net, machine, 8, 2, 2, 3, 2)
+    check.equal(sorted(net), sorted(KEYS), name="keys of the network")
+    check.equal(dict(machine), WIRE, name="machine")
 ### END HIDDEN TESTS
 check.score(2)
 
