@@ -12,9 +12,11 @@ def kept_bytes(fn, without=()):
             found[memory._cdata] = memory  # keeps it alive: no number twice
         return tensor.detach()
 
-    with torch.random.fork_rng(devices=[]):
-        with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
-            fn()
+    with (
+        torch.random.fork_rng(devices=[]),
+        torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t),
+    ):
+        fn()
     size = sum(memory.nbytes() for memory in found.values())
     found.clear()
     return fn(), size

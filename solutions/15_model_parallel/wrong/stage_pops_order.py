@@ -15,7 +15,11 @@ def run_stage(pipe, stage, order, xs, targets) -> None:
             else:
                 pipe.send(y, pipe.rank + 1)
         else:
-            dy = outputs.pop(m) - targets[m] if last else pipe.recv(pipe.rank + 1)
+            dy = (
+                outputs.pop(m) - targets[m]
+                if last
+                else pipe.recv(pipe.rank + 1)
+            )
             dx = stage.backward(m, dy)
             if not first:
                 pipe.send(dx, pipe.rank - 1)

@@ -146,4 +146,4 @@ def test_a_built_in_name_of_the_students_own_makes_nothing_of_the_locked_cells()
     assert "abs" not in made
     function = "#\ndef off(x): return abs(x)"
     namespace = _run({}, "abs = lambda _: 0.0", function)
-    assert made_again(namespace, [["def off(x): return abs(x)"]])["off"](-3) == 3  # type: ignore[operator]
+    assert made_again(namespace, [["def off(x): return abs(x)"]])["off"](-3) == 3
