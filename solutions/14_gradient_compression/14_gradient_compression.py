@@ -382,7 +382,7 @@ check.score(2)
 # `compress` makes bytes of a vector, `decompress` a vector of bytes.
 # `send(gradient)` returns the message, `compress(gradient + memory)`.
 # Afterwards `memory` is what was to be sent, minus what `decompress` makes of the message: a vector.
-# Before the first `send` nothing is left.
+# It is an attribute; before the first `send` nothing is left, so the first message is that of the gradient itself.
 # Each `send` calls `compress` once and `decompress` once.
 # The caller may use the array of a gradient again for the next one.
 
@@ -438,14 +438,14 @@ def feedback_passes(gradients, compress, decompress, beside=False):
 # %% explore=true
 gradients = np.array([[3, 2], [1, 2], [1, 1], [0, 0]], np.float32)
 in_all = np.zeros(2, np.float32)
-for gradient, done in zip(
+for each, passed in zip(
     gradients,
     feedback_passes(gradients, lambda x: to_bytes(top_k(x, 1)), from_bytes),
     strict=True,
 ):
-    message, memory, _ = done
+    message, memory, _ = passed
     in_all += from_bytes(message)
-    print(f"gradient {gradient}: sent {from_bytes(message)}, left {memory}")
+    print(f"gradient {each}: sent {from_bytes(message)}, left {memory}")
 print("sent in all:", in_all, "and all gradients:", gradients.sum(axis=0))
 
 # %% nbgrader={"grade_id": "error-feedback-check", "grade": true, "points": 2}
@@ -746,6 +746,8 @@ def from_one_bit(data: bytes) -> np.ndarray:
 
 
 # %% explore=true
+said = predictions()["bits"]
+print(f"20,000 entries: {len(one_bit(wide)):,} bytes; predicted {said:g}")
 message = one_bit(np.array([1, -4, 3, -2], np.float32))
 print(message.hex(" "), "->", from_one_bit(message))
 for feedback in (False, True):
@@ -1146,8 +1148,8 @@ for name, (levels, norm) in schemes.items():
 # %% [markdown]
 # The nearest level has the smaller error, each time. Its error is the same each time, too:
 # an entry below half a level is never sent.
-# Rounded by chance, a message is far off, often by more than the gradient's own length;
-# the mean over workers and steps is not.
+# Rounded by chance, a message is far off, often by more than the gradient's own length.
+# But its error has mean 0: over workers and steps it shrinks with the root of the number of messages, and the nearest level's never does.
 # Whether the small entries matter, the last column says.
 # So there are two ways to live with coarse messages: no bias, or a memory.
 
@@ -1177,7 +1179,7 @@ for data, a, b in zip(sent, here, there, strict=True):
 # ### Experiment 3. Accuracy against real bytes
 #
 # All that you have trained so far, in one picture.
-# Below, every point is one training; another seed moves it by some thousandths.
+# Below, every point is one training. Another seed would move it; the result cards of this lab have ten.
 
 # %% explore=true
 groups = {
@@ -1479,7 +1481,8 @@ ax = plot.curves(
 )
 
 # %% [markdown]
-# The real curves lie below the dotted ones: workers that see the same network largely agree on what is large.
+# The real curves lie below the dotted ones: at the first step, without a memory, workers largely agree on what is large.
+# (Some of that is trivial: a pixel that is always 0 gives entries that nobody chooses.)
 # Still, a sum of tenths comes close to the dense line, and where places are random it is soon dense.
 # A sparse sum saves much where $d\,P$ is small. The compression that one worker reports is not that of the sum.
 #
@@ -1648,6 +1651,10 @@ check.score(1)
 # 1. $P = \mathrm{mean}(M Q)$ over the workers, `(n, r)`;
 # 2. $\hat P$: `orthonormal(P)`, given, makes the columns orthonormal;
 # 3. $Q' = \mathrm{mean}(M^T \hat P)$, `(k, r)`. The result is $\hat P\,Q'^T$.
+#
+# Why may they be added up? All have the same $Q$, so $\mathrm{mean}(M Q) = \mathrm{mean}(M)\,Q$.
+# The result is $\hat P \hat P^T\,\mathrm{mean}(M)$: the mean gradient, seen along $P$'s columns.
+# Used again, $Q$ turns towards the directions in which the gradient is largest.
 
 # %% [markdown]
 # `power_step(m, q, mean)` returns the pair $\hat P\,Q'^T$ and $Q'$.
@@ -1842,6 +1849,11 @@ def bf16_hook(tally, bucket):
 def your_hook(state, bucket):
     """Send a hundredth of the bucket's entries, with error feedback."""
     x, world_size = bucket.buffer().numpy(), dist.get_world_size()
+    if state["first"]:  # DDP orders its buckets anew after this step
+        state["first"] = not bucket.is_last()
+        state["bytes"] += x.nbytes
+        dist.all_reduce(bucket.buffer())
+        return done(bucket.buffer() / world_size)
     k = max(1, len(x) // 100)
     if bucket.index() not in state["senders"]:
         sender = ErrorFeedback(lambda x: to_bytes(top_k(x, k)), from_bytes)
@@ -1872,7 +1884,10 @@ def hooks():
         "fp16": (default_hooks.fp16_compress_hook, None),
         "bf16, by hand": (bf16_hook, None),
         "PowerSGD, rank 2": (powerSGD_hook.powerSGD_hook, power),
-        "yours, top 1 %": (your_hook, {"senders": {}, "bytes": 0}),
+        "yours, top 1 %": (
+            your_hook,
+            {"first": True, "senders": {}, "bytes": 0},
+        ),
     }
 
 
@@ -1922,10 +1937,13 @@ first, second = ({t: found[t][0] for t in found} for found in with_ddp)
 print("both ranks end with the same accuracies:", first == second)
 
 # %% [markdown]
-# The bytes are what is handed to the library: what a ring then sends is $2(P-1)/P$ times as much (lab 11).
-# PowerSGD adds up whole gradients in its first two steps and sends biases uncompressed;
+# The bytes are what is handed to the library. Of what is added up a ring sends $2(P-1)/P$ times as much (lab 11);
+# yours is gathered, $P-1$ times: the same for two ranks, and 63 times for 64.
+#
+# DDP orders its buckets anew after the first step: a memory from before would belong to other parameters.
+# That is why your hook adds up whole gradients in the first step, and PowerSGD in its first two. It sends biases uncompressed;
 # it keeps a memory, too: `use_error_feedback` is on unless you turn it off.
-# fp16 and bf16 halve the bytes, and nothing has to be remembered: the simplest hook, and the one most used.
+# fp16 and bf16 halve the bytes, and nothing is remembered: both round to nearest, a bias too small to matter here.
 
 # %% [markdown]
 # ## Two weeks, or two days?
@@ -2005,7 +2023,7 @@ print(", ".join(f"{r / 1e9:g} GB/s {gain:.2f}x" for r, gain in fast.items()))
 
 # %% [markdown]
 # Read the figure from a curve: on a slower network the gain is more than 7, on a faster one less.
-# Some six sevenths of the time must have been communication, so the claim speaks of a network at least as much as of an algorithm.
+# At least six sevenths of the time must have been communication, so the claim speaks of a network at least as much as of an algorithm.
 # A latency that explains it would be milliseconds and more, if there is one at all.
 #
 # The slide's sentence is not wrong, but it is not a number that you can take along:
@@ -2016,7 +2034,7 @@ print(", ".join(f"{r / 1e9:g} GB/s {gain:.2f}x" for r, gain in fast.items()))
 # ### With a GPU
 #
 # Choosing a thousandth of many entries takes time as well. The next cell measures it, where there is a GPU,
-# beside the time that a link of 10 Gbit/s takes for what is spared.
+# beside the time that a link of 10 Gbit/s takes for all entries.
 
 # %% explore=true
 if device() != "cuda":
@@ -2036,7 +2054,7 @@ else:
         end.record()
         torch.cuda.synchronize()
         print(f"{title:10} {begin.elapsed_time(end) / 10:7.2f} ms")
-    print(f"4 bytes an entry at 1.25 GB/s: {4e3 * many / 1.25e9:.0f} ms")
+    print(f"all entries at 1.25 GB/s: {4e3 * many / 1.25e9:.0f} ms")
 
 # %% [markdown]
 # ## Open task: your own compressor (2 points)
@@ -2050,9 +2068,9 @@ else:
 # Somebody else has to decode it: a pair of functions, from a vector to bytes and back, with nothing beside the bytes.
 
 # %% [markdown]
-# Hand in, below and in the cell after it:
+# Hand in, below and in the cell after it (a person reads both, and the output that you have stored):
 #
-# 1. your pair of functions, trained with `train` for at least five seeds, beside dense training and one of the lab's compressors
+# 1. your pair of functions, other than the one below, trained with `train` for at least five seeds, beside dense training and one of the lab's compressors
 #    with the same seeds; a figure of accuracy against real bytes, with the spread over seeds and labelled axes;
 # 2. three or four sentences: what each byte of your message is for, whether its accuracy lies within the spread of dense training,
 #    and what you would try next.
@@ -2083,7 +2101,7 @@ candidates = {
     "top 0.1 %, feedback": (*largest(0.001), True),
     "one magnitude, feedback": (compress, decompress, True),
 }
-seeds, drawn = (0, 2), {}
+seeds, drawn = (0, 2), {}  # two of the five
 for name, scheme in candidates.items():
     runs = np.array([train(*scheme, seed=seed) for seed in seeds])
     drawn[name] = runs[:, 1], runs[:, 0]
