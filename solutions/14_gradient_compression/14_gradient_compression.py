@@ -1485,7 +1485,8 @@ ax = plot.curves(
 # (Some of that is trivial: a pixel that is always 0 gives entries that nobody chooses.)
 # Still, a sum of tenths comes close to the dense line, and where places are random it is soon dense.
 # A sparse sum saves much where $d\,P$ is small. The compression that one worker reports is not that of the sum.
-#
+
+# %% [markdown]
 # ## Products of thin matrices
 #
 # ### Task 8. Factors (1 point)
@@ -1846,6 +1847,7 @@ def bf16_hook(tally, bucket):
     return done(half.float() / dist.get_world_size())
 
 
+# %% explore=true
 def your_hook(state, bucket):
     """Send a hundredth of the bucket's entries, with error feedback."""
     x, world_size = bucket.buffer().numpy(), dist.get_world_size()
