@@ -44,14 +44,17 @@ DEAR = frozenset(
     }
 )
 
+_FORKED = 5
+"""So many wrong answers of a check are tried at each change, those by the grader among them."""
+
 
 def _answers(kind: str, lab: Path) -> dict[str, list[Variant]]:
     """Return the answers of a lab: by the grader, in forks, or before a release.
 
     The grader runs two wrong ones a check and one right one a lab, several in one notebook. The others are tried in
     forks of a process that has run the lab, without sandbox and boundary, and wrong ones only against the checks that
-    they name; of a dear check one more, and the rest before a release: `make test-all` takes every answer through the
-    grader by itself, and all its checks.
+    they name; three more a check, of a dear one one, and the rest before a release: `make test-all` takes every answer
+    through the grader by itself, and all its checks.
     """
     counts: Counter[str] = Counter()
     found: dict[str, list[Variant]] = {"grader": [], "forks": [], "release": []}
@@ -59,7 +62,7 @@ def _answers(kind: str, lab: Path) -> dict[str, list[Variant]]:
         checks = variant.fails or ("right",)
         if ALL or any(counts[check] < (2 if variant.fails else 1) for check in checks):
             found["grader"].append(variant)
-        elif not DEAR.isdisjoint(checks) and all(counts[check] >= 3 for check in DEAR.intersection(checks)):
+        elif all(counts[check] >= (3 if check in DEAR else _FORKED) for check in checks):
             found["release"].append(variant)
         else:
             found["forks"].append(variant)
