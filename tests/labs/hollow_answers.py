@@ -53,7 +53,11 @@ def _hollow(strategy):
                 emptied_object(item, (*seen, id(value)))
         elif type(value).__module__ == "__main__" and hasattr(value, "__dict__"):
             for name, item in list(vars(value).items()):
-                if isinstance(item, float | np.ndarray) or (tensor(item) and not item.requires_grad) or (isinstance(item, list) and item and all(isinstance(i, np.ndarray) for i in item)):
+                if (
+                    isinstance(item, float | np.ndarray)
+                    or (tensor(item) and not item.requires_grad)
+                    or (isinstance(item, list) and item and all(isinstance(i, np.ndarray) for i in item))
+                ):
                     setattr(value, name, emptied(item))
                 else:
                     emptied_object(item, (*seen, id(value)))

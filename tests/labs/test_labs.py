@@ -32,20 +32,8 @@ ROOT = Path(__file__).parents[2]
 LABS = find_labs(ROOT / "solutions")
 
 
-# A check that takes more than a second in a fork, because it launches ranks, trains, or waits for threads.
-DEAR = frozenset(
-    {
-        *("format-check", "prefetch-check"),
-        *("ring-reduce-scatter-check", "ring-allreduce-check", "recursive-doubling-check", "tree-broadcast-check"),
-        *("parameter-server-check", "ddp-check", "checkpoint-check"),
-        *("column-parallel-check", "row-parallel-check", "halo-conv-check", "run-stage-check"),
-        *("zero-sgd-check", "sharded-linear-check", "kept-bytes-check", "checkpoint-chain-check"),
-        "sparse-all-reduce-check",
-    }
-)
-
-_FORKED = 5
-"""So many wrong answers of a check are tried at each change, those by the grader among them."""
+_TRIED = 3
+"""So many wrong answers of a check are tried at each change, two of them by the grader."""
 
 
 def _answers(kind: str, lab: Path) -> dict[str, list[Variant]]:
@@ -53,8 +41,8 @@ def _answers(kind: str, lab: Path) -> dict[str, list[Variant]]:
 
     The grader runs two wrong ones a check and one right one a lab, several in one notebook. The others are tried in
     forks of a process that has run the lab, without sandbox and boundary, and wrong ones only against the checks that
-    they name; three more a check, of a dear one one, and the rest before a release: `make test-all` takes every answer
-    through the grader by itself, and all its checks.
+    they name; one more a check, and the rest before a release: `make test-all` takes every answer through the grader
+    by itself, and all its checks.
     """
     counts: Counter[str] = Counter()
     found: dict[str, list[Variant]] = {"grader": [], "forks": [], "release": []}
@@ -62,7 +50,7 @@ def _answers(kind: str, lab: Path) -> dict[str, list[Variant]]:
         checks = variant.fails or ("right",)
         if ALL or any(counts[check] < (2 if variant.fails else 1) for check in checks):
             found["grader"].append(variant)
-        elif all(counts[check] >= (3 if check in DEAR else _FORKED) for check in checks):
+        elif all(counts[check] >= _TRIED for check in checks):
             found["release"].append(variant)
         else:
             found["forks"].append(variant)
