@@ -11,6 +11,7 @@ Refused is what an unprivileged process may call, no lab needs, and a sandbox co
 - what tells one submission of another through a file that both may read, such as a library: being told that it was
   opened (inotify, leases), asking who has locked it, and asking which of it is in memory. Locking a whole file (flock)
   needs no right to write: it is passed over in silence, as if it had been done; a lock for writing is not, for that.
+  Who asks about locks (SQLite does, beside another writer) gets his question back: another lock may be in the way.
 
 Everything else is allowed. Known for x86-64 and AArch64; a 32-bit program is killed at its first system call.
 
@@ -153,11 +154,9 @@ def filter_program(machine: str = platform.machine(), *, sole_wall: bool = False
 
 def _of_shared_files(column: int) -> list[bytes]:
     """Keep from a process what others have locked, opened or read of a file that it can only read."""
-    asking = [
-        step
-        for command in (_GETLK, _OFD_GETLK, _SETLEASE, _GETLEASE, _NOTIFY)
-        for step in _if(_EQUAL, command, _fail(errno.EPERM))
-    ]
+    silent, refused = (_GETLK, _OFD_GETLK), (_SETLEASE, _GETLEASE, _NOTIFY)
+    asking = [step for command in silent for step in _if(_EQUAL, command, _fail(0))]
+    asking += [step for command in refused for step in _if(_EQUAL, command, _fail(errno.EPERM))]
     return [
         *_if(_EQUAL, _FLOCK[column], _fail(0)),
         *_if(_EQUAL, _FCNTL[column], _argument(1), *asking, _step(_RETURN, _ALLOW)),
