@@ -42,6 +42,7 @@ def main() -> None:
         cards.mkdir(exist_ok=True)
         scaling_cards(cards, found["efficiency"], found["dask"])
         search_cards(cards, found)
+        many_cards(cards, found)
 
 
 def told(title: str, values: Sequence[float], digits: int = 3) -> list[float]:
@@ -233,6 +234,9 @@ def search_cards(cards: Path, found: dict[str, Any]) -> None:
         note="B gives no number. Twelve rounds of two epochs, validation loss.",
         path=cards / "population.json",
     )
+
+
+def many_cards(cards: Path, found: dict[str, Any]) -> None:
     result_card(
         "aging evolution learns where to look (mean loss of its last 30 architectures over 30 at random)",
         **mean_of(found["evolution"]),

@@ -18,11 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.boundary.entry import calling
-from autograder.boundary.locked import all_statements
 from autograder.boundary.student_values import changed, snapshot
 
-__all__ = ["around", "begin", "is_as_left", "note", "shadowed"]
+__all__ = ["begin", "is_as_left", "note", "shadowed"]
 
 _MOST, _SAMPLE = 10_000, 4096
 """So many values are looked at, of one name, and so many numbers of an array."""
@@ -99,13 +97,6 @@ _before: dict[str, Any] = {}
 """What the names of a locked cell meant when it began."""
 _spoilt: set[str] = set()
 """Names that no longer meant then what locked cells had left."""
-
-
-def around(source: str) -> tuple[str, str]:
-    """Return what the kernel runs before and after a locked cell."""
-    found = [(sorted(s.binds), sorted(s.uses)) for s in all_statements((source,)) if s.binds]
-    names = sorted({name for binds, _ in found for name in binds})
-    return calling("as_left", "begin", names), calling("as_left", "note", found)
 
 
 def begin(namespace: Mapping[str, Any], names: Collection[str] = ()) -> None:

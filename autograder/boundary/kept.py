@@ -5,26 +5,16 @@ Nothing here withstands code that looks for it: it is for a name that a student'
 
 from __future__ import annotations
 
-from collections.abc import Collection, MutableMapping, Sequence
+from collections.abc import MutableMapping, Sequence
 from typing import Any
 
-from autograder.boundary.entry import calling
-
-__all__ = ["around", "give_back", "lend"]
+__all__ = ["give_back", "lend"]
 
 _bound: dict[str, Any] = {}
 """What the last locked cell that bound a name has bound."""
 _lent: dict[str, Any] = {}
 _own: dict[str, Any] = {}
 """What stood for a name before it was lent, if anything did."""
-
-
-def around(names: Collection[str], unseen: Collection[str]) -> tuple[str, str]:
-    """Return what the kernel runs before and after a locked cell or a test.
-
-    unseen: of these names, those that no cell binds in a way that its text shows.
-    """
-    return calling("kept", "lend", sorted(names), sorted(unseen)), calling("kept", "give_back", sorted(names))
 
 
 def lend(namespace: MutableMapping[str, Any], names: Sequence[str], unseen: Sequence[str]) -> None:

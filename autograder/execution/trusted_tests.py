@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder import sandbox as walls
-from autograder.boundary import as_left, frames, given
-from autograder.boundary import kept as kept_there
+from autograder.boundary import around, frames, given
 from autograder.boundary.entry import calling
 from autograder.boundary.parsing import syntax_tree
 from autograder.execution.results import Report
@@ -84,13 +83,13 @@ class Checks:
 
     def around(self, grade_id: str, source: str, *, locked: bool) -> tuple[list[str], list[str]]:
         """Return what the student's kernel runs before and after a cell that runs there."""
-        found = [as_left.around(source)] if locked and any(self.again.values()) else []
+        found = [around.noting(source)] if locked and any(self.again.values()) else []
         if self.kept and (locked or grade_id in self.guarded):
             names = frozenset().union(*self.kept.values())
             above = (
                 self.given[grade_id] if grade_id in self.given else [c for some in self.given.values() for c in some]
             )
-            found.append(kept_there.around(names, names - given.names_given(above)))
+            found.append(around.keeping(names, names - given.names_given(above)))
         return [before for before, _ in found], [after for _, after in reversed(found)]
 
     def _again(self, grade_id: str) -> frozenset[str]:

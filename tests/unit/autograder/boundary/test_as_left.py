@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from autograder.boundary import as_left
+from autograder.boundary import around, as_left
 from autograder.boundary.given_again import made_again
 from autograder.boundary.locked import all_statements
 
@@ -33,7 +33,7 @@ def _nothing_left() -> Iterator[None]:
 def _run(namespace: dict[str, object], *cells: str) -> dict[str, object]:
     """Run cells, the locked ones among them, which begin with #, with what runs around them."""
     for cell in cells:
-        before, after = as_left.around(cell) if cell.startswith("#") else ("", "")
+        before, after = around.noting(cell) if cell.startswith("#") else ("", "")
         for text in (before, cell, after):
             exec(text, namespace)
     return namespace
@@ -77,7 +77,7 @@ def test_what_was_made_of_something_that_was_not_as_it_was_left_is_made_again(sp
 def test_a_cell_that_stops_before_it_binds_a_name_has_left_nothing() -> None:
     cells = f"#\n{X}", f"#\n{MADE}"
     namespace = _run({}, STUDENT, "model = 'my own'", cells[0])
-    before, after = as_left.around(cells[1])
+    before, after = around.noting(cells[1])
     exec(before, namespace)
     exec(after, namespace)
     assert _again(namespace, *cells)["model"] != "my own"
@@ -113,7 +113,7 @@ def test_an_object_that_refuses_to_be_looked_at_is_made_again() -> None:
 
 def test_the_calls_around_a_cell_name_what_it_binds_and_uses() -> None:
     assert all_statements((MADE,))[0].binds == {"model"}
-    assert "(['model'], ['X', 'fit'])" in as_left.around(MADE)[1]
+    assert "(['model'], ['X', 'fit'])" in around.noting(MADE)[1]
 
 
 def test_large_data_need_not_be_looked_at_whole() -> None:

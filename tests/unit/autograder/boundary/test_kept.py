@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from autograder.boundary import kept
+from autograder.boundary import around, kept
 
 
 @pytest.fixture(autouse=True)
@@ -64,7 +64,7 @@ def test_a_name_without_a_meaning_of_the_student_s_goes_with_the_test() -> None:
 
 def test_the_code_around_a_cell_calls_these() -> None:
     space: dict[str, Any] = {}
-    before, after = kept.around({"goal", "base"}, {"base"})
+    before, after = around.keeping({"goal", "base"}, {"base"})
     for source in (before, "goal = 3", after, "goal = 0", before, "seen = goal", after):
         exec(source, space)
     assert (space["goal"], space["seen"]) == (0, 3)
