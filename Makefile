@@ -65,11 +65,13 @@ lab: $(READY) ## open JupyterLab on your copies of the labs, in work/; PORT=9000
 labs: $(READY) ## generate labs/ from solutions/; FLAGS=--replace writes over what was changed there
 	@$(BIN)/autograder release $(FLAGS)
 
-docs: $(READY) ## generate docs/cli.md, docs/claims.md, docs/proof.md, and what code says of docs/grading.md and docs/architecture.md
+docs: $(READY) ## generate docs/cli.md, claims.md, proof.md, topics.md, glossary.md, and what code says of docs/grading.md and docs/architecture.md
 	@$(BIN)/python docs/make_cli.py
 	@$(BIN)/python docs/make_boundary.py
 	@$(BIN)/python docs/make_architecture.py
 	@$(BIN)/python docs/make_proof.py
+	@$(BIN)/python docs/make_topics.py
+	@$(BIN)/python docs/make_glossary.py
 	@$(BIN)/python benchmarks/claims.py
 
 image: ## build the students' image with torch for the CPU (another: docker/build.sh)

@@ -1,7 +1,8 @@
 """Whole labs answered without a thought: each task runs as it should, and then its result is emptied.
 
-Usage: python -m tests.labs.hollow LAB [STRATEGY ...]; prints, as JSON in the last line, the cases that such a notebook passes, by strategy
-and test cell. Unlike `thoughtless`, which empties one task beside correct ones, this finds checks that compare the student with the student.
+Usage: python -m tests.labs.hollow LAB [STRATEGY ...]; prints, as JSON in the last line, the cases that
+such a notebook passes, by strategy and test cell. Unlike `thoughtless`, which empties one task beside correct ones,
+this finds checks that compare the student with the student.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _HELPER = inspect.getsource(_hollow)
 
 
 def passed(lab: Path, strategies: tuple[str, ...] = STRATEGIES) -> dict[str, dict[str, list[str]]]:
-    """Return the titles of the cases that passed, by strategy and test cell; those that compare nothing are left out."""
+    """Return the titles of the cases that passed, by strategy and test cell, but for those that compare nothing."""
     source, release = read_source(lab), build(lab)
     found: dict[str, dict[str, list[str]]] = {}
     modules = preloads((cell.source for cell in source.cells), source.lab.frameworks)

@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""The wrapper that `hollow` puts around each task: it runs what is right, and gives back its form without its content."""
+"""The wrapper that `hollow` puts around each task: it runs what is right, and returns its form, emptied."""
 
 
 def _hollow(strategy):

@@ -1,7 +1,7 @@
 """Answers without a thought: each function that a lab leaves to students returns a constant, an argument, an error.
 
-Usage: python -m tests.labs.thoughtless LAB [--few]; prints, as JSON in the last line, the cases of each test cell that such answers pass,
-and the first three answers that did.
+Usage: python -m tests.labs.thoughtless LAB [--few]; prints, as JSON in the last line, the cases of each test
+cell that such answers pass, and the first three answers that did.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ import copy
 import json
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from autograder.model import CellSpec
 from autograder.grading.checks import checks_of
+from autograder.model import CellSpec
 from autograder.release.source import LabSource, SourceCell, read_source
 from tests.unit.autograder.boundary.talk import MIME, Talk
 
@@ -43,7 +44,7 @@ def passed(lab: Path, few: bool = False) -> dict[str, dict[str, list[str]]]:
     found: dict[str, dict[str, list[str]]] = {}
     for tasks, test in _tasks(source):
         talk = Talk()
-        talk.namespace["_answer"] = lambda *args: talk.namespace["_current"](*args)
+        talk.namespace["_answer"] = partial(_current, talk.namespace)
         talk.namespace["_current"] = _raising(NotImplementedError)
         for cell in source.cells:
             if cell.cell_type == "code" and (cell.solution or cell.locked) and not cell.test:
@@ -55,6 +56,11 @@ def passed(lab: Path, few: bool = False) -> dict[str, dict[str, list[str]]]:
             for title in _passed_by(talk.namespace, test, checks.given_to(test.grade_id)):
                 found.setdefault(test.grade_id, {}).setdefault(title, []).append(name)
     return found
+
+
+def _current(namespace: dict[str, Any], *args: Any) -> Any:
+    """Return what the answer that is tried now returns; the tasks keep this name."""
+    return namespace["_current"](*args)
 
 
 def _tasks(source: LabSource) -> Iterator[tuple[list[SourceCell], SourceCell]]:
