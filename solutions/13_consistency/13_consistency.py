@@ -307,7 +307,8 @@ check.score(3)
 #
 # `staleness(events)` says how old the weights are that gradients come from.
 # A worker reads the weights when it starts; its gradient changes them when it ends.
-# For every end, in their order, count the ends of others since the *latest* start of that worker.
+# The *staleness* of a gradient is how many gradients of others came in between.
+# So for every end, in their order, count the ends of others since the *latest* start of that worker.
 # Return a list of integers.
 
 # %% [markdown]
@@ -406,6 +407,7 @@ def events_of(text):
 def expect(text, want):
     """Compare the staleness of every end."""
     found = staleness(events_of(text))
+    check.true(isinstance(found, list), "a list of integers")
     check.equal([int(number) for number in found], want, name="staleness")
 
 
@@ -483,8 +485,8 @@ check.score(2)
 # %% [markdown]
 # ### Task 4. Backup workers (2 points)
 #
-# TensorFlow's authors (Abadi 2016, figure 14 of slides D) keep the steps in step, and do not wait for the last:
-# with some workers more than needed, the slowest of each step are thrown away.
+# TensorFlow's authors (Abadi 2016, figure 14 of slides D) keep the rounds, and do not wait for the last.
+# With a few *backup workers* more than needed, the gradients of the slowest in each round are thrown away.
 #
 # `backup_workers(durations, needed)` returns the events of training in rounds, in the same form as `simulate`.
 # In round $k$ all workers start at the same time, the first round at 0.
@@ -564,6 +566,7 @@ def expect(table, needed, *parts):
     """Compare what happens, and when."""
     table = np.array(table)
     found, want = backup_workers(table, needed), rounds(table, needed)
+    check.true(isinstance(found, list), "a list of events")
     if "events" in parts:
         names = [f"{kind} {int(w)}" for _, kind, w in found]
         wanted = [f"{kind} {w}" for _, kind, w in want]
@@ -618,14 +621,14 @@ with check.hidden_case(
     whole = np.random.default_rng(7).integers(1, 9, (16, 12))
     expect(whole, 14, "events", "times")
 with check.hidden_case(
-    "the table stays as it was",
-    hint="sort a copy, or the numbers of the workers",
+    "two calls, and a table that stays as it was",
+    hint="keep nothing; sort a copy, or the numbers of the workers",
     guard=True,
 ):
     kept = np.array([[2.0, 1], [9, 3], [1, 2]])
     with check.unchanged(durations=kept):
         backup_workers(kept, 2)
-    expect(kept, 2, "events", "times")
+    expect(kept[::-1].copy(), 2, "events", "times")
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -864,9 +867,10 @@ with check.hidden_case(
     hint="what stands in the class is shared by both",
 ):
     one, two = Server(vector(1, 1), 1.0, True), Server(vector(5), 0.5, True)
-    one.pull(0)
     two.pull(0)
+    one.pull(0)
     one.push(0, vector(1, 0))
+    one.pull(0)
     two.push(0, vector(2))
     check.close(one.weights, [0, 1], dtype="float32", name="the first")
     check.close(two.weights, [4], dtype="float32", name="the second")
@@ -956,6 +960,9 @@ def some_gradient(weights, draw, images=16):
 
 
 # %% nbgrader={"grade_id": "replay", "locked": true}
+SECONDS = 100
+
+
 def replay(events, server, until, seed=0, every=4.0):
     """Train along the events; return times and accuracies."""
     draw, held, curve, shown = np.random.default_rng([seed, 1]), {}, [], 0.0
@@ -982,7 +989,6 @@ def replay(events, server, until, seed=0, every=4.0):
 # and every way moves equally far for a gradient.
 
 # %% explore=true
-SECONDS = 100
 modes = {
     "synchronous": simulate(table, partial(within, slack=0)),
     "slack 3": simulate(table, partial(within, slack=3)),
@@ -1129,8 +1135,8 @@ for name, events in {
 #
 # ### Task 6. Elastic averaging (1 point)
 #
-# Talk B's scale of consistency goes on: each worker has weights of its own,
-# and a spring ties them to a centre (Zhang et al. 2015).
+# Talk B's scale of consistency goes on.
+# In *elastic averaging* each worker has weights of its own, and a spring ties them to a centre (Zhang et al. 2015).
 # `easgd_step(x, center, gradients, rate, alpha)` takes one step of all workers:
 #
 # $$x_i' = x_i - \mathrm{rate}\; g_i - \alpha\,(x_i - \tilde x), \qquad
@@ -1228,21 +1234,25 @@ with check.hidden_case(
 ):
     expect(*drawn(3, 4, 5, np.float32), 0.3, 0.1, tolerance=1e-5)
 with check.hidden_case(
-    "the arguments stay as they were",
+    "the arguments stay as they were, and so do earlier results",
     hint="return new arrays",
     guard=True,
 ):
     x, center, gradients = drawn(3, 4, 6)
     with check.unchanged(x=x, center=center, gradients=gradients):
-        easgd_step(x, center, gradients, 0.3, 0.1)
-    expect(x, center, gradients, 0.3, 0.1)
+        first = easgd_step(x, center, gradients, 0.3, 0.1)
+    expect(*drawn(3, 4, 7), 0.3, 0.1)
+    for part, want in zip(
+        first, wanted(x, center, gradients, 0.3, 0.1), strict=True
+    ):
+        check.close(part, want, name="the first of two results")
 ### END HIDDEN TESTS
 check.score(1)
 
 # %% [markdown]
 # ### Task 7. Gossip (2 points)
 #
-# Without any centre, workers talk to a few neighbours only (Jin et al. 2016, in talk B):
+# In *gossip* there is no centre, and workers talk to a few neighbours only (Jin et al. 2016, in talk B):
 # each takes a weighted mean of its own weights and its neighbours', $x' = W x$.
 # If all rows and all columns of $W$ sum to 1 (*doubly stochastic*), the mean over all workers never changes,
 # and everybody approaches it.
@@ -1302,7 +1312,7 @@ for name, edges in TOPOLOGIES.items():
 # %% [markdown]
 # A topology is a price. The ring is cheap a round and slow to agree, the complete graph agrees at once and sends 240 messages.
 # The hypercube, whose edges are those of lab 11's recursive doubling, lies between.
-# MPI has *neighbourhood collectives* for such rounds: one call exchanges with the neighbours of a given graph.
+# MPI has neighbourhood collectives for such rounds: one call exchanges with all neighbours in a given graph.
 
 # %% nbgrader={"grade_id": "gossip-check", "grade": true, "points": 2}
 import numpy as np
@@ -1396,15 +1406,16 @@ with check.hidden_case(
     ):
         check.close(shrinks(matrix), slowest(matrix), atol=1e-9, name="factor")
 with check.hidden_case(
-    "the matrix and the edges stay as they were",
-    hint="change nothing that was handed over",
+    "the matrix and the edges stay as they were, and so do earlier results",
+    hint="change nothing that was handed over, and return new arrays",
     guard=True,
 ):
     kept, edges = wanted(3, line), np.array(line)
     with check.unchanged(matrix=kept, edges=edges):
         shrinks(kept)
-        mixing(3, edges)
-    expect(3, line)
+        first = mixing(3, edges)
+    expect(3, [(1, 0), (0, 2)])
+    check.close(first, kept, name="the first of two matrices")
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -1519,12 +1530,18 @@ with check.hidden_case(
 ):
     expect(*drawn(3, 4, 6, np.float32), 0.7, 0.9, tolerance=1e-5)
 with check.hidden_case(
-    "the arguments stay as they were", hint="return new arrays", guard=True
+    "the arguments stay as they were, and so do earlier results",
+    hint="return new arrays",
+    guard=True,
 ):
     begin, ends, velocity = drawn(2, 3, 7)
     with check.unchanged(begin=begin, ends=ends, velocity=velocity):
-        outer_step(begin, ends, velocity, 0.7, 0.9)
-    expect(begin, ends, velocity, 0.7, 0.9)
+        first = outer_step(begin, ends, velocity, 0.7, 0.9)
+    expect(*drawn(2, 3, 8), 0.7, 0.9)
+    for part, want in zip(
+        first, torch_step(begin, ends, velocity, 0.7, 0.9), strict=True
+    ):
+        check.close(part, want, name="the first of two results")
 ### END HIDDEN TESTS
 check.score(1)
 
@@ -1649,7 +1666,7 @@ for name, (times, sent, shares) in apart.items():
 
 # %% [markdown]
 # Against time the curves lie close together. Against messages they are far apart:
-# sixteen local steps learn as much with a tenth of the messages.
+# with sixteen local steps as much is learned with a tenth of the messages.
 # And there is a second gain: a worker that waits once in sixteen steps waits for the slowest *sum*,
 # and delays that fall on different steps hide behind one another.
 # What local training cannot do is go on for ever without talking: with other data on each worker, or a larger rate,
@@ -1932,7 +1949,7 @@ for every in (1, 4, 16):
 # %% [markdown]
 # ## The real thing, 1: Hogwild
 #
-# In shared memory there need not be any messages (Niu et al. 2011, "by chance" on talk B's slide):
+# In shared memory there need not be any messages (Niu et al. 2011, "by chance" on talk B's slide). In *Hogwild*
 # processes add to the same array, without a lock, and read it while others write.
 # `torch.from_file(..., shared=True)` maps a file into several processes' memory. It is remote memory access (RMA) inside a machine:
 # a worker writes into memory that is not its own, and nobody takes part.
@@ -2302,7 +2319,7 @@ for name in ("synchronous", "slack 3", "14 of 16", "asynchronous"):
 # %% [markdown]
 # With delays, asynchronous training reaches 85 % in half the time of plain synchronous training, and D is right.
 # But backup workers do so as well, and they agree at every step.
-# Where all workers are alike, not waiting brings a fifth more gradients a second, and nothing at all in seconds to 85 %:
+# Where all workers are alike, not waiting brings a fifth more gradients a second, and yet more seconds to 85 %:
 # what is gained in gradients is lost to staleness, which is twice that of a round.
 #
 # Then other things decide. An all-reduce has no hot link (lab 11). A synchronous run can be repeated, and its rate
@@ -2423,13 +2440,12 @@ ax = plot.curves(
 # %% [markdown] nbgrader={"grade_id": "own-policy", "grade": true, "solution": true, "points": 2}
 # ### BEGIN SOLUTION
 # **Model answer.**
-# I kept the rule of the cell, three steps ahead of the third slowest, and put four `Node`s of four gradients each between the workers and the server.
-# Over five seeds synchronous training ends at MODEL_SYNC, asynchronous at MODEL_ASYNC, mine at MODEL_MINE.
-# The difference to synchronous training is many times the spread; that to asynchronous training lies within it.
-# What I gained over asynchronous training is a bound for all but the two slowest, and a quarter of the messages between machines.
-# I give up agreement, and images of worker 3: its clock falls behind for ever, so its share of the gradients is half of the others'.
-# If worker 3 had other data than the rest, or if three workers were slow for good, my rule would wait as a slack does, and lose to asynchronous training.
-# No run can be repeated on real machines: the order of events depends on their seconds.
+# I kept the rule of the cell, three steps ahead of the third slowest, and put a `Node` for each machine of four between workers and server, which sends up every second gradient's mean.
+# Over five seeds synchronous training ends at .787 to .865 (mean .840) with 970 messages, asynchronous at .916 to .944 (.928) with 2,700, mine at .901 to .946 (.916) with 2,300,
+# of which some 1,100 cross the network between machines. The gain over synchronous training is several times the spread; that asynchronous training is better lies within it.
+# With four gradients in a mean it was .887, and as low as .835 for one seed: too stale for the rate, as in Experiment 6.
+# I give up agreement, and half of worker 3's images: its clock falls behind for ever. If worker 3 had other data than the rest, the model would hardly see them.
+# If three workers were slow for good, my rule would wait as a slack does, and lose to asynchronous training. On real machines no run could be repeated.
 #
 # **Rubric.**
 #
@@ -2456,8 +2472,8 @@ ax = plot.curves(
 # %% [markdown] nbgrader={"grade_id": "d-or-b", "grade": true, "solution": true, "points": 2}
 # ### BEGIN SOLUTION
 # **Model answer.**
-# With delays asynchronous training did MODEL_RATIO times the gradients a second and reached 85 % in less than half the virtual time;
-# fourteen of sixteen did nearly the same, and agreed. On machines that are alike the gain is a fifth.
+# With delays asynchronous training did 2.4 times the gradients a second of synchronous training, and reached 85 % in 34 s where that took 63 (ten seeds);
+# fourteen of sixteen needed 33 s, and agreed at every step. On machines that are alike it did 1.19 times the gradients, and needed 38 s where waiting for all needed 31.
 # Sixteen workers are not sixteen times as fast as one: a full rate for each gradient learns nothing,
 # so each counts a sixteenth (Experiment 2).
 # D was right where delays were common and servers cheap; B where machines are alike.
