@@ -1089,9 +1089,8 @@ ax = plot.curves(
     logy=True,
 )
 for workers, rate in zip(sizes, largest, strict=True):
-    print(
-        f"staleness {workers - 1:2}: {rate:.3f}; times workers {rate * workers:.2f}"
-    )
+    said = f"{rate:.3f}; times workers {rate * workers:.2f}"
+    print(f"staleness {workers - 1:2}: {said}")
 
 # %% [markdown]
 # Both lines fall as $1/(2s+1)$ does: twice as stale, half the rate.
@@ -1643,18 +1642,14 @@ apart = {
 _, axes = plt.subplots(
     2, 1, figsize=(7.5, 7.5), sharey=True, layout="constrained"
 )
-for axis, (place, xlabel) in enumerate(
-    ((0, "virtual seconds"), (1, "messages"))
-):
+for place, xlabel in enumerate(("virtual seconds", "messages")):
     plot.curves(
         {name: (found[place], found[2]) for name, found in apart.items()},
+        title=f"The same training against {xlabel}",
         xlabel=xlabel,
         ylabel="validation accuracy",
-        logx=axis == 1,
-        title="The same training, against time and against messages"[
-            : 99 * (1 - axis)
-        ],
-        ax=axes[axis],
+        logx=place == 1,
+        ax=axes[place],
     )
 plt.show()
 
@@ -2121,6 +2116,7 @@ def addresses(**jobs):
         return cluster
 
 
+# %% explore=true
 def tensorflow_task(cluster, job, index):
     """Be one task of a job, until somebody ends this process."""
     os.environ.update(FEW | QUIET)  # read when TensorFlow is imported
@@ -2324,7 +2320,8 @@ for name in ("synchronous", "slack 3", "14 of 16", "asynchronous"):
 #
 # Then other things decide. An all-reduce has no hot link (lab 11). A synchronous run can be repeated, and its rate
 # carried over to another number of workers by a rule (lab 12).
-# In the years between the two talks clusters became alike inside, and rented by the hour for one job. So B is right for these.
+# B's machines are of this kind: supercomputers of equal nodes, which one job has to itself. The systems that D cites
+# ran on clusters shared with other jobs. Each was right about its own.
 
 # %% [markdown]
 # ### With a GPU
