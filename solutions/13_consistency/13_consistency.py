@@ -10,8 +10,8 @@
 #
 # *Talk B* is T. Hoefler's talk of 2018 on communication in deep learning, *slides D* are C. Olivares' of 2017,
 # two of the four sources whose claims this course measures (`docs/claims.md`).
-# D: asynchronous descent is "currently the main method" of large-scale training.
-# B, a year later: the field "is converging to MPI", where workers wait for one another. Which was right?
+# For D asynchronous descent is the main method of large-scale training.
+# B, a year later, sees research converge on MPI, where workers wait for one another. Which was right?
 
 # %% [markdown]
 # | | |
@@ -154,8 +154,8 @@ def simulate(durations: np.ndarray, may_start) -> list[tuple]:
 
 
 # %% [markdown]
-# Three rules for the check, each a line: nobody waits; all wait for all;
-# nobody starts more than one step ahead of a neighbour in a ring.
+# Rules for the look cell and the check, each a line: nobody waits; all wait for all;
+# nobody starts while a neighbour in a ring is behind; and two that are there to test your loop.
 
 # %% nbgrader={"grade_id": "rules", "locked": true}
 
@@ -1027,7 +1027,7 @@ for name, events in modes.items():
 # %% [markdown]
 # ### Experiment 2. A rate that synchronous training bears
 #
-# DistBelief's workers each took steps at a full rate: why divide by sixteen if each gradient is a step?
+# In DistBelief every worker's gradient is a step of its own. Why divide its rate by sixteen?
 # The counter-experiment: each gradient with the full 0.5. Before you run it, guess which of the four learn.
 
 # %% explore=true
@@ -1657,7 +1657,7 @@ plt.show()
 print("in 100 s          rounds  messages  accuracy of the mean")
 for name, (times, sent, shares) in apart.items():
     said = f"{name:17} {len(times) - 1:6} {sent[-1]:9.0f}"
-    print(f"{said} {shares[-3:].mean():12.3f}")
+    print(f"{said} {shares[-1]:12.3f}")
 
 # %% [markdown]
 # Against time the curves lie close together. Against messages they are far apart:
@@ -2000,9 +2000,8 @@ _, lost = run_hogwild(2, 20_000, 0)
 print(f"2 processes that do nothing but count: {lost:.4%} lost")
 
 # %% [markdown]
-# Processes that do nothing but add lose some of the additions, between a thousandth and a tenth as we ran it.
-# Among gradients far fewer are lost: an addition is short, a gradient long.
-# And training does not mind; another minibatch will say the same.
+# Now and then an addition is lost, from none to some in a hundred as we ran it,
+# and training does not mind: another minibatch will say the same.
 # Hogwild's proof needs sparse gradients, where two workers seldom touch the same entry. Here all entries change each time.
 #
 # How much is lost depends on the machine and on what else it does; so does, to the last bit, the result.
@@ -2225,8 +2224,8 @@ else:
 # so no step is lost; but nobody promises in which order, and a worker reads shards while others change them.
 # The processes share two cores with one another, so no seconds are compared here.
 #
-# In `Keras` the same strategy stands around `model.fit`. TensorFlow's synchronous way with backup workers (Task 4) was
-# `SyncReplicasOptimizer`; it went with TensorFlow 1. What remained of it in TensorFlow 2 is `MultiWorkerMirroredStrategy`: an all-reduce.
+# The synchronous way with backup workers (Task 4) was `SyncReplicasOptimizer`, which TensorFlow 2 keeps under `compat.v1` only.
+# Its synchronous way over several machines is now `MultiWorkerMirroredStrategy`: an all-reduce.
 
 # %% [markdown]
 # ## The real thing, 4: PyTorch's local SGD

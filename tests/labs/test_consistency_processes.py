@@ -14,7 +14,8 @@ import pytest
 from autograder.release.source import read_source
 
 LAB = Path(__file__).parents[2] / "solutions" / "13_consistency"
-WANTED = tuple(f"def {name}" for name in ("serve", "cluster_of", "addresses", "tensorflow", "strategy", "coord", "with_t"))
+NAMES = "serve", "cluster_of", "addresses", "tensorflow", "strategy", "coord", "with_t"
+WANTED = tuple(f"def {name}" for name in NAMES)
 
 
 @cache
