@@ -2196,11 +2196,11 @@ def with_tensorflow(steps=300):
             for index in range(2)
         }
         for name, task in tasks.items():
-            task.find("ready", timeout_s=60)
+            task.find("ready", timeout_s=90)
             print(f"{name}: process {task.pid}")
         given = cluster, x_train, y_train.astype(np.int64), steps
         found = in_fresh_process(
-            coordinate, *given, environment=FEW | QUIET, timeout_s=60
+            coordinate, *given, environment=FEW | QUIET, timeout_s=90
         )
         for task in tasks.values():
             task.kill()
