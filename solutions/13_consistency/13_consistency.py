@@ -1263,7 +1263,7 @@ check.score(1)
 
 # %% [markdown]
 # `shrinks(matrix)` says how fast: the factor by which a round makes disagreement smaller, in the worst case.
-# It is the second largest of the magnitudes of the matrix' eigenvalues (the largest is 1, and belongs to agreement).
+# It is the second largest of the magnitudes of the matrix's eigenvalues (the largest is 1, and belongs to agreement).
 # For a single worker it is 0. The matrix is symmetric.
 #
 # `mixing(3, [(0, 1), (1, 2)])` is `[[2/3, 1/3, 0], [1/3, 1/3, 1/3], [0, 1/3, 2/3]]`, and shrinks by 2/3.
@@ -1675,6 +1675,8 @@ for name, (times, sent, shares) in apart.items():
 # MXNet's key-value store has a server in each machine and one above all machines (talk C);
 # talk B calls it a hierarchical parameter server. Only one message in several crosses the slow network.
 #
+# ![One server above three machines. In each machine a node, and below it three workers. Workers speak with the node of their machine; only nodes speak with the server, over the slow network.](figures/levels.svg)
+#
 # `Node(parent, name, every)` is the server in a machine. It speaks to its workers as a server does, and to its parent as a worker does:
 #
 # * When it is made, it calls `parent.pull(name)` once, and keeps what it gets as its weights.
@@ -1936,7 +1938,7 @@ for every in (1, 4, 16):
     print(f"{every:11} {sent:17} {shares[0]:18.3f} {shares[1]:11.3f}")
 
 # %% [markdown]
-# A fourth of the messages over the slow links, at nearly the same accuracy. With a sixteenth nothing is learned at the larger rate:
+# A fourth of the messages over the slow links, at a slightly lower accuracy. With a sixteenth little is learned, least at the larger rate:
 # a worker reads what its machine fetched some time ago, and its gradient waits for others before it goes up.
 # Four machines with sixteen gradients each on their way are as stale as 64 workers:
 # Experiment 3 says which rate that allows.
@@ -2220,7 +2222,7 @@ else:
     print(f"{time.perf_counter() - begun:.0f} s, mostly the start of processes")
 
 # %% [markdown]
-# The shards lie where the job and the task say. `assign_add` and `assign_sub` run on the `ps`, one after the other for each variable,
+# One shard lies on each task of the job `ps`. `assign_add` and `assign_sub` run on the `ps`, one after the other for each variable,
 # so no step is lost; but nobody promises in which order, and a worker reads shards while others change them.
 # The processes share two cores with one another, so no seconds are compared here.
 #
@@ -2319,8 +2321,8 @@ for name in ("synchronous", "slack 3", "14 of 16", "asynchronous"):
 #
 # Then other things decide. An all-reduce has no hot link (lab 11). A synchronous run can be repeated, and its rate
 # carried over to another number of workers by a rule (lab 12).
-# B's machines are of this kind: supercomputers of equal nodes, which one job has to itself. The systems that D cites
-# ran on clusters shared with other jobs. Each was right about its own.
+# B's machines are of this kind: supercomputers of equal nodes, which one job has to itself. DistBelief, which D cites,
+# was made for thousands of machines, some of which are always slow or down. Each was right about its own.
 
 # %% [markdown]
 # ### With a GPU
