@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from autograder.release.source import read_source
@@ -35,8 +34,6 @@ def test_two_servers_on_ranks_take_every_gradient_of_two_workers() -> None:
     assert (len(stale), sent) == (200, 800)
     assert min(stale) >= 0
     assert share > 0.5
-    # After each other's last pull two workers that never stop have one gradient of the other's, on average.
-    assert 0.2 < np.mean(stale) < 1.8
 
 
 @pytest.mark.slow
