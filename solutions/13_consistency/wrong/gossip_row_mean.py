@@ -1,0 +1,11 @@
+"""Fails gossip-check: a mean over neighbours: rows sum to 1, columns do not."""
+
+
+def mixing(workers, edges):
+    degree = np.zeros(workers)
+    for pair in edges:
+        degree[list(pair)] += 1
+    matrix = np.zeros((workers, workers))
+    for a, b in edges:
+        matrix[a, b], matrix[b, a] = 1 / (1 + degree[a]), 1 / (1 + degree[b])
+    return matrix + np.diag(1 - matrix.sum(axis=1))

@@ -1,0 +1,18 @@
+"""Fails server-check: a push counts as a pull."""
+
+
+class Server:
+    def __init__(self, weights, rate, aware=False):
+        self.weights, self.rate, self.aware = weights.copy(), rate, aware
+        self.pushes, self.seen = 0, {}
+
+    def pull(self, worker):
+        self.seen[worker] = self.pushes
+        return self.weights.copy()
+
+    def push(self, worker, gradient):
+        stale = self.pushes - self.seen[worker] if self.aware else 0
+        step = np.float32(self.rate / (1 + stale)) * gradient
+        self.weights = self.weights - step
+        self.pushes += 1
+        self.seen[worker] = self.pushes

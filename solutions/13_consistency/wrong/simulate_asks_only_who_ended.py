@@ -1,0 +1,22 @@
+"""Fails simulate-check: others that wait are never asked again."""
+
+
+def simulate(durations, may_start):
+    workers, steps = durations.shape
+    clocks, ends, events, idle = [0] * workers, [], [], set(range(workers))
+    now, worker = 0.0, 0
+    while True:
+        for worker in [worker] if events else range(workers):
+            k = clocks[worker]
+            if k < steps and may_start(worker, list(clocks)):
+                events.append((now, "start", worker))
+                heapq.heappush(
+                    ends, (now + float(durations[worker, k]), worker)
+                )
+                idle.remove(worker)
+        if not ends:
+            return events
+        now, worker = heapq.heappop(ends)
+        events.append((now, "end", worker))
+        clocks[worker] += 1
+        idle.add(worker)
