@@ -618,9 +618,9 @@ def measured(n, seed):
     return spell * draw.uniform(1, 1.1, n), spell * draw.uniform(0.9, 1, n)
 
 
-def expect(baseline, candidate, rounds, seed, *parts, mine=None):
+def expect(baseline, candidate, rounds, seed, *parts):
     """Compare some of low, middle and high."""
-    mine = mine or np.random.default_rng(seed)
+    mine = np.random.default_rng(seed)
     found = speed_up(baseline, candidate, rounds, mine)
     want = wanted(baseline, candidate, rounds, np.random.default_rng(seed))
     check.equal(len(found), 3, name="numbers returned")
@@ -671,11 +671,12 @@ with check.hidden_case(
     "the generator is drawn from once",
     hint="all rows in one call, of the generator that was handed over",
 ):
-    mine = np.random.default_rng(12)
-    expect(*measured(9, 13), 40, 12, "low", "high", mine=mine)
-    other = np.random.default_rng(12)
-    other.integers(9, size=(40, 9))
-    check.equal(float(mine.random()), float(other.random()), name="next number")
+    mine, theirs = np.random.default_rng(12), np.random.default_rng(12)
+    for seed, rounds in ((13, 40), (15, 7), (16, 90)):
+        found = speed_up(*measured(9, seed), rounds, check.shared(mine))
+        want = wanted(*measured(9, seed), rounds, theirs)
+        title = "low, middle, high, one call after the other"
+        check.close(list(found), list(want), rtol=1e-9, name=title)
 with check.hidden_case(
     "arguments stay as they were, and numbers are numbers",
     hint="three floats; sort or scale copies",
@@ -1504,7 +1505,7 @@ check.score(2)
 # * 11, *weak or strong*: more than one device and a speed-up; and either `scaling` is neither `"strong"` nor `"weak"`,
 #   or the batches contradict it: strong scaling has the same batch on all numbers of devices, weak scaling the same a device.
 #
-# Rule 9, inputs that are unreasonably large, is left to a person: what is reasonable?
+# Rule 9, unreasonably large inputs, is left to a person.
 #
 # `{"devices": 4, "speed_up": 3.9}` breaks `[11]`; with `"scaling": "strong"` and
 # `"batches": {1: 64, 4: 256}` it still does, with `"weak"` not. About 12 lines.
@@ -1606,7 +1607,7 @@ with check.hidden_case(
     breaks([], scaling="weak", batches=weak)
     breaks([11], scaling="strong", batches=weak)
     breaks([11], scaling="weak")
-    breaks([11], scaling="weak", batches=weak | {5: 161})
+    breaks([11], scaling="weak", batches={1: 32, 5: 161, 7: 224})
     breaks([11], batches={1: 256, 2: 256, 4: 260})
     breaks([], scaling="weak", batches=...)
     breaks([], scaling="weak", batches={4: 100})
@@ -2000,15 +2001,15 @@ plot.scatter(
 # %% [markdown]
 # ### In your words: convict it (2 points)
 #
-# A report: *Our framework trains on 256 GPUs at 1.1 Pflop/s, 215 times as fast as on one: nearly perfect scaling (figure; both axes logarithmic).
-# In the best of 12 runs a ten-minute training with 8,192 images a step kept the GPUs busy to the end.
-# Validated at 32-bit precision with 256 images a step on 8 GPUs, our model reaches 76 %, the state of the art.
+# A report: *Our framework trains on 256 GPUs at 1.1 Pflop/s, 215 times as fast as on one: nearly perfect scaling (figure; logarithmic axes).
+# The best of 12 runs, a ten-minute training with 8,192 images a step, kept the GPUs busy to the end.
+# At 32 bits, with 256 images a step on 8 GPUs, our model reaches 76 %, the state of the art.
 # The images were held in memory. An earlier system, of 2012, took a week.*
 #
-# 1. Which efficiency is "nearly perfect"? How many GPUs' worth of time is lost, and how many dollars an hour is that,
-#    at 0.526 dollars an hour for each GPU?
-# 2. Name four of talk B's rules that it breaks, each with the words that do it.
-# 3. Which one experiment would you ask for, and what would its result have to be for you to believe the claim?
+# 1. Which efficiency is "nearly perfect"? How many GPUs' worth of time is lost, and how many dollars an hour,
+#    at 0.526 dollars for each GPU and hour?
+# 2. Name four of talk B's rules that it breaks, with the words that do it.
+# 3. Which one experiment would you ask for, and what result would convince you?
 #
 # About 150 words, with numbers.
 
@@ -2018,7 +2019,7 @@ plot.scatter(
 # 215/256 is 84 %: 41 GPUs' worth of time is lost, 21.6 of 134.7 dollars an hour. On logarithmic axes 84 % cannot be told from 100 %.
 #
 # Rule 8: speed with 8,192 images a step and, it seems, other options, accuracy with 256 images and 32 bits on 8 GPUs.
-# So rule 1 as well: of the run on 256 GPUs no accuracy is known. Rule 3: "the best of 12 runs". Rule 10: "a ten-minute training", a fixed time, says nothing of how far it got.
+# So rule 1 as well: of the run on 256 GPUs no accuracy is known. Rule 3: "The best of 12 runs". Rule 10: "a ten-minute training", a fixed time, says nothing of how far it got.
 # Rule 6: "held in memory". Rule 7: Pflop/s, without saying of which precision. Rule 4: "of 2012". Rule 2: 76 % of which images? Rule 11: is the batch of one GPU 8,192 images, or 32?
 #
 # I would ask for the time to 76 % test accuracy on 1, 8 and 256 GPUs, at least five runs each, all of them shown, reading the data included,
