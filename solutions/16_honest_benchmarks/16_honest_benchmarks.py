@@ -187,8 +187,10 @@ with check.hidden_case(
     hint="the clock starts before the data are touched and stops at once",
     essential=True,
 ):
-    long = run_of(31.5, [1.25, 0.5, 3, 2, 8], [0.2, 0.31, 0.8, 0.3, 0.9])
-    for target, want in ((0.31, 33.25), (0.5, 36.25), (0.85, 46.25)):
+    epochs = [1.2514263, 0.5, 3.0001257, 2, 8]
+    long = run_of(31.5123457, epochs, [0.2, 0.31, 0.8, 0.3, 0.9])
+    for target, many in ((0.31, 2), (0.3100001, 3), (0.5, 3), (0.85, 5)):
+        want = sum(epochs[:many], 31.5123457)
         found = time_to_accuracy(long, target)
         check.close(found, want, rtol=1e-12, name=f"seconds to {target}")
 with check.hidden_case(
@@ -210,6 +212,7 @@ with check.hidden_case(
         ([6, 6, 6, 1], 6),
         ([1, 1, 1, 5, 9], 7 / 3),
         ([10.5, 2, 7, 3, 30, 4], 6.125),
+        ([3.0000017, 2.1234567, 3.0000019, 9.0], 3.0000018),
     ):
         found = mlperf_mean(times)
         check.close(found, want, rtol=1e-12, name=f"mean of {times}")
@@ -367,6 +370,12 @@ with check.hidden_case(
 ):
     found, _ = tuned(HIGH, [0.7], [6])
     expect(found, rate=0.7, test=0.9, spread=0, runs=1, seconds=256)
+with check.hidden_case(
+    "rates and seeds stay as they were", hint="sort a copy", guard=True
+):
+    rates, seeds = [0.3, 0.05, 0.7], [7, 5, 6]
+    with check.unchanged(rates=rates, seeds=seeds):
+        tuned(HIGH, rates, seeds)
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -1104,6 +1113,14 @@ with check.hidden_case(
     found, log = played([], 2)
     check.equal(dict(found), {})
     check.equal(log, ["call", "call", "call"])
+with check.hidden_case(
+    "the metrics stay as they were",
+    hint="nothing is added to the caller's dictionary, or taken away",
+    guard=True,
+):
+    metrics = {name: ((lambda: 1), (lambda _, got: got)) for name in "ba"}
+    measure(lambda: 3, check.shared(metrics), 2)
+    check.equal(list(metrics), ["b", "a"], name="names")
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -1350,11 +1367,11 @@ def audit_results(report: dict) -> list[int]:
     fast, good = "speed_up" in said, "accuracy" in said
     safe = said.get("part") == "kernel" or said.get("exact") is True
     options = [said.get(f"{of}_options") for of in ("speed", "accuracy")]
-    shown, spread = said.get("shown", 0), "spread" in said
+    shown, spread = said.get("shown"), "spread" in said
     broken = {
         1: fast and not good and not safe,
         2: good and said.get("split") != "test",
-        3: "shown" in said
+        3: shown is not None
         and (said.get("runs", math.inf) > shown or not spread),
         8: None not in options and options[0] != options[1],
         12: good and fast != ("baseline_accuracy" in said),
@@ -1445,6 +1462,8 @@ with check.hidden_case(
 ):
     breaks([8], speed_options={})
     breaks([8], speed_options={"rate": 0.1, "bits": 16})
+    breaks([8], speed_options={"rate": 0.1000001})
+    breaks([8], speed_options={"rate": -0.1})
     breaks([], speed_options=...)
     breaks([], accuracy_options=...)
     breaks([], speed_options={}, accuracy_options={})
@@ -1477,6 +1496,14 @@ with check.hidden_case(
         baseline_accuracy=...,
     )
     breaks([1, 3, 8], accuracy=None, spread=None, accuracy_options={"a": 1})
+with check.hidden_case(
+    "the report stays as it was",
+    hint="nothing is added to the caller's dictionary, or taken away",
+    guard=True,
+):
+    report = HONEST | {"split": None}
+    audit_results(check.shared(report))
+    check.equal(report, HONEST | {"split": None}, name="report")
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -1608,6 +1635,10 @@ with check.hidden_case(
     breaks([11], scaling="strong", batches=weak)
     breaks([11], scaling="weak")
     breaks([11], scaling="weak", batches={1: 32, 5: 161, 7: 224})
+    breaks([11], scaling="weak", batches={1: 32, 2: 64, 4: 129})
+    breaks([11], scaling="weak", batches={1: 33, 2: 64, 4: 128})
+    breaks([11], batches={1: 257, 2: 256, 4: 256})
+    breaks([11], batches={1: 100_000, 4: 100_001})
     breaks([11], batches={1: 256, 2: 256, 4: 260})
     breaks([], scaling="weak", batches=...)
     breaks([], scaling="weak", batches={4: 100})
@@ -1656,6 +1687,14 @@ with check.hidden_case(
     )
     breaks([], speed_up=0.0, devices=8)
     breaks([6, 11], speed_up=0.0, io=False, scaling=...)
+with check.hidden_case(
+    "the report stays as it was",
+    hint="nothing is added to the caller's dictionary, or taken away",
+    guard=True,
+):
+    report = FAIR | {"year": None}
+    audit_machines(check.shared(report))
+    check.equal(report, FAIR | {"year": None}, name="report")
 ### END HIDDEN TESTS
 check.score(2)
 

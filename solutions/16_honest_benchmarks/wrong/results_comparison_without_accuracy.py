@@ -6,11 +6,11 @@ def audit_results(report: dict) -> list[int]:
     fast, good = "speed_up" in said, "accuracy" in said
     safe = said.get("part") == "kernel" or said.get("exact") is True
     options = [said.get(f"{of}_options") for of in ("speed", "accuracy")]
-    shown, spread = said.get("shown", 0), "spread" in said
+    shown, spread = said.get("shown"), "spread" in said
     broken = {
         1: fast and not good and not safe,
         2: good and said.get("split") != "test",
-        3: "shown" in said
+        3: shown is not None
         and (said.get("runs", math.inf) > shown or not spread),
         8: None not in options and options[0] != options[1],
         12: fast != ("baseline_accuracy" in said),

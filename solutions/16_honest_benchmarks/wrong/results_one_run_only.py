@@ -6,7 +6,7 @@ def audit_results(report: dict) -> list[int]:
     fast, good = "speed_up" in said, "accuracy" in said
     safe = said.get("part") == "kernel" or said.get("exact") is True
     options = [said.get(f"{of}_options") for of in ("speed", "accuracy")]
-    shown = said.get("shown", 0)
+    shown = said.get("shown")
     broken = {
         1: fast and not good and not safe,
         2: good and said.get("split") != "test",

@@ -6,7 +6,7 @@ def audit_results(report: dict) -> list[int]:
     fast, good = "speed_up" in said, "accuracy" in said
     safe = said.get("part") == "kernel" or said.get("exact") is True
     options = [said.get(f"{of}_options") for of in ("speed", "accuracy")]
-    shown, spread = said.get("shown", 0), "spread" in said
+    shown, spread = said.get("shown"), "spread" in said
     broken = {
         1: fast and not good and not safe,
         2: good and said.get("split") != "test",
