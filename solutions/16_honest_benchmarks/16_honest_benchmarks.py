@@ -687,13 +687,11 @@ with check.hidden_case(
         title = "low, middle, high, one call after the other"
         check.close(list(found), list(want), rtol=1e-9, name=title)
 with check.hidden_case(
-    "arguments stay as they were, and numbers are numbers",
-    hint="three floats; sort or scale copies",
+    "arguments stay as they were", hint="sort or scale copies", guard=True
 ):
     slow, fast = measured(8, 14)
     with check.unchanged(baseline=slow, candidate=fast):
-        found = speed_up(slow, fast, 20, np.random.default_rng(0))
-    check.equal([type(part) is float for part in found], [True] * 3)
+        speed_up(slow, fast, 20, np.random.default_rng(0))
 ### END HIDDEN TESTS
 check.score(3)
 
@@ -1558,7 +1556,7 @@ def audit_machines(report: dict) -> list[int]:
         6: fast and part == "training" and said.get("io") is not True,
         7: ops and "seconds" not in said,
         10: many and said.get("stop") == "seconds",
-        11: many and fast and not same.get(said.get("scaling"), False),
+        11: many and fast and not same.get(said.get("scaling")),
     }
     return [rule for rule, holds in broken.items() if holds]
     ### END SOLUTION

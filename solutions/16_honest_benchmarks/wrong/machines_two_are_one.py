@@ -18,6 +18,6 @@ def audit_machines(report: dict) -> list[int]:
         6: fast and part == "training" and said.get("io") is not True,
         7: ops and "seconds" not in said,
         10: many and said.get("stop") == "seconds",
-        11: many and fast and not same.get(said.get("scaling"), False),
+        11: many and fast and not same.get(said.get("scaling")),
     }
     return [rule for rule, holds in broken.items() if holds]
