@@ -156,13 +156,13 @@ def write_others(cards: Path, narrower: list[float]) -> None:
     result_card(
         "operations a second of 256 GPUs, by their data sheet",
         GPUS / 2 * BOARD_TFLOPS / 1000,
-        unit="PFLOPS",
+        unit="Pflop/s",
         seed_value=1.1,
         source="C: 1.1 petaflops on 16 machines of 16 GPUs",
         lab=LAB,
         kind="modelled",
         note="128 K80 boards of 8.73 Tflop/s in float32, at the highest clock: C's number is a peak, "
-        "beside a supercomputer's measured 93 in float64. No time to an accuracy is named.",
+        "beside a supercomputer's measured 93 in float64.",
         path=cards / "petaflops.json",
     )
 
