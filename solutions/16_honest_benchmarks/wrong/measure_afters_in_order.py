@@ -1,4 +1,4 @@
-"""Fails measure-check: afters in the same order as befores."""
+"""Fails measure-check: after is called in the same order as before."""
 
 
 def measure(call, metrics, repeat: int) -> dict[str, list[float]]:

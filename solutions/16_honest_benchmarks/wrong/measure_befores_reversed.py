@@ -1,4 +1,4 @@
-"""Fails measure-check: befores in reverse order as well."""
+"""Fails measure-check: before is called in reverse order as well."""
 
 
 def measure(call, metrics, repeat: int) -> dict[str, list[float]]:

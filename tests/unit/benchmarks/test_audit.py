@@ -1,4 +1,4 @@
-"""The course's own cards pass lab 16's audit, or are admitted with a reason; a new card that breaks a rule is refused."""
+"""The course's own cards pass lab 16's audit, or are admitted with a reason; others are refused."""
 
 from __future__ import annotations
 
