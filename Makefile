@@ -42,7 +42,7 @@ demo: $(READY) ## build lab 01, grade eight sample submissions in a sandbox, pri
 
 test: $(READY) lint types ## run every check and every test
 	@$(BIN)/autograder release --check
-	@$(BIN)/python benchmarks/claims.py --check
+	@$(BIN)/python -m benchmarks.claims --check
 	@$(BIN)/pytest -n 2 --dist loadscope || { [ $$? = 1 ] && $(AGAIN); }
 
 test-all: test ## the same, then what is thorough, two minutes of the boundary's fuzzer, and every answer of the labs
@@ -72,7 +72,7 @@ docs: $(READY) ## generate docs/cli.md, claims.md, proof.md, topics.md, glossary
 	@$(BIN)/python docs/make_proof.py
 	@$(BIN)/python docs/make_topics.py
 	@$(BIN)/python docs/make_glossary.py
-	@$(BIN)/python benchmarks/claims.py
+	@$(BIN)/python -m benchmarks.claims
 
 image: ## build the students' image with torch for the CPU (another: docker/build.sh)
 	@docker/build.sh student cpu

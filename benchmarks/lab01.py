@@ -174,7 +174,8 @@ def write_cards(
         n=len(gain),
         source="A: regularisation penalises complex models over simple ones",
         lab=LAB.name,
-        note="With clean labels the same comparison is within its spread: the table of benchmarks/lab01.py.",
+        note="With clean labels the same comparison is within its spread: the table of benchmarks/lab01.py. "
+        "Validation images.",
         path=folder / "regulariser.json",
     )
 

@@ -188,6 +188,7 @@ def write_cards(
             seed_value=reported,
             source="C: a declared graph lets values share memory; the numbers are from Chen et al. 2015, figure 7",
             note=notes[purpose],
+            kind="counted",
         )
     gain = np.subtract(accuracies[50, "frozen base"], accuracies[50, "from scratch"])
     card(

@@ -160,6 +160,7 @@ def loss_cards(cards: Path, ns: dict[str, Any], found: Found, energy: float) -> 
         source="A: 65536 points are exactly representable in FP16",
         lab=LAB.name,
         note=f"Counted: {2**16 - finite:,} codes are infinities and NaN, and 0 has two, with and without a sign.",
+        kind="counted",
         path=cards / "fp16_codes.json",
     )
     result_card(

@@ -135,7 +135,8 @@ def write_accuracy_card(accuracies: dict[str, list[float]]) -> None:
         "16 bits read digits as well as 32 (float16 autocast minus float32, accuracy, seed by seed)",
         [float(value) for value in away[0]],
         "D: 16 bits instead of 32 have little effect on the model's quality",
-        f"With float32 weights. bfloat16 autocast: {np.mean(away[1]):.4f}. With bfloat16 weights the rate decides.",
+        f"With float32 weights. bfloat16 autocast: {np.mean(away[1]):.4f}. With bfloat16 weights the rate decides. "
+        "Validation images.",
         seed_value="little effect",
     )
 

@@ -160,6 +160,7 @@ def shape_cards(cards: Path, found: Found, mean: dict[str, float]) -> None:
         note="Not quite at equal accuracy here; test accuracy, ten pairs: "
         f"{difference(found, 'digits, contracted', 'digits, dense')['value']:+.2f} points. "
         "A small network on digits of 8 x 8 pixels, not AlexNet; the saving follows from the chosen shape.",
+        kind="counted",
         path=cards / "contraction.json",
     )
     faster = found["ONNX: time, whole over pruned"]

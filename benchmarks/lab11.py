@@ -119,6 +119,7 @@ def write_counted_cards(cards: Path, busiest: dict[str, list[float]]) -> None:
         source="B: byte term of an all-reduce, 2 gamma m G (P - 1) / P, with P = 8",
         lab=LAB.name,
         note="Counted on real messages. The ring has these bytes, but 2 (P - 1) latencies instead of 2 log2 P.",
+        kind="counted",
         path=cards / "ring_bytes.json",
     )
     result_card(
@@ -128,6 +129,7 @@ def write_counted_cards(cards: Path, busiest: dict[str, list[float]]) -> None:
         source="B: a parameter server costs 2 L + 2 P gamma m G for one shard",
         lab=LAB.name,
         note="B's server is a machine of its own with P workers; ours is one of the ranks, so it serves P - 1.",
+        kind="counted",
         path=cards / "central_server.json",
     )
     result_card(

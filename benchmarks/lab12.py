@@ -176,7 +176,8 @@ def write_batch_cards(cards: Path, accuracies: Accuracies) -> None:
         spread=float(lost.std()),
         source="A: too big batches deteriorate the convergence speed",
         lab=LAB,
-        note="At an unchanged rate, on digits, after 20 epochs. The linear rule makes up for most of it at batch 256.",
+        note="At an unchanged rate, on digits, after 20 epochs. The linear rule makes up for most of it at batch 256. "
+        "Validation images.",
         path=cards / "large_batch.json",
     )
     gained = np.subtract(accuracies[256, "warm-up", 1.8], accuracies[256, "linear rule", 1.8])
@@ -187,7 +188,8 @@ def write_batch_cards(cards: Path, accuracies: Accuracies) -> None:
         spread=float(gained.std()),
         source="B: limited by batch size; adaptive minibatch size",
         lab=LAB,
-        note="Median; the start is 1.8 times as wide as He et al. advise. From He's start no warm-up is needed here.",
+        note="Median; the start is 1.8 times as wide as He et al. advise. From He's start no warm-up is needed here. "
+        "Validation images.",
         path=cards / "warm_up.json",
     )
 

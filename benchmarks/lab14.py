@@ -111,7 +111,7 @@ def write_sparse(cards: Path, runs: Runs) -> None:
         source="B, slide 25: accumulate the remainder locally",
         lab=LAB,
         note=f"{ratio:.0f} times fewer bytes, indices counted; dense runs spread by "
-        f"{np.std(accuracies(runs, 'dense')):.3f}. Four workers, digits, 200 steps.",
+        f"{np.std(accuracies(runs, 'dense')):.3f}. Four workers, digits, 200 steps. Validation images.",
         path=cards / "top_with_feedback.json",
     )
     gained = np.subtract(memory, accuracies(runs, "top 0.1 %"))
@@ -122,7 +122,7 @@ def write_sparse(cards: Path, runs: Runs) -> None:
         spread=float(gained.std()),
         source="B, slide 24: accumulate omitted gradients locally",
         lab=LAB,
-        note="Four workers, digits, 200 steps; B names neither a task nor an accuracy.",
+        note="Four workers, digits, 200 steps; B names neither a task nor an accuracy. Validation images.",
         path=cards / "feedback.json",
     )
 
@@ -138,7 +138,7 @@ def write_coarse(cards: Path, runs: Runs) -> None:
         spread=float(gained.std()),
         source="B, slide 24: 1-bit SGD (Seide et al. 2014)",
         lab=LAB,
-        note=f"With it {lost:.3f} below dense training.",
+        note=f"With it {lost:.3f} below dense training. Validation images.",
         path=cards / "one_bit.json",
     )
     gained = np.subtract(accuracies(runs, "TernGrad"), accuracies(runs, "TernGrad, nearest"))
@@ -149,7 +149,7 @@ def write_coarse(cards: Path, runs: Runs) -> None:
         spread=float(gained.std()),
         source="B, slide 24: the main trick is stochastic rounding",
         lab=LAB,
-        note="No memory; B cites Ternary Weight Networks for TernGrad, which is another paper.",
+        note="No memory; B cites Ternary Weight Networks for TernGrad, which is another paper. Validation images.",
         path=cards / "by_chance.json",
     )
 

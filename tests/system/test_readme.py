@@ -115,5 +115,5 @@ def test_nothing_committed_names_a_registry_or_a_place_of_one_machine() -> None:
 
 
 def test_the_claims_page_is_generated_from_the_cards() -> None:
-    done = _run(".venv/bin/python benchmarks/claims.py --check", ROOT)
+    done = _run(".venv/bin/python -m benchmarks.claims --check", ROOT)
     assert done.returncode == 0, done.stderr

@@ -1,0 +1,2127 @@
+# %% [markdown]
+# # 16. Honest benchmarks
+#
+# **Would my own report fool the masses?**
+# A benchmark is a number with a sentence around it.
+# Both can be true, and the reader may still believe something false:
+# the best run is shown, the baseline was never tuned, the accuracy is missing, the axis is odd.
+# In this lab you write the tools that an honest report needs,
+# then an audit that finds what is missing, and turn it on this course's own result cards.
+#
+# *Talk B* below is T. Hoefler's talk of 2018 on communication in deep learning, *talk C* one of 2017 on MXNet,
+# *lecture A* one on scalable machine learning, *slides D* a course's slides of 2017.
+# They are the four sources whose claims this course measures (`docs/claims.md`).
+
+# %% [markdown]
+# | | |
+# |---|---|
+# | Prerequisites | labs 02, 05 and 12 help, since their code can be measured here; none of it is needed |
+# | Time | about 4 hours |
+# | Points | 20: 16 from checks, 2 from an open task, 2 from a written answer |
+# | Hardware | two CPU cores; one cell near the end uses a GPU |
+
+# %% [markdown]
+# ## How this notebook works
+#
+# Each task asks for one or two functions.
+# Replace the line that raises `NotImplementedError` and keep the name and the arguments.
+# Then run the look cell and the check below it; read the first case that fails.
+# Further cases, hidden here, run when your work is graded.
+# They test what the task's text promises, with other numbers.
+# Your code must not change its arguments.
+# No check looks at a clock: what your functions make of given seconds is graded.
+#
+# Cells that begin with `# explore` are yours to change.
+# They are not run when your work is graded:
+# a helper or an import that a task needs belongs in the task's cell.
+
+# %% nbgrader={"grade_id": "setup", "locked": true}
+import csv
+import json
+import math
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+import torch
+from torch import nn
+
+from labkit import check, compare, device, load, plot, result_card
+
+torch.set_num_threads(1)
+digits = load("digits")
+SPLITS = {
+    name: (split.x.reshape(-1, 64).astype(np.float32), split.y)
+    for name, split in (
+        ("train", digits.train),
+        ("validation", digits.validation),
+        ("test", digits.test),
+    )
+}
+print(digits)
+
+# %% [markdown]
+# ### Task 1. Predict (1 point)
+#
+# Commit to three numbers before you measure them; the point is for writing them down.
+#
+# * `"untuned"`: a network reads digits. The candidate is gradient descent with momentum 0.9, at its best rate.
+#   The baseline, plain gradient descent, runs at the *same* rate.
+#   How many times as many epochs does the baseline need to reach 93 %?
+# * `"tuned"`: the same, but the baseline's rate was tuned, too.
+# * `"cards"`: labs 00 to 15 come with result cards, this course's own reports.
+#   Which share of them breaks a rule of this lab's audit (0.1 is 10 %)?
+#
+# `predictions()` returns a dictionary with these three keys and a number above 0 for each. 1 line.
+
+
+# %% nbgrader={"grade_id": "predictions", "solution": true}
+def predictions() -> dict[str, float]:
+    """Return two ratios, and a share of at most 1."""
+    ### BEGIN SOLUTION
+    return {"untuned": 3.0, "tuned": 1.5, "cards": 0.2}
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade_id": "predictions-check", "grade": true, "points": 1}
+from labkit import check
+
+with check.case(
+    "three predictions",
+    hint="return a dictionary with exactly the three keys of the text",
+):
+    check.equal(sorted(predictions()), ["cards", "tuned", "untuned"])
+with check.case("each is above 0", hint="1 is as many epochs, 2 twice as many"):
+    for name in ("cards", "tuned", "untuned"):
+        check.at_least(predictions()[name], 1e-9, name=name)
+with check.case("a share is at most 1", hint="10 % is 0.1"):
+    check.at_most(predictions()["cards"], 1.0, name="cards")
+check.score(1)
+
+# %% [markdown]
+# ## The clock: until when?
+#
+# ### Task 2. Time to accuracy (2 points)
+#
+# Images a second say how busy a machine is. What its owner waits for is a model that is good enough.
+# MLPerf therefore times *training to a target quality*:
+# the clock starts before the data are touched, and stops when the target is reached.
+#
+# A *run* is a dictionary: `"setup"`, the seconds before the first epoch (reading data, compiling);
+# `"epochs"`, the seconds of each epoch; `"accuracy"`, the accuracy after each. The two lists are equally long, and may be empty.
+#
+# `time_to_accuracy(run, target)` returns the seconds from the start, setup included,
+# to the end of the first epoch whose accuracy is at least the target;
+# `math.inf` if there is none. What happens afterwards does not matter.
+
+# %% [markdown]
+# One run is luck. MLPerf asks for 5 or 10, drops the fastest and the slowest, and averages the rest.
+# A single run that never arrives may be the one that is dropped; with two of them there is no result.
+#
+# `mlperf_mean(times)` takes the seconds of at least three runs in any order, `math.inf` for a run that never arrived.
+# It returns the mean without one fastest and one slowest, which is `math.inf` if more than one never arrived.
+# Of fewer than three runs it raises `ValueError`.
+#
+# `{"setup": 5, "epochs": [2, 2, 4], "accuracy": [0.5, 0.9, 0.8]}` reaches 0.7 after 9 seconds and 0.95 never.
+# `mlperf_mean([7, 1, 4, math.inf])` is 5.5. About 4 and 4 lines.
+
+
+# %% nbgrader={"grade_id": "time-to-accuracy", "solution": true}
+def time_to_accuracy(run: dict, target: float) -> float:
+    """Return the seconds until a run first reaches the target, or inf."""
+    ### BEGIN SOLUTION
+    passed = run["setup"]
+    for seconds, accuracy in zip(run["epochs"], run["accuracy"], strict=True):
+        passed += seconds
+        if accuracy >= target:
+            return passed
+    return math.inf
+    ### END SOLUTION
+
+
+def mlperf_mean(times: list[float]) -> float:
+    """Return the mean of all times but one fastest and one slowest."""
+    ### BEGIN SOLUTION
+    if len(times) < 3:
+        raise ValueError(f"{len(times)} runs, at least 3 are needed")
+    kept = sorted(times)[1:-1]
+    return sum(kept) / len(kept)
+    ### END SOLUTION
+
+
+# %% explore=true
+shown = {"setup": 5, "epochs": [2, 2, 4], "accuracy": [0.5, 0.9, 0.8]}
+for target in (0.4, 0.7, 0.95):
+    print(f"{target:.0%} after {time_to_accuracy(shown, target)} s")
+print("five runs:", mlperf_mean([61.0, 58.0, 64.0, 90.0, 60.0]), "s")
+
+# %% nbgrader={"grade_id": "time-to-accuracy-check", "grade": true, "points": 2}
+import math
+
+from labkit import check
+
+
+def run_of(setup, epochs, accuracy):
+    """Return a run."""
+    return {"setup": setup, "epochs": epochs, "accuracy": accuracy}
+
+
+short = run_of(5, [2, 2, 4], [0.5, 0.9, 0.8])
+with check.case(
+    "the worked example",
+    hint="the setup, and all epochs up to the first that is good enough",
+):
+    check.close(time_to_accuracy(short, 0.7), 9, name="seconds to 0.7")
+with check.case(
+    "a run that never arrives, and one that does at once",
+    hint="what does the text say?",
+):
+    found = time_to_accuracy(short, 0.95)
+    check.close(found, math.inf, infinite=True, name="seconds to 0.95")
+    check.close(time_to_accuracy(short, 0.4), 7, name="seconds to 0.4")
+with check.case(
+    "the mean of MLPerf, the worked example",
+    hint="one fastest and one slowest are left out, the others are averaged",
+):
+    found = mlperf_mean([7, 1, 4, math.inf])
+    check.close(found, 5.5, name="mean of [7, 1, 4, inf]")
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "the setup counts, and only the first arrival",
+    hint="the clock starts before the data are touched and stops at once",
+    essential=True,
+):
+    epochs = [1.2514263, 0.5, 3.0001257, 2, 8]
+    long = run_of(31.5123457, epochs, [0.2, 0.31, 0.8, 0.3, 0.9])
+    for target, many in ((0.31, 2), (0.3100001, 3), (0.5, 3), (0.85, 5)):
+        want = sum(epochs[:many], 31.5123457)
+        found = time_to_accuracy(long, target)
+        check.close(found, want, rtol=1e-12, name=f"seconds to {target}")
+with check.hidden_case(
+    "exactly the target is enough; the first epoch; no epoch",
+    hint="at least the target; without an epoch nothing is reached",
+):
+    exact = run_of(0, [3, 5], [0.6, 0.75])
+    check.close(time_to_accuracy(exact, 0.75), 8, name="seconds to 0.75")
+    check.close(time_to_accuracy(exact, 0.1), 3, name="seconds to 0.1")
+    found = time_to_accuracy(run_of(4, [], []), 0.0)
+    check.close(found, math.inf, infinite=True, name="no epoch")
+with check.hidden_case(
+    "three runs and more, in any order, of equal times too",
+    hint="one of each goes, not all that are as fast",
+    essential=True,
+):
+    for times, want in (
+        ([2.0, 8.0, 3.5], 3.5),
+        ([6, 6, 6, 1], 6),
+        ([1, 1, 1, 5, 9], 7 / 3),
+        ([10.5, 2, 7, 3, 30, 4], 6.125),
+        ([3.0000017, 2.1234567, 3.0000019, 9.0], 3.0000018),
+    ):
+        found = mlperf_mean(times)
+        check.close(found, want, rtol=1e-12, name=f"mean of {times}")
+with check.hidden_case(
+    "two runs that never arrive",
+    hint="one of them is dropped, the other is not",
+):
+    found = mlperf_mean([math.inf, 2, 3, math.inf, 4])
+    check.close(found, math.inf, infinite=True, name="mean")
+    check.close(mlperf_mean([math.inf, 2, 5]), 5, name="mean of three")
+with check.hidden_case("fewer than three runs", hint="ValueError"):
+    check.raises(ValueError, mlperf_mean, [3, 4])
+    check.raises(ValueError, mlperf_mean, [])
+    check.close(mlperf_mean([3, 4, 4.5]), 4, rtol=1e-12, name="of three")
+with check.hidden_case(
+    "arguments stay as they were", hint="sort a copy", guard=True
+):
+    times = [5.0, 1.0, 3.0]
+    with check.unchanged(times=times):
+        mlperf_mean(times)
+### END HIDDEN TESTS
+check.score(2)
+
+# %% [markdown]
+# ## The baseline: tuned by whom?
+#
+# ### Task 3. All runs counted (2 points)
+#
+# B's third rule for fooling: do not report the runs that tuning took.
+# A fair comparison spends as many runs on the baseline as on the candidate, and reports all of them.
+#
+# `tune(train, rates, seeds)` calls `train(rate, seed)` once for each pair:
+# for the first rate all seeds in order, then for the second rate, and so on.
+# Each call returns three numbers: accuracy on validation images, accuracy on test images, and seconds.
+# It returns a dictionary:
+#
+# * `"rate"`: the rate with the highest *mean* validation accuracy over the seeds; of equal ones, the first in `rates`;
+# * `"test"` and `"spread"`: mean and standard deviation (division by their number) of this rate's test accuracies;
+# * `"runs"` and `"seconds"`: how many runs there were in all, and the sum of their seconds.
+
+# %% [markdown]
+# There is at least one rate and one seed. Test accuracies choose nothing.
+#
+# With two seeds, a rate of 0.1 whose validation accuracies are 0.5 and 0.75 loses to a rate of 0.2 with 0.75 and 0.75,
+# whatever their test accuracies are. If the test accuracies of the second are 0.5 and 0.75 and each run takes 3 seconds,
+# the result is `{"rate": 0.2, "test": 0.625, "spread": 0.125, "runs": 4, "seconds": 12}`. About 10 lines.
+
+
+# %% nbgrader={"grade_id": "tune", "solution": true}
+def tune(train, rates, seeds) -> dict[str, float]:
+    """Return the best rate, its test accuracy, and what finding it cost."""
+    ### BEGIN SOLUTION
+    found = {rate: [train(rate, seed) for seed in seeds] for rate in rates}
+    best = max(rates, key=lambda rate: np.mean([run[0] for run in found[rate]]))
+    test = [run[1] for run in found[best]]
+    return {
+        "rate": best,
+        "test": float(np.mean(test)),
+        "spread": float(np.std(test)),
+        "runs": len(rates) * len(seeds),
+        "seconds": sum(run[2] for runs in found.values() for run in runs),
+    }
+    ### END SOLUTION
+
+
+# %% explore=true
+EXAMPLE = {
+    (0.1, 0): (0.5, 0.875, 3),
+    (0.1, 1): (0.75, 0.875, 3),
+    (0.2, 0): (0.75, 0.5, 3),
+    (0.2, 1): (0.75, 0.75, 3),
+}
+print(tune(lambda rate, seed: EXAMPLE[rate, seed], [0.1, 0.2], [0, 1]))
+
+# %% [markdown]
+# The rate with the worse test accuracy won, and that is as it should be.
+# Whoever chooses by test accuracy reports the luck of the choice as well.
+
+# %% nbgrader={"grade_id": "tune-check", "grade": true, "points": 2}
+from labkit import check
+
+
+def tuned(table, rates, seeds):
+    """Return the student's result, and the calls that it made."""
+    calls = []
+
+    def train(rate, seed):
+        calls.append((float(rate), int(seed)))
+        return table[calls[-1]]
+
+    return tune(train, rates, seeds), calls
+
+
+def expect(found, **want):
+    """Compare the entries that are named."""
+    for key, value in want.items():
+        check.close(found[key], value, rtol=1e-12, name=key)
+
+
+TABLE = {
+    (0.1, 0): (0.5, 0.875, 3.0),
+    (0.1, 1): (0.75, 0.875, 3.0),
+    (0.2, 0): (0.75, 0.5, 3.0),
+    (0.2, 1): (0.75, 0.75, 3.0),
+}
+with check.case(
+    "the worked example",
+    hint="validation chooses, test is reported, all runs count",
+):
+    found, _ = tuned(TABLE, [0.1, 0.2], [0, 1])
+    check.equal(sorted(found), ["rate", "runs", "seconds", "spread", "test"])
+    expect(found, rate=0.2, test=0.625, spread=0.125, runs=4, seconds=12)
+with check.case(
+    "each pair is trained once, in order",
+    hint="for each rate all seeds, before the next rate",
+):
+    _, calls = tuned(TABLE, [0.2, 0.1], [1, 0])
+    check.equal(calls, [(0.2, 1), (0.2, 0), (0.1, 1), (0.1, 0)])
+### BEGIN HIDDEN TESTS
+HIGH = {
+    (0.3, 5): (0.25, 0.25, 2.0),
+    (0.3, 6): (1.0, 1.0, 4.0),
+    (0.3, 7): (0.25, 0.25, 8.0),
+    (0.05, 5): (0.625, 0.5, 16.0),
+    (0.05, 6): (0.75, 0.5, 32.0),
+    (0.05, 7): (0.625, 0.875, 64.0),
+    (0.7, 5): (0.125, 0.9, 128.0),
+    (0.7, 6): (0.25, 0.9, 256.0),
+    (0.7, 7): (0.125, 0.9, 512.0),
+}
+with check.hidden_case(
+    "the mean over seeds chooses, and nothing else",
+    hint="not the best single run, and not the test accuracy",
+    essential=True,
+):
+    found, _ = tuned(HIGH, [0.3, 0.05, 0.7], [5, 6, 7])
+    expect(found, rate=0.05, test=0.625, spread=0.03125**0.5)
+    steady = {(0.2, seed): (0.375, 0.5, 1.0) for seed in range(3)}
+    lucky = {(0.4, seed): (0.25, 0.75, 1.0) for seed in range(2)}
+    lucky[0.4, 2] = 1.0, 0.75, 1.0
+    found, _ = tuned(steady | lucky, [0.2, 0.4], [0, 1, 2])
+    expect(found, rate=0.4, test=0.75, spread=0)
+with check.hidden_case(
+    "all runs and all seconds are reported",
+    hint="the losers' runs took time, too",
+    essential=True,
+):
+    found, calls = tuned(HIGH, [0.3, 0.05, 0.7], [5, 6, 7])
+    expect(found, runs=9, seconds=1022)
+    check.equal(len(calls), 9, name="calls of train")
+with check.hidden_case(
+    "of equal rates the first in the list",
+    hint="in the order of rates, whether they ascend or not",
+):
+    same = {(r, 0): (0.5, r / 4, 1.0) for r in (0.5, 0.25, 1.0)}
+    expect(tuned(same, [0.5, 1.0, 0.25], [0])[0], rate=0.5, test=0.125)
+    expect(tuned(same, [0.25, 0.5], [0])[0], rate=0.25, test=0.0625)
+with check.hidden_case(
+    "one rate and one seed",
+    hint="a single run has a spread of 0",
+):
+    found, _ = tuned(HIGH, [0.7], [6])
+    expect(found, rate=0.7, test=0.9, spread=0, runs=1, seconds=256)
+with check.hidden_case(
+    "rates and seeds stay as they were", hint="sort a copy", guard=True
+):
+    rates, seeds = [0.3, 0.05, 0.7], [7, 5, 6]
+    with check.unchanged(rates=rates, seeds=seeds):
+        tuned(HIGH, rates, seeds)
+### END HIDDEN TESTS
+check.score(2)
+
+# %% [markdown]
+# ### Given: a network that learns quickly
+#
+# `learn(momentum, rate, seed, epochs)` trains 64 inputs, 32 ReLU and 10 classes by gradient descent on minibatches of 32.
+# It returns a run as in Task 2, with validation accuracies, and the `"test"` accuracy at the end.
+
+# %% nbgrader={"grade_id": "network", "locked": true}
+
+
+def start(draw, width=32):
+    """Return the random weights of two layers."""
+    w1 = draw.normal(0, (2 / 64) ** 0.5, (64, width))
+    w2 = draw.normal(0, (2 / width) ** 0.5, (width, 10))
+    parts = w1, np.zeros(width), w2, np.zeros(10)
+    return [part.astype(np.float32) for part in parts]
+
+
+def accuracy_on(split, weights):
+    """Return the share of a split's images whose class is found."""
+    (x, y), (w1, b1, w2, b2) = SPLITS[split], weights
+    return float(np.mean((np.maximum(x @ w1 + b1, 0) @ w2 + b2).argmax(1) == y))
+
+
+def gradients(weights, x, y):
+    """Return the mean cross-entropy's gradient with respect to weights."""
+    w1, b1, w2, b2 = weights
+    hidden = np.maximum(x @ w1 + b1, 0)
+    scores = hidden @ w2 + b2
+    e = np.exp(scores - scores.max(axis=1, keepdims=True))
+    d = e / e.sum(axis=1, keepdims=True)
+    d[np.arange(len(y)), y] -= 1
+    d /= len(y)
+    back = (d @ w2.T) * (hidden > 0)
+    return x.T @ back, back.sum(0), hidden.T @ d, d.sum(0)
+
+
+# %% nbgrader={"grade_id": "learn", "locked": true}
+def learn(momentum, rate, seed, epochs=12, width=32):
+    """Return a run: setup, epochs, accuracy (validation); and test."""
+    begin = perf_counter()
+    draw, (x, y) = np.random.default_rng(seed), SPLITS["train"]
+    weights = start(draw, width)
+    speed = [np.zeros_like(part) for part in weights]
+    run = {"setup": perf_counter() - begin, "epochs": [], "accuracy": []}
+    for _ in range(epochs):
+        begin, order = perf_counter(), draw.permutation(len(x))
+        for first in range(0, len(x) - 31, 32):
+            batch = order[first : first + 32]
+            with np.errstate(all="ignore"):  # a rate may be far too high
+                found = gradients(weights, x[batch], y[batch])
+                for k, g in enumerate(found):
+                    speed[k] = momentum * speed[k] + g
+                    weights[k] = weights[k] - rate * speed[k]
+        run["epochs"].append(perf_counter() - begin)
+        with np.errstate(all="ignore"):
+            run["accuracy"].append(accuracy_on("validation", weights))
+    with np.errstate(all="ignore"):
+        run["test"] = accuracy_on("test", weights)
+    return run
+
+
+# %% [markdown]
+# ### Experiment 1. Two methods that are the same
+#
+# The old method and the new one differ by their seeds only: both are plain gradient descent at a rate of 0.5.
+# The new one was run 20 times, and the best run is shown beside one run of the old.
+# Below, the same 40 numbers are drawn twice.
+
+# %% explore=true
+old = [learn(0.0, 0.5, seed)["test"] for seed in range(20)]
+new = [learn(0.0, 0.5, 100 + seed)["test"] for seed in range(20)]
+left, right = plot.panels(2)
+plot.bars(
+    {"old": old[0], "new": max(new)},
+    title="Fooling: the best of 20",
+    ylabel="test accuracy",
+    fmt=".3f",
+    ax=left,
+)
+left.set_ylim(min(old[0], max(new)) - 0.004, max(new) + 0.004)
+turns = np.linspace(-0.15, 0.15, 20)
+plot.scatter(
+    {"old": (turns, old), "new": (1 + turns, new)},
+    title="Honest: all 40 runs",
+    ylabel="test accuracy",
+    ax=right,
+)
+right.set_xticks([0, 1], ["old", "new"])
+right.set_xlim(-0.5, 1.5)
+right.set_ylim(0.93, 1.0)
+gained = 100 * (max(new) - old[0])
+print(f"the best against one: {gained:+.1f} points;", end=" ")
+print(f"means: {100 * (np.mean(new) - np.mean(old)):+.2f} points")
+
+# %% [markdown]
+# Nothing on the left is false. What makes it fool: a maximum beside a single run, and an axis that begins where the bars differ.
+# On the right no reader would say that the methods differ.
+# In lab 10 the best of 60 equal networks looked better than it was, by more points still.
+
+# %% [markdown]
+# ### Experiment 2. Who tuned the baseline?
+#
+# Momentum against plain gradient descent: epochs to 93 % of the validation images, ten seeds, `mlperf_mean`.
+# An epoch costs the same in both, so epochs are the clock.
+# First both use the rate at which momentum is best; then each uses its own,
+# found by your `tune` in as many runs of 4 epochs.
+
+# %% explore=true
+RATES, SEEDS, TARGET = (0.02, 0.05, 0.1, 0.2, 0.5), range(10), 0.93
+
+
+def trained_with(momentum):
+    """Return a function to tune."""
+
+    def train(rate, seed):
+        run = learn(momentum, rate, seed, epochs=4)
+        return run["accuracy"][-1], run["test"], sum(run["epochs"])
+
+    return train
+
+
+def epochs_to_target(momentum, rate):
+    """Return MLPerf's mean of the epochs to the target, over the seeds."""
+    times = []
+    for seed in SEEDS:
+        run = learn(momentum, rate, seed, epochs=30)
+        run |= {"setup": 0, "epochs": [1] * 30}
+        times.append(time_to_accuracy(run, TARGET))
+    return mlperf_mean(times)
+
+
+# %% explore=true
+candidate = tune(trained_with(0.9), RATES, SEEDS)
+baseline = tune(trained_with(0.0), RATES, SEEDS)
+for name, found in (("momentum", candidate), ("plain", baseline)):
+    print(
+        f"{name:9} best rate {found['rate']:4}, test {found['test']:.3f}",
+        end="",
+    )
+    print(f" ± {found['spread']:.3f}, {found['runs']} runs")
+needed = {
+    "momentum, tuned": epochs_to_target(0.9, candidate["rate"]),
+    "plain, momentum's rate": epochs_to_target(0.0, candidate["rate"]),
+    "plain, tuned": epochs_to_target(0.0, baseline["rate"]),
+}
+plot.bars(
+    needed,
+    title="Two of these three bars would be published",
+    ylabel="epochs to 93 % (validation)",
+    fmt=".1f",
+)
+fooling, honest = (
+    needed[name] / needed["momentum, tuned"]
+    for name in ("plain, momentum's rate", "plain, tuned")
+)
+for name, ratio in (("untuned", fooling), ("tuned", honest)):
+    said = predictions()[name]
+    print(f"{name} baseline: {ratio:.1f}x; you predicted {said:g}x")
+
+# %% [markdown]
+# Most of the gain was the baseline's rate.
+# At the same rate momentum 0.9 moves up to ten times as far, so that its best rate is too small for plain descent.
+# On other problems momentum does help more; this experiment cannot say how much.
+#
+# Time counts as well: 50 runs tuned each method.
+# A report that gives the epochs of one run leaves out most of the work that led to it.
+
+# %% [markdown]
+# ## The spread: would it happen again?
+#
+# ### Task 4. A paired bootstrap (3 points)
+#
+# Two programs are timed in turns: in each round one after the other, so that a slow spell of the machine hits both.
+# What is the speed-up, and how sure is it?
+# The *bootstrap* (Efron 1979) answers without a formula:
+# draw $n$ rounds from the $n$ measured ones, with replacement, compute the ratio, and repeat.
+# The middle 95 % of these ratios are the interval.
+#
+# `speed_up(baseline, candidate, rounds, draw)` takes two arrays of seconds, float64 of shape `(n,)`, $n \ge 1$;
+# entry $i$ of both was measured in round $i$.
+# `draw` is a NumPy generator; call `draw.integers(n, size=(rounds, n))` once.
+# Each of its rows is a *resample*: the numbers of the rounds that are drawn.
+
+# %% [markdown]
+# The ratio of some rounds is the sum of their baseline seconds over the sum of their candidate seconds.
+# Return three floats: the 2.5th percentile of the resamples' ratios, the ratio of the measured rounds themselves,
+# and the 97.5th percentile. Percentiles are `np.percentile`'s.
+#
+# With baseline `[2, 4]` and candidate `[1, 3]` the ratio is 1.5.
+# A resample `[0, 0]` gives 2, `[0, 1]` 1.5, and `[1, 1]` $4/3$. About 5 lines.
+
+
+# %% nbgrader={"grade_id": "speed-up", "solution": true}
+def speed_up(
+    baseline: np.ndarray, candidate: np.ndarray, rounds: int, draw
+) -> tuple[float, float, float]:
+    """Return the speed-up and its interval: low, middle, high."""
+    ### BEGIN SOLUTION
+    n = len(baseline)
+    picked = draw.integers(n, size=(rounds, n))
+    ratios = baseline[picked].sum(axis=1) / candidate[picked].sum(axis=1)
+    low, high = np.percentile(ratios, [2.5, 97.5])
+    return float(low), float(baseline.sum() / candidate.sum()), float(high)
+    ### END SOLUTION
+
+
+# %% explore=true
+low, middle, high = speed_up(
+    np.array([2.0, 4.0]), np.array([1.0, 3.0]), 1000, np.random.default_rng(0)
+)
+print(f"two rounds: {middle:.2f} ({low:.2f} to {high:.2f})")
+
+# %% nbgrader={"grade_id": "speed-up-check", "grade": true, "points": 3}
+import numpy as np
+
+from labkit import check
+
+
+def percentile(values, share):
+    """Return a percentile: between two sorted values, in proportion."""
+    ordered = sorted(values)
+    place = share * (len(ordered) - 1)
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    part = place - below
+    return ordered[below] * (1 - part) + ordered[above] * part
+
+
+def wanted(baseline, candidate, rounds, draw):
+    """Return low, middle and high by loops."""
+    ratios = []
+    for row in draw.integers(len(baseline), size=(rounds, len(baseline))):
+        top, bottom = (
+            sum(float(values[i]) for i in row)
+            for values in (baseline, candidate)
+        )
+        ratios.append(top / bottom)
+    middle = sum(map(float, baseline)) / sum(map(float, candidate))
+    return percentile(ratios, 0.025), middle, percentile(ratios, 0.975)
+
+
+def measured(n, seed):
+    """Return the seconds of two programs on a machine that has spells."""
+    draw = np.random.default_rng(seed)
+    spell = 1 + draw.exponential(2, n)
+    return spell * draw.uniform(1, 1.1, n), spell * draw.uniform(0.9, 1, n)
+
+
+def expect(baseline, candidate, rounds, seed, *parts):
+    """Compare some of low, middle and high."""
+    mine = np.random.default_rng(seed)
+    found = speed_up(baseline, candidate, rounds, mine)
+    want = wanted(baseline, candidate, rounds, np.random.default_rng(seed))
+    check.equal(len(found), 3, name="numbers returned")
+    for place, part in enumerate(("low", "middle", "high")):
+        if part in parts:
+            check.close(found[place], want[place], rtol=1e-9, name=part)
+
+
+two = np.array([2.0, 4.0]), np.array([1.0, 3.0])
+with check.case(
+    "the speed-up itself",
+    hint="the baseline's seconds over the candidate's, all rounds summed",
+):
+    expect(*two, 200, 0, "middle")
+with check.case(
+    "the interval of the worked example",
+    hint="a row of the drawn numbers picks the same rounds of both programs",
+):
+    expect(*two, 200, 1, "low", "high")
+with check.case(
+    "thirty rounds",
+    hint="one ratio for each row, then two percentiles",
+    essential=True,
+):
+    expect(*measured(30, 0), 500, 2, "low", "middle", "high")
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "rounds stay pairs",
+    hint="the slow spells are in both: pick the same rounds of both",
+    essential=True,
+):
+    spell = 1 + np.random.default_rng(3).exponential(5, 25)
+    expect(2 * spell, spell, 300, 4, "low", "high")
+with check.hidden_case(
+    "other numbers of rounds and resamples",
+    hint="each resample has as many rounds as were measured",
+):
+    expect(*measured(7, 5), 1000, 6, "low", "middle", "high")
+    expect(*measured(40, 7), 33, 8, "low", "middle", "high")
+with check.hidden_case(
+    "one round, one resample",
+    hint="then there is one ratio only",
+):
+    one = np.array([3.0]), np.array([4.0])
+    expect(*one, 50, 9, "low", "middle", "high")
+    expect(*measured(6, 10), 1, 11, "low", "middle", "high")
+with check.hidden_case(
+    "the generator is drawn from once",
+    hint="all rows in one call, of the generator that was handed over",
+):
+    mine, theirs = np.random.default_rng(12), np.random.default_rng(12)
+    for seed, rounds in ((13, 40), (15, 7), (16, 90)):
+        found = speed_up(*measured(9, seed), rounds, check.shared(mine))
+        want = wanted(*measured(9, seed), rounds, theirs)
+        title = "low, middle, high, one call after the other"
+        check.close(list(found), list(want), rtol=1e-9, name=title)
+with check.hidden_case(
+    "arguments stay as they were", hint="sort or scale copies", guard=True
+):
+    slow, fast = measured(8, 14)
+    with check.unchanged(baseline=slow, candidate=fast):
+        speed_up(slow, fast, 20, np.random.default_rng(0))
+### END HIDDEN TESTS
+check.score(3)
+
+# %% [markdown]
+# ### Experiment 3. Pairs, and what breaks them
+#
+# A machine whose speed wanders, as a shared one does. The candidate really is 5 % faster.
+# Thirty measurements of 40 rounds each, and the interval of each;
+# then the counter-experiment: the same seconds, but the candidate's are shuffled, so that pairs are pairs no longer.
+# This is what timing first one program and then the other amounts to.
+
+# %% explore=true
+TRUE = 1.05
+
+
+def wandering(draw, n=40):
+    """Return the seconds of both programs; the machine's speed wanders."""
+    spell = np.exp(np.cumsum(draw.normal(0, 0.15, n)))
+    noise = draw.normal(1, 0.03, (2, n))
+    return TRUE * spell * noise[0], spell * noise[1]
+
+
+draw, intervals = np.random.default_rng(0), {"pairs": [], "shuffled": []}
+for _ in range(30):
+    slow, fast = wandering(draw)
+    mixed = draw.permutation(fast)
+    intervals["pairs"].append(speed_up(slow, fast, 400, draw))
+    intervals["shuffled"].append(speed_up(slow, mixed, 400, draw))
+
+# %% explore=true
+for ax, (name, found) in zip(plot.panels(2), intervals.items(), strict=True):
+    low, middle, high = np.array(found).T
+    hit = np.mean((low <= TRUE) & (high >= TRUE))
+    sure = np.mean(low > 1)
+    plot.scatter(
+        {"speed-up": (middle, np.arange(30))},
+        title=f"{name}: {sure:.0%} exclude 1",
+        xlabel="speed-up, 95 % interval",
+        ylabel="measurement",
+        ax=ax,
+    )
+    ax.hlines(np.arange(30), low, high, color=plot.PALETTE[0], linewidth=1.2)
+    ax.set_xlim(0.75, 1.4)
+    ax.axvline(1, color="gray", ls=":")
+    ax.axvline(TRUE, color="gray", ls="--")
+    ax.annotate(" 1.05", (TRUE, -1.3), color="gray", fontsize=8)
+    wide = np.mean(high - low)
+    print(f"{name:8}: {wide:.3f} wide, {hit:.0%} contain the true 1.05")
+
+# %% [markdown]
+# Both kinds of intervals contain the truth most of the time. The pairs' are many times narrower:
+# with them a gain of 5 % is beyond doubt, without them it could as well be a loss.
+# A report that says "1.05x" and no more lets the reader guess which of the two was done.
+
+# %% [markdown]
+# ### The real library: `torch.utils.benchmark`
+#
+# Now real seconds: one product against *itself*, by `labkit.compare`, which takes turns, and your interval.
+# In one of twenty such experiments the interval misses 1 by chance.
+# If yours does so more often, rounds are not independent, or whoever comes first pays for something:
+# then the benchmark measures something else than the program.
+#
+# Beside it PyTorch's own `Timer`: it warms up, synchronises a GPU, chooses how many calls a sample has,
+# and uses one thread unless you ask for more.
+# (Python's `timeit` knows nothing of threads or GPUs.)
+
+# %% explore=true
+from torch.utils import benchmark
+
+some = torch.randn(192, 192)
+both = compare(
+    {"this": lambda: some @ some, "itself": lambda: some @ some}, repeat=40
+)
+this, itself = (np.array(both[name].samples_s) for name in ("this", "itself"))
+low, middle, high = speed_up(this, itself, 1000, np.random.default_rng(0))
+print(f"itself is {middle:.3f}x as fast ({low:.3f} to {high:.3f})")
+print(f"the luckiest round says {np.max(this / itself):.2f}x")
+timer = benchmark.Timer("some @ some", globals={"some": some})
+print(timer.blocked_autorange(min_run_time=0.3))
+
+# %% [markdown]
+# ## The price: what does it cost?
+#
+# ### Task 5. Cost to accuracy (2 points)
+#
+# A time becomes comparable to other people's machines by its price.
+# `rows` is a price list, one dictionary a row, with texts as a CSV file has them:
+# `"InstanceType"`, `"Price"` (dollars an hour, on demand; the same in all rows of a type)
+# and `"SpotPrice"` (of one zone: a type has a row for each).
+#
+# `cost_to_accuracy(seconds, instance, machines, rows, spot)` returns the dollars for this many machines of a type:
+#
+# * each begun second is billed in full, and at least 60 seconds;
+# * `spot` false: the price on demand; true: the *median* of the type's spot prices
+#   (of an even number, the mean of the two in the middle);
+# * a time of `math.inf` costs `math.inf`; a type that no row has raises `KeyError`.
+
+# %% [markdown]
+# With one row of a type at 0.36 dollars an hour, 100.5 seconds on two machines cost
+# $2 \cdot 101 \cdot 0.36 / 3600 = 0.0202$ dollars, and 5 seconds on one machine 0.006. About 8 lines.
+#
+# The cell below has some rows of the course's list, `docker/cloud/prices.csv`.
+
+# %% nbgrader={"grade_id": "prices", "locked": true}
+PRICES = """InstanceType,AcceleratorName,AcceleratorCount,Price,SpotPrice
+c7i.large,,,0.08925,0.0352
+c7i.large,,,0.08925,0.0363
+c7i.large,,,0.08925,0.0349
+c7i.large,,,0.08925,0.0336
+g4dn.xlarge,T4,1,0.526,0.252
+g4dn.xlarge,T4,1,0.526,0.247
+g4dn.xlarge,T4,1,0.526,0.2422
+g6.xlarge,L4,1,0.8048,0.4347
+g6.xlarge,L4,1,0.8048,0.5747
+g6.xlarge,L4,1,0.8048,0.4373
+g6.xlarge,L4,1,0.8048,0.446
+g4dn.12xlarge,T4,4,3.912,1.635
+g4dn.12xlarge,T4,4,3.912,1.6459
+g4dn.12xlarge,T4,4,3.912,1.685
+"""
+price_rows = list(csv.DictReader(PRICES.splitlines()))
+
+
+# %% nbgrader={"grade_id": "cost-to-accuracy", "solution": true}
+def cost_to_accuracy(
+    seconds: float, instance: str, machines: int, rows, spot: bool = False
+) -> float:
+    """Return what so many seconds on machines of a type cost, in dollars."""
+    ### BEGIN SOLUTION
+    mine = [row for row in rows if row["InstanceType"] == instance]
+    if not mine:
+        raise KeyError(instance)
+    if math.isinf(seconds):
+        return math.inf
+    an_hour = float(mine[0]["Price"])
+    if spot:
+        an_hour = float(np.median([float(row["SpotPrice"]) for row in mine]))
+    return machines * max(60, math.ceil(seconds)) * an_hour / 3600
+    ### END SOLUTION
+
+
+# %% explore=true
+for seconds in (1, 3600, 3600.5):
+    for spot in (False, True):
+        dollars = cost_to_accuracy(seconds, "g6.xlarge", 1, price_rows, spot)
+        kind = "spot" if spot else "on demand"
+        print(f"{seconds:7} s on g6.xlarge, {kind:9}: {dollars:.5f} $")
+
+# %% nbgrader={"grade_id": "cost-to-accuracy-check", "grade": true, "points": 2}
+import math
+
+from labkit import check
+
+
+def rows_of(*rows):
+    """Return the rows of a price list."""
+    keys = "InstanceType", "Price", "SpotPrice"
+    return [dict(zip(keys, row, strict=True)) for row in rows]
+
+
+def costs(want, *arguments):
+    """Expect so many dollars."""
+    found = cost_to_accuracy(*arguments)
+    check.close(found, want, rtol=1e-9, name="dollars")
+
+
+one = rows_of(("small", "0.36", "0.18"))
+with check.case(
+    "the worked example",
+    hint="begun seconds, machines, and an hour has 3600 seconds",
+    essential=True,
+):
+    costs(0.0202, 100.5, "small", 2, one, False)
+with check.case("a short time", hint="at least 60 seconds are billed"):
+    costs(0.006, 5, "small", 1, one, False)
+with check.case("spot", hint="another column of the same row"):
+    costs(0.18, 3600, "small", 1, one, True)
+### BEGIN HIDDEN TESTS
+many = rows_of(
+    ("large", "7.2", "3.6"),
+    ("small", "0.36", "0.10"),
+    ("large", "7.2", "0.9"),
+    ("larger", "90", "10.8"),
+    ("large", "7.2", "1.8"),
+    ("large", "7.2", "2.7"),
+    ("larger", "90", "9.0"),
+    ("larger", "90", "43.2"),
+)
+with check.hidden_case(
+    "the type that was asked for, among others",
+    hint="the whole name of the type has to agree",
+):
+    costs(7.2, 3600, "large", 1, many, False)
+    costs(0.72, 7200, "small", 1, many, False)
+    costs(270, 3600, "larger", 3, many, False)
+with check.hidden_case(
+    "the median of the zones, of an odd and an even number of them",
+    hint="sort them first; neither the lowest nor the mean",
+):
+    costs(10.8, 3600, "larger", 1, many, True)
+    costs(2.25, 3600, "large", 1, many, True)
+    costs(0.5, 3600, "small", 5, many, True)
+with check.hidden_case(
+    "begun seconds, and at least 60 on each machine",
+    hint="round up, then compare with 60, then multiply",
+):
+    for seconds, billed in ((60, 60), (60.01, 61), (61, 61), (0, 60)):
+        costs(4 * billed * 0.002, seconds, "large", 4, many, False)
+    costs(40 * 60 * 0.002, 2, "large", 40, many, False)
+with check.hidden_case(
+    "never, and an unknown type",
+    hint="infinite time costs infinitely much; KeyError",
+):
+    found = cost_to_accuracy(math.inf, "large", 2, many, True)
+    check.close(found, math.inf, infinite=True, name="dollars")
+    check.raises(KeyError, cost_to_accuracy, 5, "lar", 1, many, False)
+    check.raises(KeyError, cost_to_accuracy, math.inf, "none", 1, many, False)
+with check.hidden_case(
+    "on demand is what is meant if nothing is said",
+    hint="spot is false unless it is asked for",
+):
+    costs(0.12, 60, "large", 1, many)
+### END HIDDEN TESTS
+check.score(2)
+
+# %% [markdown]
+# ### Experiment 4. Faster, or cheaper?
+#
+# A training takes 10 hours on a machine with one GPU. On $P$ such machines it takes $1/(P\,e)$ of this time;
+# the efficiency is modelled, $e = 1/(1 + 0.0247 \log_2 P)$, so that 16 devices have the 91 % of talk C.
+# What do hours cost in dollars?
+
+# %% explore=true
+HOURS = 10
+machines = [2**k for k in range(8)]
+hours = [HOURS * (1 + 0.0247 * math.log2(p)) / p for p in machines]
+paid = {
+    name: (
+        np.array(hours),
+        np.array(
+            [
+                cost_to_accuracy(3600 * h, "g4dn.xlarge", p, price_rows, spot)
+                for h, p in zip(hours, machines, strict=True)
+            ]
+        ),
+    )
+    for name, spot in (("on demand", False), ("spot", True))
+}
+ax = plot.scatter(
+    paid,
+    title="1 to 128 machines: time against money",
+    xlabel="hours to accuracy",
+    ylabel="dollars",
+    logx=True,
+    names=dict.fromkeys(paid, machines),
+)
+ax.set_ylim(0, 1.15 * max(paid["on demand"][1]))
+more = paid["on demand"][1][-1] / paid["on demand"][1][0] - 1
+print(f"128 machines instead of one: {more:.0%} more dollars")
+
+# %% explore=true
+base = cost_to_accuracy(36_000, "c7i.large", 1, price_rows)
+print("how many times as fast as two CPU cores a machine must be to pay:")
+for instance in ("g4dn.xlarge", "g6.xlarge", "g4dn.12xlarge"):
+    ratio = cost_to_accuracy(36_000, instance, 1, price_rows) / base
+    print(f"  {instance:14} {ratio:5.1f}x")
+four, single = (
+    cost_to_accuracy(3600, name, 1, price_rows)
+    for name in ("g4dn.12xlarge", "g4dn.xlarge")
+)
+print(f"a GPU of the machine with four: {four / 4 / single:.2f}x one alone")
+
+# %% [markdown]
+# The left end of the figure is the speed that a talk shows; its height is what a talk leaves out.
+# Here 128 machines cost only 17 % more than one, *if* the efficiency is what the model says, and the accuracy stays.
+#
+# Lecture A's "at least 10x faster on GPUs than on CPUs" is a good deal where the GPU costs less than ten times as much.
+# Four GPUs in one machine cost more a GPU than four machines: fast links between them have a price.
+# Lecture A's practical maximum of eight GPUs in a machine is such a price (lab 10 has a table).
+
+# %% [markdown]
+# ## Four levels, one interface
+#
+# ### Task 6. Measure (2 points)
+#
+# Deep500, which talk B presents, measures at four levels, operator, network, training and distributed training,
+# and its metrics are shared across all of them.
+# Here a *metric* is a pair of functions, `(before, after)`: `before()` returns some state, `after(state, result)` a number.
+#
+# `measure(call, metrics, repeat)` takes a function without arguments and a dictionary of metrics by name.
+# First it calls `call()` once, unmeasured: a warm-up. Then, `repeat` times:
+#
+# 1. each metric's `before`, in the dictionary's order;
+# 2. `call()`, whose result is kept;
+# 3. each metric's `after`, in *reverse* order, with its own state and the result.
+
+# %% [markdown]
+# ![A row of time. The outer metric's before comes first, then the inner metric's before, then the call, then the inner metric's after, and the outer metric's after comes last.](figures/nested.svg)
+#
+# So the last metric is the innermost: a clock that stands there times the call and nothing else.
+#
+# `measure` returns a dictionary, in the same order as `metrics`: for each name the list of `repeat` numbers.
+# `repeat` may be 0: then each list is empty, and the warm-up has still been run.
+#
+# With a `call` that returns 5 and the metrics `{"a": (lambda: 2, lambda state, result: state * result)}`,
+# `measure(call, metrics, 3)` is `{"a": [10, 10, 10]}` after four calls. About 8 lines.
+
+
+# %% nbgrader={"grade_id": "measure", "solution": true}
+def measure(call, metrics, repeat: int) -> dict[str, list[float]]:
+    """Return the numbers of each metric, for each of the repetitions."""
+    ### BEGIN SOLUTION
+    found = {name: [] for name in metrics}
+    call()
+    for _ in range(repeat):
+        states = {name: before() for name, (before, _) in metrics.items()}
+        result = call()
+        for name, (_, after) in reversed(metrics.items()):
+            found[name].append(after(states[name], result))
+    return found
+    ### END SOLUTION
+
+
+# %% explore=true
+said = []
+print(
+    measure(
+        lambda: said.append("call") or 5,
+        {
+            "a": (lambda: said.append("before a") or 2, lambda s, r: s * r),
+            "b": (lambda: said.append("before b"), lambda s, r: r),
+        },
+        1,
+    )
+)
+print(*said, sep=", ")
+
+# %% nbgrader={"grade_id": "measure-check", "grade": true, "points": 2}
+from labkit import check
+
+
+def metric(name, states, log):
+    """Return a metric that notes what is done; its states are given."""
+    left = iter(states)
+
+    def before():
+        log.append(f"before {name}")
+        return next(left)
+
+    def after(state, result):
+        log.append(f"after {name}")
+        return 100 * state + result
+
+    return before, after
+
+
+def played(names, repeat):
+    """Return what measure made of counting calls, and the log."""
+    log, results = [], iter(range(50))
+
+    def call():
+        log.append("call")
+        return next(results)
+
+    metrics = {
+        name: metric(name, range(10 * k, 10 * k + 10), log)
+        for k, name in enumerate(names, 1)
+    }
+    return measure(call, metrics, repeat), log
+
+
+with check.case(
+    "the worked example",
+    hint="a state of before, and the result of the call, for each repetition",
+):
+    call = check.counted(lambda: 5)
+    pair = (lambda: 2), (lambda state, result: state * result)
+    check.equal(dict(measure(call, {"a": pair}, 3)), {"a": [10, 10, 10]})
+    check.calls(call, 4, name="call")
+with check.case(
+    "before, call, after, with a warm-up ahead",
+    hint="the first call is not measured",
+):
+    _, log = played(["x"], 2)
+    turn = ["before x", "call", "after x"]
+    check.equal(log, ["call", *turn, *turn])
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "the last metric is the innermost",
+    hint="each before in order, each after in reverse order",
+    essential=True,
+):
+    _, log = played(["outer", "middle", "inner"], 1)
+    first = ["before outer", "before middle", "before inner"]
+    last = ["after inner", "after middle", "after outer"]
+    check.equal(log, ["call", *first, "call", *last])
+with check.hidden_case(
+    "each metric has its own state, each repetition its own result",
+    hint="the state that this metric's before returned in this repetition",
+    essential=True,
+):
+    found, _ = played(["one", "two"], 3)
+    check.equal(list(found["one"]), [1001, 1102, 1203], name="one")
+    check.equal(list(found["two"]), [2001, 2102, 2203], name="two")
+with check.hidden_case(
+    "names in the order of metrics", hint="the result is in the same order"
+):
+    found, _ = played(["z", "a", "m"], 1)
+    check.equal(list(found), ["z", "a", "m"])
+    check.equal(list(found["m"]), [3001], name="m")
+with check.hidden_case(
+    "no repetition, no metric",
+    hint="the warm-up is run all the same",
+):
+    found, log = played(["x", "y"], 0)
+    check.equal(dict(found), {"x": [], "y": []})
+    check.equal(log, ["call"])
+    found, log = played([], 2)
+    check.equal(dict(found), {})
+    check.equal(log, ["call", "call", "call"])
+with check.hidden_case(
+    "the metrics stay as they were",
+    hint="nothing is added to the caller's dictionary, or taken away",
+    guard=True,
+):
+    metrics = {name: ((lambda: 1), (lambda _, got: got)) for name in "ba"}
+    measure(lambda: 3, check.shared(metrics), 2)
+    check.equal(list(metrics), ["b", "a"], name="names")
+### END HIDDEN TESTS
+check.score(2)
+
+# %% [markdown]
+# ### Experiment 5. Your own code, at four levels
+#
+# One loop measures all of it: a convolution (lab 05), a network's gradients (lab 02), a training (lab 01),
+# and gradients summed over ranks (lab 12).
+# `borrow` looks for your notebook of that lab beside this one, and takes the function from there.
+# Where there is none, or where it does not work, a small function of this lab is measured in its place.
+
+
+# %% explore=true
+def borrow(lab, name, own, probe):
+    """Return what your notebook of a lab defines, if it passes a probe."""
+    space = {"__name__": lab}
+    try:
+        text = Path("..", lab, f"{lab}.ipynb").read_text(encoding="utf-8")
+        for cell in json.loads(text)["cells"]:
+            about = cell["metadata"].get("nbgrader")
+            if cell["cell_type"] == "code" and about and not about["grade"]:
+                exec("".join(cell["source"]), space)
+            if name in space:
+                probe(space[name])
+                print(f"{name}: yours, from lab {lab[:2]}")
+                return space[name]
+        reason = "not defined there"
+    except (Exception, SystemExit) as error:
+        reason = type(error).__name__
+    print(f"{name}: this lab's own (lab {lab[:2]}: {reason})")
+    return own
+
+
+# %% explore=true
+def own_convolution(x, weights):
+    """Return x (n, c, h, w) correlated with weights (k, c, r, s)."""
+    seen = np.lib.stride_tricks.sliding_window_view(
+        x, weights.shape[2:], axis=(2, 3)
+    )
+    return np.einsum("nchwrs,kcrs->nkhw", seen, weights)
+
+
+class OwnNetwork(nn.Module):
+    """A multilayer perceptron that starts from given pairs (w, b)."""
+
+    def __init__(self, weights):
+        super().__init__()
+        self.parts = nn.ParameterList(
+            torch.tensor(part) for pair in weights for part in pair
+        )
+
+    def forward(self, x):
+        """Return the scores of some inputs."""
+        w1, b1, w2, b2 = self.parts
+        return torch.relu(x @ w1 + b1) @ w2 + b2
+
+
+# %% explore=true
+class OwnSums:
+    """Sums gradients over all ranks with a message for each parameter."""
+
+    def __init__(self, model, wire, limit=0):
+        self.model, self.wire, self.sync = model, wire, True
+
+    def finish(self):
+        """Send all gradients and wait."""
+        for p in self.model.parameters():
+            self.wire.all_reduce(p.grad).wait()
+
+
+class CountingWire:
+    """A wire to nobody, which counts what it is given."""
+
+    sent = 0
+
+    def broadcast(self, tensor):
+        """Send nothing: all start from the same weights."""
+
+    def all_reduce(self, tensor):
+        """Count the bytes of a sum."""
+        self.sent += tensor.nbytes
+        return self
+
+    def wait(self):
+        """Return at once."""
+
+
+# %% explore=true
+def one_step(make):
+    """Try a class that sums gradients on one backward pass."""
+    model = OwnNetwork(pairs)
+    sums = make(model, CountingWire())
+    model(torch.tensor(x)).sum().backward()
+    sums.finish()
+
+
+def run_of(fit):
+    """Return a run of lab 01's `fit`, on its own network."""
+    began = perf_counter()
+    model = fit.__globals__["MLP"]((64, 32, 10), seed=0)
+    seen = SPLITS["validation"]
+    history = fit(model, *SPLITS["train"], epochs=6, lr=5e-3, validation=seen)
+    epochs = [(perf_counter() - began) / 6] * 6
+    return {"setup": 0, "epochs": epochs, "accuracy": history["validation"]}
+
+
+# %% explore=true
+draw = np.random.default_rng(0)
+images = draw.normal(size=(4, 8, 16, 16)).astype(np.float32)
+kernels = draw.normal(size=(8, 8, 3, 3)).astype(np.float32)
+w1, b1, w2, b2 = start(draw)
+pairs = [(w1, b1), (w2, b2)]
+x, y = (array[:64] for array in SPLITS["train"])
+wire = CountingWire()
+convolve = borrow(
+    "05_convolution",
+    "conv_im2col",
+    own_convolution,
+    lambda conv: conv(images, kernels),
+)
+network_class = borrow(
+    "02_frameworks",
+    "TorchNetwork",
+    OwnNetwork,
+    lambda make: make(pairs)(torch.tensor(x)),
+)
+sums_class = borrow("12_data_parallel", "DDP", OwnSums, one_step)
+fit = borrow("01_numpy_mlp", "fit", None, run_of)
+network = network_class(pairs)
+summed = OwnNetwork(pairs)
+ranks = sums_class(summed, wire)
+
+
+# %% explore=true
+def backward(model, after=None):
+    """Return a model's gradients, one array, by PyTorch."""
+    model.zero_grad()
+    nn.functional.cross_entropy(
+        model(torch.tensor(x)), torch.tensor(y).long()
+    ).backward()
+    if after:
+        after()
+    grads = (p.grad.numpy() for p in model.parameters())
+    return np.concatenate([np.sort(g.ravel()) for g in grads])
+
+
+def error_to(want):
+    """Return a metric: the largest difference, relative to the largest."""
+    return (
+        lambda: None,
+        lambda _, got: np.abs(got - want).max() / np.abs(want).max(),
+    )
+
+
+CLOCK = perf_counter, lambda began, _: 1e3 * (perf_counter() - began)
+SENT = (lambda: wire.sent), (lambda before, _: wire.sent - before)
+exactly = torch.nn.functional.conv2d(
+    torch.tensor(images).double(), torch.tensor(kernels).double()
+).numpy()
+by_hand = np.concatenate(
+    [np.sort(g.ravel()) for g in gradients((w1, b1, w2, b2), x, y)]
+)
+
+# %% explore=true
+levels = {
+    "operator": (
+        lambda: convolve(images, kernels),
+        {"error": error_to(exactly), "ms": CLOCK},
+    ),
+    "network": (
+        lambda: backward(network),
+        {"error": error_to(by_hand), "ms": CLOCK},
+    ),
+    "training": (
+        lambda: run_of(fit) if fit else learn(0.0, 0.5, 0, epochs=6),
+        {
+            "s to 93 %": (
+                lambda: None,
+                lambda _, run: time_to_accuracy(run, TARGET),
+            ),
+            "accuracy": (lambda: None, lambda _, run: run["accuracy"][-1]),
+        },
+    ),
+    "distributed": (
+        lambda: backward(summed, ranks.finish),
+        {"error": error_to(by_hand), "bytes": SENT, "ms": CLOCK},
+    ),
+}
+for level, (call, metrics) in levels.items():
+    for name, values in measure(call, metrics, 5).items():
+        middle, low, high = np.median(values), min(values), max(values)
+        print(f"{level:12} {name:10} {middle:10.3g} ({low:.3g} to {high:.3g})")
+
+# %% [markdown]
+# Each level hides what the next one shows. An operator has no accuracy but an error;
+# a network's gradients are right or wrong; only a training has a time to accuracy; only ranks send bytes.
+# A fast operator may be a small part of a training:
+# B's fifth rule is to show kernels or communication alone, and to speak of training.
+#
+# DeepBench, with which talk B's 4.54x was measured, is a list of operator shapes taken from real networks.
+# That is useful to who builds operators, and says nothing about time to accuracy, as its authors say.
+
+# %% [markdown]
+# ## Twelve ways to fool the masses
+#
+# Talk B ends with *twelve* rules "to fool the masses": advice for a report that should look better than it is.
+# A machine can check most of them if a report says what it says in fixed words.
+# A *report* here is a dictionary; what it does not say is missing or `None`. Anything else, 0 too, is said.
+#
+# ### Task 7. Audit the results (2 points)
+#
+# `audit_results(report)` returns the numbers of the broken rules among these five, ascending. The keys:
+#
+# | key | says |
+# |---|---|
+# | `"speed_up"` | how many times as fast as the baseline |
+# | `"part"` | what was timed: `"training"`, `"step"` or `"kernel"` |
+# | `"exact"` | `True`: the results are the baseline's, to the last bit |
+# | `"accuracy"`, `"baseline_accuracy"` | shares |
+# | `"split"` | of which images: `"train"`, `"validation"`, `"test"` |
+
+# %% [markdown]
+# | key | says |
+# |---|---|
+# | `"shown"` | how many runs the number is made of |
+# | `"runs"` | how many were made in all, tuning included |
+# | `"spread"` | the spread of what is shown |
+# | `"speed_options"`, `"accuracy_options"` | dictionaries: with what each was measured |
+#
+# * 1, *ignore accuracy*: a speed-up is said, no accuracy is, `part` is not `"kernel"`, and `exact` is not `True`.
+# * 2, *no test accuracy*: an accuracy is said, and `split` is not `"test"`.
+# * 3, *not all runs*: `shown` is said; and `runs` is not said or is larger, or no spread is said.
+# * 8, *options A for speed, B for accuracy*: both options are said, and differ.
+# * 12, *choose how to compare*: an accuracy is said, and of `speed_up` and `baseline_accuracy` exactly one.
+#
+# `{"speed_up": 2.0}` breaks `[1]`; with `"accuracy": 0.9` it breaks `[2, 12]`. About 9 lines.
+
+
+# %% nbgrader={"grade_id": "audit-results", "solution": true}
+def audit_results(report: dict) -> list[int]:
+    """Return which of rules 1, 2, 3, 8 and 12 a report breaks."""
+    ### BEGIN SOLUTION
+    said = {key: value for key, value in report.items() if value is not None}
+    fast, good = "speed_up" in said, "accuracy" in said
+    safe = said.get("part") == "kernel" or said.get("exact") is True
+    options = [said.get(f"{of}_options") for of in ("speed", "accuracy")]
+    shown, spread = said.get("shown"), "spread" in said
+    broken = {
+        1: fast and not good and not safe,
+        2: good and said.get("split") != "test",
+        3: shown is not None
+        and (said.get("runs", math.inf) > shown or not spread),
+        8: None not in options and options[0] != options[1],
+        12: good and fast != ("baseline_accuracy" in said),
+    }
+    return [rule for rule, holds in broken.items() if holds]
+    ### END SOLUTION
+
+
+# %% explore=true
+for report in (
+    {"speed_up": 2.0},
+    {"speed_up": 2.0, "accuracy": 0.9},
+    {"accuracy": 0.9, "split": "test", "shown": 1, "runs": 20},
+):
+    print(audit_results(report), "of", report)
+
+# %% nbgrader={"grade_id": "audit-results-check", "grade": true, "points": 2}
+from labkit import check
+
+HONEST = {
+    "speed_up": 1.5,
+    "part": "training",
+    "accuracy": 0.9,
+    "baseline_accuracy": 0.9,
+    "split": "test",
+    "shown": 5,
+    "runs": 5,
+    "spread": 0.01,
+    "speed_options": {"rate": 0.1},
+    "accuracy_options": {"rate": 0.1},
+}
+
+
+def breaks(rules, **changes):
+    """Expect these rules of an honest report with changes; ... deletes."""
+    report = {k: v for k, v in (HONEST | changes).items() if v is not ...}
+    said = ", ".join(f"{k}={v}" for k, v in changes.items())
+    found = audit_results(report)
+    check.equal(list(found), rules, name=f"with {said or 'no changes'}, rules")
+
+
+with check.case("the worked examples", hint="read rules 1, 2 and 12 again"):
+    check.equal(list(audit_results({"speed_up": 2.0})), [1])
+    found = audit_results({"speed_up": 2.0, "accuracy": 0.9})
+    check.equal(list(found), [2, 12])
+with check.case(
+    "an honest report, one that says nothing, one that says too little",
+    hint="a rule is broken by what is said, and by what is missing",
+):
+    breaks([])
+    check.equal(list(audit_results({})), [])
+    check.equal(list(audit_results({"accuracy": 0.5})), [2])
+with check.case(
+    "one change, one rule", hint="which rule names the key that changed?"
+):
+    breaks([2], split="train")
+    breaks([3], runs=40)
+    breaks([8], accuracy_options={"rate": 0.2})
+    breaks([12], baseline_accuracy=...)
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "rule 1, accuracy ignored",
+    hint="a kernel has no accuracy, an exact result needs none",
+    essential=True,
+):
+    none = {"accuracy": ..., "baseline_accuracy": ...}
+    breaks([1], **none)
+    breaks([1], **none, part=...)
+    breaks([1], **none, part="step", exact=False)
+    breaks([], **none, part="kernel")
+    breaks([], **none, exact=True)
+    breaks([], **none, speed_up=...)
+with check.hidden_case(
+    "rule 2, no test accuracy", hint="test, and nothing else"
+):
+    breaks([2], split="validation")
+    breaks([2], split=...)
+    breaks([], split=..., accuracy=..., speed_up=..., baseline_accuracy=...)
+with check.hidden_case(
+    "rule 3, not all runs",
+    hint="fewer shown than made, or unsaid; and a spread is needed",
+    essential=True,
+):
+    breaks([3], runs=6)
+    breaks([3], runs=...)
+    breaks([3], spread=...)
+    breaks([3], shown=1, runs=1, spread=...)
+    breaks([], shown=7, runs=7)
+    breaks([], shown=..., runs=30, spread=...)
+with check.hidden_case(
+    "rule 8, two sets of options", hint="both said, and different"
+):
+    breaks([8], speed_options={})
+    breaks([8], speed_options={"rate": 0.1, "bits": 16})
+    breaks([8], speed_options={"rate": 0.1000001})
+    breaks([8], speed_options={"rate": -0.1})
+    breaks([], speed_options=...)
+    breaks([], accuracy_options=...)
+    breaks([], speed_options={}, accuracy_options={})
+with check.hidden_case(
+    "rule 12, how it is compared", hint="exactly one of the two is missing"
+):
+    breaks([12], speed_up=...)
+    breaks([], speed_up=..., baseline_accuracy=...)
+    breaks([1], accuracy=...)
+with check.hidden_case(
+    "None is not said, and 0 is",
+    hint="ask whether it is None, not whether it is true",
+):
+    breaks([12], baseline_accuracy=None)
+    breaks([1], accuracy=None)
+    breaks([3], spread=None, runs=None)
+    breaks([2], split=None)
+    breaks([], spread=0.0)
+    breaks([], accuracy=0.0, baseline_accuracy=0.0)
+    breaks([3], shown=0, runs=1)
+    breaks([], speed_options=None)
+with check.hidden_case(
+    "several rules, ascending", hint="collect the numbers in order"
+):
+    breaks(
+        [2, 3, 8, 12],
+        split="train",
+        runs=9,
+        speed_options={},
+        baseline_accuracy=...,
+    )
+    breaks([1, 3, 8], accuracy=None, spread=None, accuracy_options={"a": 1})
+with check.hidden_case(
+    "the report stays as it was",
+    hint="nothing is added to the caller's dictionary, or taken away",
+    guard=True,
+):
+    report = HONEST | {"split": None}
+    audit_results(check.shared(report))
+    check.equal(report, HONEST | {"split": None}, name="report")
+### END HIDDEN TESTS
+check.score(2)
+
+# %% [markdown]
+# ### Task 8. Audit the machines (2 points)
+#
+# `audit_machines(report)` does the same for six rules more. Its keys, beside `speed_up` and `part`:
+#
+# | key | says |
+# |---|---|
+# | `"devices"` | the largest number of devices; 1 if it is not said |
+# | `"year"`, `"baseline_year"` | of the hardware |
+# | `"io"` | `True`: reading the data is in the time |
+# | `"unit"` | the unit of the number: `"x"`, `"images/s"`, `"Tflop/s"` |
+# | `"seconds"` | to the target accuracy |
+# | `"stop"` | what ended the training: `"accuracy"`, `"epochs"`, `"seconds"` |
+# | `"scaling"` | `"strong"` or `"weak"` |
+# | `"batches"` | by number of devices, the images of a step on all of them together: whole numbers |
+
+# %% [markdown]
+# * 4, *outdated hardware*: both years are said, and the baseline's is more than 2 years older.
+# * 5, *kernels only*: more than one device, and `part` is `"kernel"`.
+# * 6, *no input*: a speed-up is said, `part` is `"training"`, and `io` is not `True`.
+# * 7, *the highest ops*: the unit ends with `op/s`, in small or capital letters, and no seconds are said.
+# * 10, *train for the right time*: more than one device, and `stop` is `"seconds"`.
+# * 11, *weak or strong*: more than one device and a speed-up; and either `scaling` is neither `"strong"` nor `"weak"`,
+#   or the batches contradict it: strong scaling has the same batch on all numbers of devices, weak scaling the same a device.
+#
+# Rule 9, unreasonably large inputs, is left to a person.
+#
+# `{"devices": 4, "speed_up": 3.9}` breaks `[11]`; with `"scaling": "strong"` and
+# `"batches": {1: 64, 4: 256}` it still does, with `"weak"` not. About 12 lines.
+
+
+# %% nbgrader={"grade_id": "audit-machines", "solution": true}
+def audit_machines(report: dict) -> list[int]:
+    """Return which of rules 4, 5, 6, 7, 10 and 11 a report breaks."""
+    ### BEGIN SOLUTION
+    said = {key: value for key, value in report.items() if value is not None}
+    fast, part = "speed_up" in said, said.get("part")
+    many = said.get("devices", 1) > 1
+    batches = said.get("batches", {})
+    same = {
+        "strong": len(set(batches.values())) <= 1,
+        "weak": len({images / p for p, images in batches.items()}) <= 1,
+    }
+    years = [said.get(key) for key in ("year", "baseline_year")]
+    ops = said.get("unit", "").lower().endswith("op/s")
+    broken = {
+        4: None not in years and years[0] - years[1] > 2,
+        5: many and part == "kernel",
+        6: fast and part == "training" and said.get("io") is not True,
+        7: ops and "seconds" not in said,
+        10: many and said.get("stop") == "seconds",
+        11: many and fast and not same.get(said.get("scaling")),
+    }
+    return [rule for rule, holds in broken.items() if holds]
+    ### END SOLUTION
+
+
+# %% explore=true
+for report in (
+    {"devices": 4, "speed_up": 3.9},
+    {"devices": 4, "speed_up": 3.9, "scaling": "weak"},
+    {"unit": "Pflop/s", "devices": 256, "stop": "seconds"},
+):
+    print(audit_machines(report), "of", report)
+
+# %% nbgrader={"grade_id": "audit-machines-check", "grade": true, "points": 2}
+from labkit import check
+
+FAIR = {
+    "speed_up": 3.5,
+    "part": "training",
+    "devices": 4,
+    "year": 2018,
+    "baseline_year": 2016,
+    "io": True,
+    "unit": "x",
+    "stop": "accuracy",
+    "scaling": "strong",
+    "batches": {1: 256, 2: 256, 4: 256},
+}
+
+
+def breaks(rules, **changes):
+    """Expect these rules of a fair report with changes; ... deletes."""
+    report = {k: v for k, v in (FAIR | changes).items() if v is not ...}
+    said = ", ".join(f"{k}={v}" for k, v in changes.items())
+    found = audit_machines(report)
+    check.equal(list(found), rules, name=f"with {said or 'no changes'}, rules")
+
+
+with check.case("the worked examples", hint="read rule 11 again"):
+    report = {"devices": 4, "speed_up": 3.9}
+    check.equal(list(audit_machines(report)), [11])
+    report["batches"] = {1: 64, 4: 256}
+    for scaling, rules in (("strong", [11]), ("weak", [])):
+        found = audit_machines(report | {"scaling": scaling})
+        check.equal(list(found), rules, name=f"rules, {scaling}")
+with check.case(
+    "a fair report, one that says nothing, one that says too little",
+    hint="a rule is broken by what is said, and by what is missing",
+):
+    breaks([])
+    check.equal(list(audit_machines({})), [])
+    report = {"speed_up": 2.0, "part": "training"}
+    check.equal(list(audit_machines(report)), [6])
+with check.case(
+    "one change, one rule", hint="which rule names the key that changed?"
+):
+    breaks([4], baseline_year=2012)
+    breaks([5], part="kernel")
+    breaks([6], io=False)
+    breaks([7], unit="Tflop/s")
+    breaks([10], stop="seconds")
+### BEGIN HIDDEN TESTS
+with check.hidden_case(
+    "one device, or many",
+    hint="rules 5, 10 and 11 are about more than one device",
+    essential=True,
+):
+    breaks([], devices=1, part="kernel")
+    breaks([], devices=1, stop="seconds", scaling=...)
+    breaks([], devices=..., stop="seconds", scaling=..., part="step")
+    breaks([5, 10, 11], devices=2, part="kernel", stop="seconds", scaling=...)
+with check.hidden_case(
+    "rule 11, what the batches say",
+    hint="strong: the same in all; weak: the same a device",
+    essential=True,
+):
+    weak = {1: 32, 3: 96, 7: 224}
+    breaks([], scaling="weak", batches=weak)
+    breaks([11], scaling="strong", batches=weak)
+    breaks([11], scaling="weak")
+    breaks([11], scaling="weak", batches={1: 32, 5: 161, 7: 224})
+    breaks([11], scaling="weak", batches={1: 32, 2: 64, 4: 129})
+    breaks([11], scaling="weak", batches={1: 33, 2: 64, 4: 128})
+    breaks([11], batches={1: 257, 2: 256, 4: 256})
+    breaks([11], batches={1: 100_000, 4: 100_001})
+    breaks([11], batches={1: 256, 2: 256, 4: 260})
+    breaks([], scaling="weak", batches=...)
+    breaks([], scaling="weak", batches={4: 100})
+    breaks([], batches={})
+    breaks([11], scaling="perfect", batches={})
+    breaks([11], scaling=None)
+    breaks([], speed_up=..., scaling=...)
+with check.hidden_case("rule 4, years", hint="more than two years older"):
+    breaks([4], year=2019)
+    breaks([], baseline_year=2018)
+    breaks([], baseline_year=2025)
+    breaks([], baseline_year=...)
+    breaks([], year=None, baseline_year=1990)
+with check.hidden_case(
+    "rule 6, reading the data", hint="training only; True only"
+):
+    breaks([6], io=...)
+    breaks([6], io=None)
+    breaks([], io=False, part="step")
+    breaks([], io=False, part=...)
+    breaks([], io=False, speed_up=...)
+with check.hidden_case(
+    "rule 7, operations a second",
+    hint="the end of the unit decides; seconds to the target excuse it",
+):
+    for unit in ("op/s", "PFLOP/s", "Gflop/s", "Exaop/s"):
+        breaks([7], unit=unit)
+    breaks([], unit="Tflop/s", seconds=0)
+    breaks([7], unit="Tflop/s", seconds=None)
+    for unit in ("images/s", "flop", "Tflop/s and GPU", None, ""):
+        breaks([], unit=unit)
+with check.hidden_case("rule 10, how training ends", hint="seconds only"):
+    breaks([], stop="epochs")
+    breaks([], stop=...)
+    breaks([10, 11], stop="seconds", scaling=...)
+with check.hidden_case(
+    "all six, ascending", hint="collect the numbers in order"
+):
+    breaks(
+        [4, 6, 7, 10, 11],
+        year=2024,
+        io=...,
+        unit="flop/s",
+        stop="seconds",
+        batches={1: 1, 2: 2},
+    )
+    breaks([], speed_up=0.0, devices=8)
+    breaks([6, 11], speed_up=0.0, io=False, scaling=...)
+with check.hidden_case(
+    "the report stays as it was",
+    hint="nothing is added to the caller's dictionary, or taken away",
+    guard=True,
+):
+    report = FAIR | {"year": None}
+    audit_machines(check.shared(report))
+    check.equal(report, FAIR | {"year": None}, name="report")
+### END HIDDEN TESTS
+check.score(2)
+
+# %% [markdown]
+# ### Given: the audit
+#
+# `audit` puts your two functions together. `report_of` reads a result card of this course, claim and note, for words,
+# and makes a report of it; it finds what stands there and understands nothing.
+
+# %% nbgrader={"grade_id": "audit", "locked": true}
+RULES = {
+    1: "accuracy ignored",
+    2: "no test accuracy",
+    3: "not all runs, or no spread",
+    4: "outdated hardware",
+    5: "kernels only",
+    6: "no input",
+    7: "highest ops",
+    8: "two sets of options",
+    10: "the right time",
+    11: "weak or strong",
+    12: "chosen comparison",
+}
+
+
+def audit(report):
+    """Return the numbers of all rules that a report breaks, ascending."""
+    return sorted([*audit_results(report), *audit_machines(report)])
+
+
+# %% nbgrader={"grade_id": "report-of", "locked": true}
+import re
+
+SPEED = r"\bfast|\bspeed|\bslow|\btime\b|efficien|\bscale|seconds"
+KERNEL = (
+    r"product|copy|gelu|layer is|a layer|multiply|multiplies|transform"
+    r"|message|bandwidth|its memory|ring over"
+)
+MANY = r"\b(\d+|two|eight) (?:devices|ranks|workers|GPUs|processes)"
+
+
+def report_of(card):
+    """Return the report that a result card's words make."""
+    claim, text = card["claim"], f"{card['claim']}. {card['note']}"
+    report = {"unit": card["unit"], "part": "training"}
+    if card["kind"] == "measured":
+        report |= {"shown": card["n"], "runs": card["n"]}
+        report["spread"] = card["spread"]
+    compared = card["unit"] == "x" or "efficiency" in claim
+    if compared and re.search(SPEED, claim):
+        report["speed_up"] = card["value"]
+    if re.search(KERNEL, claim):
+        report["part"] = "kernel"
+    elif re.search(r"\bstep\b", claim):
+        report["part"] = "step"
+    if many := re.search(MANY, claim):
+        words = {"two": 2, "eight": 8}
+        report["devices"] = words.get(many[1]) or int(many[1])
+    if re.search(r"accura|\berrs\b|test error|reads.* digits", text):
+        report["accuracy"] = "said"
+        if "speed_up" in report:
+            report["baseline_accuracy"] = "said"
+    for split, words in (("validation", "validation"), ("test", "test|unseen")):
+        if re.search(rf"\b({words})\b", text, re.IGNORECASE):
+            report["split"] = split
+    if re.search(r"to the last bit|exactly", text):
+        report["exact"] = True
+    if scaling := re.search(r"(weak|strong) scaling", claim):
+        report["scaling"] = scaling[1]
+    return report
+
+
+# %% [markdown]
+# ### Experiment 6. Convict one
+#
+# The next report is invented, out of sentences that have been printed.
+# How many of its rules would you have found by reading?
+
+# %% explore=true
+planted = {
+    "speed_up": 215,
+    "devices": 256,
+    "part": "training",
+    "unit": "Pflop/s",
+    "stop": "seconds",
+    "scaling": "strong",
+    "batches": {1: 32, 256: 8192},
+    "io": False,
+    "year": 2018,
+    "baseline_year": 2012,
+    "accuracy": 0.76,
+    "split": "train",
+    "shown": 1,
+    "runs": 12,
+    "speed_options": {"batch": 8192, "bits": 16},
+    "accuracy_options": {"batch": 256, "bits": 32},
+}
+for rule in audit(planted):
+    print(f"rule {rule:2}: {RULES[rule]}")
+
+# %% [markdown]
+# ### Experiment 7. This course's own cards
+#
+# Eight of the course's cards stand below. Where the course's repository is around this notebook, all its cards are audited;
+# and so are your own, which `result_card` has put beside the notebooks of the labs that you have done.
+
+# %% nbgrader={"grade_id": "cards", "locked": true}
+
+
+def card_of(claim, value, unit, n, spread, kind, note):
+    """Return a card's entries that the audit reads."""
+    return {
+        "claim": claim,
+        "value": value,
+        "unit": unit,
+        "n": n,
+        "spread": spread,
+        "kind": kind,
+        "note": note,
+    }
+
+
+# %% explore=true
+SCALING = (
+    "data-parallel training scales to 16 devices (weak scaling, efficiency)"
+)
+GPU = "training is faster on a GPU than on a CPU (a step of two layers)"
+TWINS = "ranks end with the serial twin's weights (largest difference)"
+PRUNED = "ten times fewer weights without loss (change in test accuracy)"
+BATCH = "a batch multiplied by the devices slows convergence (accuracy lost)"
+LATENCY = "a message between two processes of one machine has a latency"
+GPT = "the same exact result costs one extra forward pass (time of a step)"
+BF16 = "16-bit matrix products are faster (float32 over bfloat16)"
+cards = {
+    "04/gpu_speedup": card_of(GPU, 212, "x", 10, 67, "modelled", ""),
+    "06/gpt_time": card_of(
+        GPT, 1.38, "x", 7, 0.08, "measured", "Equal to the last bit."
+    ),
+    "07/product_speed": card_of(BF16, 6.7, "x", 30, 2.4, "measured", ""),
+    "08/pruning": card_of(PRUNED, -0.2, "points", 10, 0.7, "measured", ""),
+    "11/alpha": card_of(LATENCY, 128, "µs", 10, 18, "measured", ""),
+    "12/large_batch": card_of(BATCH, 0.12, "", 10, 0.02, "measured", ""),
+    "12/serial_twin": card_of(TWINS, 3e-16, "", 1, None, "measured", ""),
+    "12/weak_scaling": card_of(SCALING, 0.9, "", 5, 0.01, "modelled", ""),
+}
+
+# %% explore=true
+EMPTY = {"note": "", "unit": "", "kind": "measured", "n": 1, "spread": None}
+for folder in (Path("../../solutions"), Path("..")):
+    for path in sorted(folder.glob("[0-9][0-9]_*/cards/*.json")):
+        number = path.parts[-3][:2]
+        whose = "" if folder.name else "yours, "
+        if number < "16":
+            card = json.loads(path.read_text(encoding="utf-8"))
+            cards[f"{whose}{number}/{path.stem}"] = EMPTY | card
+broken = {name: audit(report_of(card)) for name, card in cards.items()}
+for name, rules in broken.items():
+    if rules:
+        said = "; ".join(f"{rule} {RULES[rule]}" for rule in rules)
+        print(f"{name:26} {said}")
+share = np.mean([bool(rules) for rules in broken.values()])
+print(f"{len(broken)} cards, {share:.0%} break a rule;", end=" ")
+print(f"you predicted {predictions()['cards']:.0%}")
+
+# %% explore=true
+counts = {
+    f"{rule} {RULES[rule]}": sum(rule in rules for rules in broken.values())
+    for rule in RULES
+    if any(rule in rules for rules in broken.values())
+}
+ax = plot.bars(
+    {name.split()[0]: count for name, count in counts.items()},
+    title=f"Rules that {len(broken)} cards break",
+    xlabel="; ".join(counts),
+    ylabel="cards",
+)
+ax.xaxis.label.set_fontsize(8)
+
+# %% [markdown]
+# Are these lies? Most are omissions: a step's time without an accuracy, although the same numbers are computed;
+# a largest error, which has no spread; validation images where nothing was chosen.
+# Each was either mended or is admitted, with its reason, in `docs/claims.md`,
+# and the course's tests refuse a new card that breaks a rule without saying so.
+#
+# The audit reads words. It convicts the innocent ("exact" in other words) and acquits whoever knows its words:
+# a card that says "test accuracy" passes, whatever it did. It cannot tell whether a baseline was tuned,
+# whether 10 seeds were the first 10, or what was left out. A person has to.
+
+# %% [markdown]
+# ## A talk, audited
+#
+# ### Experiment 8. The same data twice
+#
+# Talk C shows images a second over GPUs: 91 % efficiency at 16 GPUs of one machine,
+# and up to 256 GPUs on 16 machines with "some drop". No accuracy is named.
+# Its axis has equal steps for 1, 2, 4, 8, ...; a listener asks why the curve looks better than linear.
+# Below, the efficiency is Experiment 4's model, drawn on such an axis, and as what it costs.
+
+# %% explore=true
+gpus = 2 ** np.arange(9)
+efficiency = 1 / (1 + 0.0247 * np.log2(gpus))
+left, right = plot.panels(2)
+plot.curves(
+    {"GPUs": gpus, "images/s": gpus * efficiency},
+    title="Fooling: steps of equal width",
+    xlabel="GPUs",
+    ylabel="times the images a second of one",
+    ax=left,
+)
+left.set_xticks(range(1, 10), gpus)
+plot.curves(
+    {"idle": (gpus, gpus * (1 - efficiency))},
+    title="Honest: GPUs that are paid and idle",
+    xlabel="GPUs",
+    ylabel="GPUs' worth of time lost",
+    ax=right,
+)
+idle = gpus * (1 - efficiency)
+print(f"16 GPUs: {efficiency[4]:.0%}, {idle[4]:.1f} idle;", end=" ")
+print(f"256: {efficiency[8]:.0%}, {idle[8]:.0f} idle")
+
+# %% [markdown]
+# The talk also says that 256 GPUs reached 1.1 PFLOPS, and that the fastest supercomputer has 93.
+# A K80 board has two GPUs and 8.73 Tflop/s in float32, at its highest clock, says its data sheet:
+# 128 boards have 1.12 Pflop/s. So the number is what could be done at most, not what was done.
+# The supercomputer's 93 were measured, solving equations in float64 (TOP500, 2017), where these GPUs have a third of their peak.
+#
+# That is rule 7. Talk B's laptop does better: $3 \cdot 10^9$ transistors that switch at $2.4 \cdot 10^9$ Hz
+# are 7.2 "exaops".
+#
+# Lecture A calls NVLink 100 times as fast as Ethernet, and gives 300 and 1 GB/s: that would be 300 times.
+# One counts both directions of all links, the other one direction of one; compared alike it is 120 times (lab 11).
+
+# %% [markdown]
+# ### What grows, and how one counts
+#
+# Slides D show that data sets, connections a neuron and hidden units grow, the units twofold every 2.4 years.
+# That is 33 % a year, and 18 times in ten years. On a logarithmic axis it is a straight line, which looks tame;
+# on a linear axis nothing happens until the last five years. Neither is a lie.
+# But an exponent's error grows, too: see the cell.
+#
+# Talk B's survey counts 227 papers on parallel deep learning: which hardware, shared or distributed memory, how many nodes, which communication.
+# Its conclusion, that research converges to MPI, is a statement about papers.
+# Slides D call asynchronous training the main method at about the same time; their evidence is what two companies had run.
+# Who counts what decides which trend there is (lab 13).
+
+# %% explore=true
+for years in (2.2, 2.4, 2.6):
+    grown = 2 ** ((2014 - 1958) / years)
+    print(f"twofold every {years} years, 1958 to 2014: {grown:12,.0f} times")
+
+# %% [markdown]
+# ### With a GPU
+#
+# A GPU's work is queued: the call returns before the product is there.
+# Who stops the clock then has measured how fast Python can ask.
+
+# %% explore=true
+if device() != "cuda":
+    print("No CUDA GPU here: skipped the product that takes no time.")
+else:
+    big = torch.randn(8192, 8192, device="cuda")
+    big @ big
+    torch.cuda.synchronize()
+    for wait in (False, True):
+        began = perf_counter()
+        big @ big
+        if wait:
+            torch.cuda.synchronize()
+        took = perf_counter() - began
+        rate = 2 * 8192**3 / took / 1e12
+        said = "with" if wait else "without"
+        print(
+            f"{said:7} synchronising: {1e3 * took:8.3f} ms, {rate:,.0f} Tflop/s"
+        )
+        torch.cuda.synchronize()
+
+# %% [markdown]
+# ## Open task: the most misleading true chart (2 points)
+#
+# Draw the most misleading chart that you can, without a false number, from data that you have measured in this course:
+# this lab's experiments, or your own lab 05, 10, 12 or 14.
+# Beside it draw the same data honestly.
+#
+# Hand in, below and in the cell after it (a person reads both, and the output that you have stored):
+#
+# 1. the two charts, side by side, from the same array of numbers that your code measured;
+#    everything on the misleading one is true: axes are labelled, no number is changed;
+# 2. three or four sentences: which tricks the first chart uses, with the number of talk B's rule where there is one;
+#    what a hasty reader believes; and what the honest one shows instead.
+
+# %% explore=true
+# Change this cell: your own data, your own two charts.
+sizes = (8, 32, 128)
+ms = {
+    width: [
+        1e3 * sum(learn(0.0, 0.5, s, width=width)["epochs"]) for s in range(3)
+    ]
+    for width in sizes
+}
+left, right = plot.panels(2)
+plot.bars(
+    {f"{width} units": min(ms[width]) for width in sizes},
+    title="Training is fastest with 8 units",
+    ylabel="ms, best run",
+    ax=left,
+)
+plot.scatter(
+    {
+        f"{width} units": (
+            ms[width],
+            [learn(0.0, 0.5, s, width=width)["test"] for s in range(3)],
+        )
+        for width in sizes
+    },
+    title="What the seconds bought",
+    xlabel="ms, all runs",
+    ylabel="test accuracy",
+    ax=right,
+)
+
+# %% [markdown] nbgrader={"grade_id": "misleading-chart", "grade": true, "solution": true, "points": 2}
+# ### BEGIN SOLUTION
+# **Model answer.**
+# I took Experiment 2's runs: momentum and plain gradient descent, five rates, ten seeds.
+# The misleading chart has two bars, epochs to 93 % at a rate of 0.1, the best seed of each;
+# the axis begins just below the shorter bar.
+# Tricks: the baseline is not tuned (rule 3: the runs of its tuning are missing, and so is the tuning),
+# the best of ten runs is shown without the others, and the axis is cut. A hasty reader believes that momentum saves most of the training.
+# The honest chart shows all 100 runs, epochs to 93 % over the rate, a mark for each seed, on an axis from 0:
+# the two clouds have nearly the same lowest level, 3.3 epochs and 3.9 in the mean, at rates that differ fivefold. Momentum made the lower rates usable; it made the best one a little better.
+#
+# **Rubric.**
+#
+# * 1 point: two charts from the same measured data; the first is true and misleads, the second has all runs, or what the first leaves out, on axes that do not distort.
+#   Half a point if a number of the first is false or changed, or if the second hides something that matters, too.
+# * 1 point: at least two tricks named, one with its rule or a reason why no rule names it (half);
+#   what a reader would believe, and what is the case, with a number (half).
+#
+# Do not take points for language.
+# ### END SOLUTION
+
+# %% [markdown]
+# ### In your words: convict it (2 points)
+#
+# A report: *Our framework trains on 256 GPUs at 1.1 Pflop/s, 215 times as fast as on one: nearly perfect scaling (figure; logarithmic axes).
+# The best of 12 runs, a ten-minute training with 8,192 images a step, kept the GPUs busy to the end.
+# At 32 bits, with 256 images a step on 8 GPUs, our model reaches 76 %, the state of the art.
+# The images were held in memory. An earlier system, of 2012, took a week.*
+#
+# 1. Which efficiency is "nearly perfect"? How many GPUs' worth of time is lost, and how many dollars an hour,
+#    at 0.526 dollars for each GPU and hour?
+# 2. Name four of talk B's rules that it breaks, with the words that do it.
+# 3. Which one experiment would you ask for, and what result would convince you?
+#
+# About 150 words, with numbers.
+
+# %% [markdown] nbgrader={"grade_id": "convict", "grade": true, "solution": true, "points": 2}
+# ### BEGIN SOLUTION
+# **Model answer.**
+# 215/256 is 84 %: 41 GPUs' worth of time is lost, 21.6 of 134.7 dollars an hour. On logarithmic axes 84 % cannot be told from 100 %.
+#
+# Rule 8: speed with 8,192 images a step and, it seems, other options, accuracy with 256 images and 32 bits on 8 GPUs.
+# So rule 1 as well: of the run on 256 GPUs no accuracy is known. Rule 3: "The best of 12 runs". Rule 10: "a ten-minute training", a fixed time, says nothing of how far it got.
+# Rule 6: "held in memory". Rule 7: Pflop/s, without saying of which precision. Rule 4: "of 2012". Rule 2: 76 % of which images? Rule 11: is the batch of one GPU 8,192 images, or 32?
+#
+# I would ask for the time to 76 % test accuracy on 1, 8 and 256 GPUs, at least five runs each, all of them shown, reading the data included,
+# with the options that were used for the speed. I would believe the claim if the mean time on one GPU were 215 times that on 256,
+# with an interval that does not reach much below, and if all runs arrived.
+#
+# **Rubric.**
+#
+# * 1 point: 84 % (a quarter); about 41 GPUs and about 21.6 dollars an hour (a quarter); an experiment that measures time to an accuracy on test images
+#   with one set of options and more than one run, and a result that would decide (half).
+# * 1 point: four rules, each with the words that break it (a quarter each). A rule is named by its number or by what it says.
+#
+# Numbers within 5 % are right. Do not take points for language.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## Your result card
+#
+# What the untuned baseline added to the claim. Does the card pass your own audit?
+
+# %% explore=true
+card = result_card(
+    "momentum needs fewer epochs (to 93 %, plain over momentum, both tuned)",
+    honest,
+    unit="x",
+    source="B: do not report all training runs needed to tune hyper-parameters",
+    lab="16_honest_benchmarks",
+    note=f"{fooling:.1f}x with the baseline at momentum's rate. Mean of eight "
+    f"of ten seeds; {baseline['runs']} runs to tune each; validation.",
+)
+print("broken:", audit(report_of(vars(card))))
+card
+
+# %% [markdown]
+# It does not: one number, without a spread. The course's own card is the mean of ten.
+
+# %% [markdown]
+# ## What you take along
+#
+# * Time to accuracy, from the first byte read to the target. A rate without an accuracy is not a result.
+# * All runs count, the baseline's, too. Tune it as much as your own method, and say how much that was.
+# * Measure in turns, keep the pairs, and print an interval. The same code against itself must give 1.
+# * Seconds become comparable by their price; idle devices are paid as well.
+# * Measure at the level of which you speak. A kernel is not a training.
+# * The chart decides what is believed. Draw all runs, from zero where lengths are compared.
+# * An audit finds what is not said. Whether what is said is so, only another person's run will tell.
+#
+# The next lab asks whether a network can read programs.

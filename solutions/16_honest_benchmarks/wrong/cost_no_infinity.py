@@ -1,0 +1,13 @@
+"""Fails cost-to-accuracy-check: cannot round infinity."""
+
+
+def cost_to_accuracy(
+    seconds: float, instance: str, machines: int, rows, spot: bool = False
+) -> float:
+    mine = [row for row in rows if row["InstanceType"] == instance]
+    if not mine:
+        raise KeyError(instance)
+    an_hour = float(mine[0]["Price"])
+    if spot:
+        an_hour = float(np.median([float(row["SpotPrice"]) for row in mine]))
+    return machines * max(60, math.ceil(seconds)) * an_hour / 3600

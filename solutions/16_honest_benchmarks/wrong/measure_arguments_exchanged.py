@@ -1,0 +1,12 @@
+"""Fails measure-check: result before state."""
+
+
+def measure(call, metrics, repeat: int) -> dict[str, list[float]]:
+    found = {name: [] for name in metrics}
+    call()
+    for _ in range(repeat):
+        states = {name: before() for name, (before, _) in metrics.items()}
+        result = call()
+        for name, (_, after) in reversed(metrics.items()):
+            found[name].append(after(result, states[name]))
+    return found

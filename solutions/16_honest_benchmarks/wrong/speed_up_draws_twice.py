@@ -1,0 +1,13 @@
+"""Fails speed-up-check: draws for each program."""
+
+
+def speed_up(
+    baseline: np.ndarray, candidate: np.ndarray, rounds: int, draw
+) -> tuple[float, float, float]:
+    n = len(baseline)
+    picked = draw.integers(n, size=(rounds, n))
+    ratios = baseline[picked].sum(axis=1) / candidate[
+        draw.integers(n, size=(rounds, n))
+    ].sum(axis=1)
+    low, high = np.percentile(ratios, [2.5, 97.5])
+    return float(low), float(baseline.sum() / candidate.sum()), float(high)

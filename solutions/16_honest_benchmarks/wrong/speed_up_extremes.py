@@ -1,0 +1,11 @@
+"""Fails speed-up-check: lowest and highest of all resamples."""
+
+
+def speed_up(
+    baseline: np.ndarray, candidate: np.ndarray, rounds: int, draw
+) -> tuple[float, float, float]:
+    n = len(baseline)
+    picked = draw.integers(n, size=(rounds, n))
+    ratios = baseline[picked].sum(axis=1) / candidate[picked].sum(axis=1)
+    low, high = ratios.min(), ratios.max()
+    return float(low), float(baseline.sum() / candidate.sum()), float(high)

@@ -1,0 +1,17 @@
+"""Fails tune-check: of equal rates the last."""
+
+
+def tune(train, rates, seeds) -> dict[str, float]:
+    found = {rate: [train(rate, seed) for seed in seeds] for rate in rates}
+    best = max(
+        list(rates)[::-1],
+        key=lambda rate: np.mean([run[0] for run in found[rate]]),
+    )
+    test = [run[1] for run in found[best]]
+    return {
+        "rate": best,
+        "test": float(np.mean(test)),
+        "spread": float(np.std(test)),
+        "runs": len(rates) * len(seeds),
+        "seconds": sum(run[2] for runs in found.values() for run in runs),
+    }
