@@ -745,6 +745,17 @@ with check.hidden_case(
     expect([("e", "", "ret void")], [], [])
     expect([], [], [])
     expect(FIGURE[:3], [[0, 1], [1, 2], [2, 0]], [])
+with check.hidden_case(
+    "statements stay as they were, and so do earlier results",
+    hint="a new array in each call",
+    guard=True,
+):
+    given = check.shared(list(FIGURE))
+    first = flow_graph(given)
+    expect([FIGURE[4], *FIGURE[:3], FIGURE[4]], [[1, 2], [2, 3], [3, 1]], [])
+    check.equal(given, FIGURE, name="statements")
+    for at, edges in enumerate(([[0, 1], [1, 2], [2, 0]], [[3, 0], [3, 4]])):
+        check.close(first[at], edges, rtol=0, atol=0, name="the first edges")
 ### END HIDDEN TESTS
 check.score(3)
 
@@ -1416,6 +1427,12 @@ with check.hidden_case(
     rows = np.array([[1.0, 1], [0, 1], [1, 2], [1, 3], [1, 1], [0, 0]])
     expect(rows, 2, 0, 1)
 with check.hidden_case(
+    "cosines that differ little",
+    hint="compute in float64, as the vectors are",
+):
+    rows = np.array([[5.0, 0], [0, 4], [5, 0], [1, 1], [1, 1 + 1e-8], [-1, 0]])
+    expect(rows, 0, 1, 2)
+with check.hidden_case(
     "vectors stay as they were",
     hint="divide in a new array",
     guard=True,
@@ -1572,10 +1589,14 @@ with check.hidden_case(
     hint="one generator, made of the seed in each call",
     guard=True,
 ):
-    owners = [5, 3, 5, 1, 3, 9]
+    owners, other = [5, 3, 5, 1, 3, 9], [5, 5, 3, 3, 1, 9]
+    given = check.shared(list(owners))
+    first = split_by_program(given, 2, 6)
     expect(owners, 2, 6)
-    expect(owners, 2, 6)
-    check.equal(owners, [5, 3, 5, 1, 3, 9], name="owners")
+    expect(other, 2, 6)
+    check.equal(given, [5, 3, 5, 1, 3, 9], name="owners")
+    for part, rows in zip(first, wanted(owners, 2, 6), strict=True):
+        check.equal(np.array(part).tolist(), rows, name="the first split")
 ### END HIDDEN TESTS
 check.score(1)
 
@@ -1832,14 +1853,16 @@ with check.hidden_case(
 
         check.gradient(squares, numbers[at], found[at + 1], name=name)
 with check.hidden_case(
-    "arguments stay as they were",
-    hint="no operation in place on x or the weights",
+    "arguments stay as they were, and so do earlier results",
+    hint="no operation in place on x, the weights or a result",
     guard=True,
 ):
     x, w_x, w_h, b = some(2, 3, 2, 2, 9)
     with check.unchanged(x=x, w_x=w_x, w_h=w_h, b=b):
-        found = lstm_mean(x, [3, 1], w_x, w_h, b)
-    check.close(found, wanted(x, [3, 1], w_x, w_h, b), name="mean states")
+        first = lstm_mean(x, [3, 1], w_x, w_h, b)
+        second = lstm_mean(-x, [1, 2], w_x, w_h, b)
+    check.close(first, wanted(x, [3, 1], w_x, w_h, b), name="the first means")
+    check.close(second, wanted(-x, [1, 2], w_x, w_h, b), name="the second")
 ### END HIDDEN TESTS
 check.score(2)
 
