@@ -7,4 +7,3 @@ def analogy(vectors: np.ndarray, a: int, b: int, c: int) -> int:
     cosines = vectors @ (vectors[b] - vectors[a] + vectors[c]) / lengths
     cosines[[a, c]] = -np.inf
     return int(np.argmax(cosines))
-    ### END SOLUTION

@@ -7,4 +7,3 @@ def analogy(vectors: np.ndarray, a: int, b: int, c: int) -> int:
     cosines = vectors @ (vectors[a] - vectors[b] + vectors[c]) / lengths
     cosines[[a, b, c]] = -np.inf
     return int(np.argmax(cosines))
-    ### END SOLUTION

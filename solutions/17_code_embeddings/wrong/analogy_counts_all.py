@@ -6,4 +6,3 @@ def analogy(vectors: np.ndarray, a: int, b: int, c: int) -> int:
     lengths[lengths == 0] = 1
     cosines = vectors @ (vectors[b] - vectors[a] + vectors[c]) / lengths
     return int(np.argmax(cosines))
-    ### END SOLUTION

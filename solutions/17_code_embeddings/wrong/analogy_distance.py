@@ -8,4 +8,3 @@ def analogy(vectors: np.ndarray, a: int, b: int, c: int) -> int:
     cosines = -np.linalg.norm(vectors - q, axis=1)
     cosines[[a, b, c]] = -np.inf
     return int(np.argmax(cosines))
-    ### END SOLUTION

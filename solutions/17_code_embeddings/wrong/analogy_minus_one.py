@@ -6,4 +6,3 @@ def analogy(vectors: np.ndarray, a: int, b: int, c: int) -> int:
     cosines = vectors @ (vectors[b] - vectors[a] + vectors[c]) / lengths
     cosines[[a, b, c]] = -np.inf
     return int(np.argmax(cosines))
-    ### END SOLUTION

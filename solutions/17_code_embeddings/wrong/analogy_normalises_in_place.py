@@ -9,4 +9,3 @@ def analogy(vectors: np.ndarray, a: int, b: int, c: int) -> int:
     cosines = vectors @ q
     cosines[[a, b, c]] = -np.inf
     return int(np.argmax(cosines))
-    ### END SOLUTION

@@ -16,4 +16,3 @@ def flow_graph(statements) -> tuple[np.ndarray, np.ndarray]:
         np.array(sorted(edges), np.int64).reshape(-1, 2)
         for edges in (data, control)
     )
-    ### END SOLUTION

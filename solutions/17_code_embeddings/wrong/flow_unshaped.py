@@ -13,4 +13,3 @@ def flow_graph(statements) -> tuple[np.ndarray, np.ndarray]:
         if operation.startswith("br "):
             control.update((i, first[n]) for n in names if n in first)
     return tuple(np.array(sorted(edges), np.int64) for edges in (data, control))
-    ### END SOLUTION

@@ -10,4 +10,3 @@ def normalise(statement: tuple[str, str, str]) -> str:
     text = re.sub(word.format(real), "<FLOAT>", text)
     text = re.sub(word.format(r"-?\d+"), "<INT>", text, count=1)
     return f"<%ID> = {text}" if result else text
-    ### END SOLUTION

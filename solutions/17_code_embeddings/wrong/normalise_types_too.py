@@ -11,4 +11,3 @@ def normalise(statement: tuple[str, str, str]) -> str:
     text = re.sub(word.format(r"-?\d+"), "<INT>", text)
     text = re.sub(r"\bi\d+", "iN", text)
     return f"<%ID> = {text}" if result else text
-    ### END SOLUTION

@@ -12,4 +12,3 @@ def skipgram_pairs(edges, codes, width: int) -> np.ndarray:
     np.fill_diagonal(near, 0)
     rows = np.argwhere(near)
     return codes[np.repeat(rows, near[near > 0], axis=0)]
-    ### END SOLUTION

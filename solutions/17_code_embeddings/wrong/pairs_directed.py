@@ -10,4 +10,3 @@ def skipgram_pairs(edges, codes, width: int) -> np.ndarray:
         near = np.minimum(near @ step, 1)
     np.fill_diagonal(near, 0)
     return codes[np.argwhere(near)]
-    ### END SOLUTION

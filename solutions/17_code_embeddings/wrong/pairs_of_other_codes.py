@@ -12,4 +12,3 @@ def skipgram_pairs(edges, codes, width: int) -> np.ndarray:
     np.fill_diagonal(near, 0)
     pairs = codes[np.argwhere(near)]
     return pairs[pairs[:, 0] != pairs[:, 1]]
-    ### END SOLUTION

@@ -11,4 +11,3 @@ def skipgram_pairs(edges, codes, width: int) -> np.ndarray:
         near = near @ step
     np.fill_diagonal(near, 0)
     return codes[np.argwhere(near)]
-    ### END SOLUTION

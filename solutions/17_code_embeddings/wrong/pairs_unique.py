@@ -11,4 +11,3 @@ def skipgram_pairs(edges, codes, width: int) -> np.ndarray:
         near = np.minimum(near @ step, 1)
     np.fill_diagonal(near, 0)
     return np.unique(codes[np.argwhere(near)], axis=0).reshape(-1, 2)
-    ### END SOLUTION

@@ -10,4 +10,3 @@ def skipgram_pairs(edges, codes, width: int) -> np.ndarray:
     for _ in range(width):
         near = np.minimum(near @ step, 1)
     return codes[np.argwhere(near)]
-    ### END SOLUTION

@@ -19,4 +19,3 @@ def parse(text: str) -> list[tuple[str, str, str]]:
             continue
         found.append((block, result, operation))
     return found
-    ### END SOLUTION

@@ -19,4 +19,3 @@ def parse(text: str) -> list[tuple[str, str, str]]:
             result, operation = None, line
         found.append((block, result, operation))
     return found
-    ### END SOLUTION

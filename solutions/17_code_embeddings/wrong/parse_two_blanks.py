@@ -22,4 +22,3 @@ def parse(text: str) -> list[tuple[str, str, str]]:
             result, operation = "", line
         found.append((block, result, operation))
     return found
-    ### END SOLUTION

@@ -11,4 +11,3 @@ def negative_sampling(centre: np.ndarray, others: np.ndarray):
     d_centre = np.einsum("bk,bkd->bd", d_scores, others)
     d_others = d_scores[:, :, None] * centre[:, None, :]
     return cost.sum() / len(centre), d_centre, d_others
-    ### END SOLUTION

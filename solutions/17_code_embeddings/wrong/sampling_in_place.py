@@ -11,4 +11,3 @@ def negative_sampling(centre: np.ndarray, others: np.ndarray):
     d_others = d_scores[:, :, None] * centre[:, None, :]
     others[:] = d_others
     return cost.sum() / len(centre), d_centre, d_others
-    ### END SOLUTION

@@ -9,4 +9,3 @@ def split_by_program(owners: list, n_test: int, seed: int):
     tested = {programs[number] for number in order[:n_test]}
     mask = np.array([owner in tested for owner in owners], bool)
     return np.flatnonzero(~mask), np.flatnonzero(mask)
-    ### END SOLUTION

@@ -8,4 +8,3 @@ def split_by_program(owners: list, n_test: int, seed: int):
     owners = [o if o not in owners[:i] else None for i, o in enumerate(owners)]
     mask = np.array([owner in tested for owner in owners], bool)
     return np.flatnonzero(~mask), np.flatnonzero(mask)
-    ### END SOLUTION

@@ -9,4 +9,3 @@ def split_by_program(owners: list, n_test: int, seed: int):
         np.array([p for p in programs if p not in tested]),
         np.array([p for p in programs if p in tested]),
     )
-    ### END SOLUTION

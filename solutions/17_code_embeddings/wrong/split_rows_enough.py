@@ -10,4 +10,3 @@ def split_by_program(owners: list, n_test: int, seed: int):
             tested.add(programs[number])
     mask = np.array([owner in tested for owner in owners], bool)
     return np.flatnonzero(~mask), np.flatnonzero(mask)
-    ### END SOLUTION
