@@ -199,7 +199,7 @@ def write_speeds(cards: Path, speeds: Found, reached: Found) -> None:
             source=asynchronous if cluster == "delays" else "B, slide 8: research is converging to MPI",
             kind="modelled",
             note="The better of two rates for each; "
-            f"14 of 16: {np.mean(ratio(reached, f'{cluster}, synchronous', f'{cluster}, 14 of 16')):.2f}. Digits.",
+            f"14 of 16: {np.mean(ratio(reached, f'{cluster}, synchronous', f'{cluster}, 14 of 16')):.2f}. Validation images.",
         )
 
 
@@ -213,7 +213,7 @@ def write_learning(cards: Path, found: Found) -> None:
         unit="x",
         source="B, slide 16: trades statistical for hardware performance",
         note="Staleness 15 against 0; for a parabola theory says 19.7. With the full rate of 0.5 accuracy is "
-        f"{np.mean(found['full']):.2f}, with 0.5 / (1 + staleness) {np.mean(found['aware']):.2f}.",
+        f"{np.mean(found['full']):.2f}, with 0.5 / (1 + staleness) {np.mean(found['aware']):.2f} (validation images).",
     )
     card(
         cards,
@@ -221,7 +221,7 @@ def write_learning(cards: Path, found: Found) -> None:
         "accuracy gained in the same virtual time by 16 local steps between two messages",
         found["local"],
         source="B, slide 17: the frequency of exchange can be controlled while still attaining convergence",
-        note="Against an average at every step, with nine times the messages: a delay hides among sixteen steps.",
+        note="Against an average at every step, with nine times the messages: a delay hides among sixteen steps. Validation images.",
     )
     card(
         cards,
@@ -229,7 +229,7 @@ def write_learning(cards: Path, found: Found) -> None:
         "accuracy lost by a server on two levels that sends a fourth of the messages",
         found["levels"],
         source="B, slide 15, and C: hierarchical parameter server",
-        note="Four machines of four asynchronous workers; the better of two rates for each.",
+        note="Four machines of four asynchronous workers; the better of two rates for each. Validation images.",
     )
 
 

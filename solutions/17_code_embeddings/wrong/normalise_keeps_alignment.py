@@ -1,0 +1,11 @@
+"""Fails normalise-check: keeps the alignment."""
+
+
+def normalise(statement: tuple[str, str, str]) -> str:
+    _, result, text = statement
+    text = re.sub(r"%[\w.]+", "<%ID>", text)
+    word = r"(?<![^\s,(\[])({})(?![^\s,)\]])"
+    real = r"-?\d+\.\d*(e[+-]?\d+)?|0x\w+"
+    text = re.sub(word.format(real), "<FLOAT>", text)
+    text = re.sub(word.format(r"-?\d+"), "<INT>", text)
+    return f"<%ID> = {text}" if result else text

@@ -1,0 +1,12 @@
+"""Fails normalise-check: constants before names, within names, too."""
+
+
+def normalise(statement: tuple[str, str, str]) -> str:
+    _, result, text = statement
+    text = re.sub(r", align \d+$", "", text)
+    word = r"(?<![A-Za-z@])({})"
+    real = r"-?\d+\.\d*(e[+-]?\d+)?|0x\w+"
+    text = re.sub(word.format(real), "<FLOAT>", text)
+    text = re.sub(word.format(r"-?\d+"), "<INT>", text)
+    text = re.sub(r"%[\w.<>]+", "<%ID>", text)
+    return f"<%ID> = {text}" if result else text

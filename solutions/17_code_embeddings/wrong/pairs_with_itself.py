@@ -1,0 +1,12 @@
+"""Fails skipgram-pairs-check: a statement is its own neighbour."""
+
+
+def skipgram_pairs(edges, codes, width: int) -> np.ndarray:
+    n = len(codes)
+    step = np.eye(n, dtype=np.int64)
+    step[edges[:, 0], edges[:, 1]] = 1
+    step |= step.T
+    near = np.eye(n, dtype=np.int64)
+    for _ in range(width):
+        near = np.minimum(near @ step, 1)
+    return codes[np.argwhere(near)]

@@ -1,0 +1,21 @@
+"""Fails parse-check: keeps comments."""
+
+
+def parse(text: str) -> list[tuple[str, str, str]]:
+    found, inside, block = [], False, ""
+    for whole in text.splitlines():
+        if whole.startswith("define"):
+            inside = True
+            continue
+        inside = inside and not whole.startswith("}")
+        line = whole.strip()
+        if not inside or not line:
+            continue
+        if line.endswith(":"):
+            block = line[:-1]
+            continue
+        result, equals, operation = line.partition(" = ")
+        if not equals:
+            result, operation = "", line
+        found.append((block, result, operation))
+    return found

@@ -1,0 +1,10 @@
+"""Fails split-check: the first row of each program only."""
+
+
+def split_by_program(owners: list, n_test: int, seed: int):
+    programs = list(dict.fromkeys(owners))
+    order = np.random.default_rng(seed).permutation(len(programs))
+    tested = {programs[number] for number in order[:n_test]}
+    owners = [o if o not in owners[:i] else None for i, o in enumerate(owners)]
+    mask = np.array([owner in tested for owner in owners], bool)
+    return np.flatnonzero(~mask), np.flatnonzero(mask)
