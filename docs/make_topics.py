@@ -25,7 +25,7 @@ numbers and ours, stands in [claims.md](claims.md).
 """
 _POINTS = re.compile(r" [(][^)]*points?[)]$")
 _LAB = re.compile(
-    r"^\| \[?(\d\d_\w+)\]?[^|]*\|[^|]*\| *([\d ,]*) *\| *([\d.]+) \| *\d+ \| (ready|planned) \|$", re.MULTILINE
+    r"^\| \[?(\d\d_\w+)\]?[^|]*\|[^|]*\| *([\d ,]*) *\| *([\d.]+) \| *\d+ \|( planned \|)?$", re.MULTILINE
 )
 _END = """
 A lab that others need comes before them in each path. What a path leaves out of the sources is what the tables below
@@ -62,8 +62,8 @@ def _labs(readme: str) -> dict[str, _Lab]:
     """Return the labs of README's table, by their numbers."""
     found = _LAB.findall(readme)
     return {
-        name[:2]: _Lab(name, tuple(re.findall(r"\d\d", after)), float(hours), state == "planned")
-        for name, after, hours, state in found
+        name[:2]: _Lab(name, tuple(re.findall(r"\d\d", after)), float(hours), bool(planned))
+        for name, after, hours, planned in found
     }
 
 

@@ -15,6 +15,8 @@ import numpy as np
 
 __all__ = ["RANDOM_SOURCES", "changed", "changed_copy", "reduced", "snapshot", "without_graph"]
 
+_MOST_BYTES = 16 * 2**20
+"""So many bytes of a tensor are compared at a call. Of larger ones torch's own count of changes is."""
 _SCALARS: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (bool, bool.__bool__),
     (int, int.__int__),
@@ -104,9 +106,22 @@ def _bytes(value: Any) -> Any:
         return value.shape, value.dtype, value.tobytes()
     torch = sys.modules.get("torch")
     if torch is not None and issubclass(type(value), torch.Tensor):
+        with contextlib.suppress(Exception):  # none that lies in memory as it is: sparse, on another device
+            return value.shape, value.dtype, _content(value)
         with contextlib.suppress(RuntimeError):  # made in inference mode: those are not counted
-            return value._version  # torch counts the changes itself
+            return value._version  # torch counts the changes itself, but for those through .data
     return None
+
+
+def _content(tensor: Any) -> bytes:
+    import torch
+
+    if tensor.numel() * tensor.element_size() > _MOST_BYTES:
+        raise ValueError("too large to be copied at each call")
+    with torch._C.DisableTorchFunctionSubclass():
+        flat = tensor.detach().resolve_conj().resolve_neg().reshape(-1).contiguous()
+        content: bytes = flat.view(torch.uint8).numpy().tobytes()
+    return content
 
 
 def _torch_generator(state: Any) -> Any:

@@ -13,8 +13,8 @@ from docs import make_topics
 
 ROOT = Path(__file__).parents[2]
 README = """
-| [01_first](labs/01_first) | what? | | 2 | 20 | ready |
-| [02_next](labs/02_next) | how? | 01 | 3.5 | 20 | ready |
+| [01_first](labs/01_first) | what? | | 2 | 20 |
+| [02_next](labs/02_next) | how? | 01 | 3.5 | 20 |
 | 03_later | why? | 01, 02 | 4 | 20 | planned |
 """
 SOURCES = {"01_first": "# ## Gradients (2 points)\n#\n# A chain rule.\n", "02_next": "import chain\n"}

@@ -233,6 +233,32 @@ def test_a_check_learns_of_changes_in_place(talk: Talk) -> None:
     assert cases["array"]["message"] == "expected x to stay as it was, but the call changed it in place"
 
 
+def test_a_check_learns_of_changes_of_a_tensor_that_torch_does_not_count(talk: Talk) -> None:
+    talk.code("""
+        def data(x): x.data[0] = 5
+        def numpy(x): x.detach().numpy()[...] = 5
+        def look(x): return (x.data * 2).sum()
+        def same(x): x.mul_(1)
+        """)
+    cases = talk.cases("""
+        import torch
+        for form, x in (
+            ("plain", torch.ones(3)), ("scalar", torch.ones(1)[0:1]), ("leaf", torch.ones(3, requires_grad=True)),
+            ("transposed", torch.arange(6.0).reshape(2, 3).T), ("bits", torch.ones(4, dtype=torch.bfloat16)),
+            ("conjugated", torch.ones(2, dtype=torch.complex64).conj()), ("truth", torch.zeros(3, dtype=torch.bool)),
+            ("large", torch.ones(5 * 2**20)),
+        ):
+            for call in (data, look):
+                with check.case(f"{form} {call.__name__}"), check.unchanged(x=x): call(x)
+        x = torch.ones(3)
+        with check.case("through numpy"), check.unchanged(x=x): numpy(x)
+        with check.case("the same numbers"), check.unchanged(x=x): same(x)
+        """)
+    failed = {title for title, case in cases.items() if not case["passed"]}
+    forms = ("plain", "scalar", "leaf", "transposed", "bits", "conjugated", "truth")
+    assert failed == {"through numpy", *(f"{form} data" for form in forms)}
+
+
 def test_a_check_learns_that_an_object_changes_later_what_it_was_given(talk: Talk) -> None:
     talk.code("""
         class Keeper:
