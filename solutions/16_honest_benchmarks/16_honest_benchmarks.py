@@ -693,14 +693,11 @@ def wanted(baseline, candidate, rounds, draw):
 
 
 def expect(baseline, candidate, rounds, seed, *parts):
-    """Compare some of low, middle and high."""
-    mine = np.random.default_rng(seed)
-    found = speed_up(baseline, candidate, rounds, mine)
-    want = wanted(baseline, candidate, rounds, np.random.default_rng(seed))
-    check.equal(len(found), 3, name="numbers returned")
-    for place, part in enumerate(("low", "middle", "high")):
-        if part in parts:
-            check.close(found[place], want[place], rtol=1e-9, name=part)
+    """Compare some of low, middle and high with the loops' ones."""
+    found = speed_up(baseline, candidate, rounds, drawn(seed))
+    want = wanted(baseline, candidate, rounds, drawn(seed))
+    named = zip(("low", "middle", "high"), want, strict=True)
+    known(found, **{name: end for name, end in named if name in parts})
 
 
 with check.hidden_case(
@@ -788,8 +785,8 @@ for ax, (name, found) in zip(plot.panels(3), intervals.items(), strict=True):
         ax=ax,
     )
     ax.hlines(np.arange(30), low, high, color=plot.PALETTE[0], linewidth=1.2)
-    ax.set_xlim(0.3, 3.3)
-    ax.set_xticks([0.5, 1, 2], ["0.5", "1", "2"])
+    ax.set_xlim(0.1, 10)
+    ax.set_xticks([0.2, 1, 5], ["0.2", "1", "5"])
     ax.minorticks_off()
     ax.set_ylim(-1, 33)
     ax.axvline(TRUE, color="gray", ls="--")
@@ -2130,13 +2127,13 @@ right.set_ylim(0.8, 1.0)
 # %% [markdown] nbgrader={"grade_id": "misleading-chart", "grade": true, "solution": true, "points": 2}
 # ### BEGIN SOLUTION
 # **Model answer.**
-# I took Experiment 2's runs: momentum and plain gradient descent, five rates, ten seeds.
+# I took Experiment 2's runs: momentum and plain gradient descent, seven rates, ten seeds.
 # The misleading chart has two bars, epochs to 93 % at a rate of 0.1, the best seed of each;
 # the axis begins just below the shorter bar.
 # Tricks: the baseline is not tuned (rule 3: the runs of its tuning are missing, and so is the tuning),
 # the best of ten runs is shown without the others, and the axis is cut. A hasty reader believes that momentum saves most of the training.
-# The honest chart shows all 100 runs, epochs to 93 % over the rate, a mark for each seed, on an axis from 0:
-# the two clouds have nearly the same lowest level, 3.3 epochs and 3.9 in the mean, at rates that differ fivefold. Momentum made the lower rates usable; it made the best one a little better.
+# The honest chart shows all 140 runs, epochs to 93 % over the rate, a mark for each seed, on an axis from 0:
+# the two clouds have nearly the same lowest level, 3.2 epochs and 3.7 in the mean, at rates that differ sevenfold. Momentum made the lower rates usable; it made the best one a little better.
 #
 # **Rubric.**
 #
