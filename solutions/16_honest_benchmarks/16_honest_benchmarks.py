@@ -745,9 +745,9 @@ check.score(3)
 # A machine whose speed wanders, as a shared one does. The candidate really is 5 % faster.
 # Thirty measurements of 40 rounds each, and the interval of each, in three ways:
 #
-# * *in turns*: both programs in each round;
-# * *shuffled*: the same seconds, but the candidate's in another order, so that pairs are pairs no longer;
-# * *one, then the other*: all 40 rounds of the baseline, then all 40 of the candidate, while the machine wanders on.
+# * in turns: both programs in each round;
+# * shuffled: the same seconds, but the candidate's in another order, so that pairs are pairs no longer;
+# * one, then the other: all 40 rounds of the baseline, then all 40 of the candidate, while the machine wanders on.
 #
 # Which of them only widens the interval, and which moves it?
 
@@ -785,7 +785,8 @@ for ax, (name, found) in zip(plot.panels(3), intervals.items(), strict=True):
         ax=ax,
     )
     ax.hlines(np.arange(30), low, high, color=plot.PALETTE[0], linewidth=1.2)
-    ax.set_xlim(0.1, 10)
+    ax.collections[0].set_sizes([9])
+    ax.set_xlim(0.15, 7)
     ax.set_xticks([0.2, 1, 5], ["0.2", "1", "5"])
     ax.minorticks_off()
     ax.set_ylim(-1, 33)
@@ -799,8 +800,8 @@ for ax, (name, found) in zip(plot.panels(3), intervals.items(), strict=True):
 # %% [markdown]
 # Shuffling keeps both sums, so the middle stays and the interval only widens: a gain of 5 % could as well be a loss.
 # One program after the other is worse: the machine itself is another by then.
-# The middle moves, and most intervals are sure of something false: the bootstrap takes rounds to be independent,
-# and cannot see a bias that all rounds share.
+# The middle moves, and most intervals exclude the truth; some are sure that the candidate is slower.
+# The bootstrap cannot see an error that all rounds share.
 # A report that says "1.05x" and no more lets the reader guess which of these was done.
 
 # %% [markdown]
@@ -835,7 +836,7 @@ print(timer.blocked_autorange(min_run_time=0.3))
 #
 # ### Task 5. Cost to accuracy (2 points)
 #
-# A time becomes comparable to other people's machines by its price: *on demand*, or *spot*,
+# A time becomes comparable to other people's machines by its price: on demand, or spot,
 # that of spare machines, which may be taken back.
 # `rows` is a price list, one dictionary a row, with texts as a CSV file has them:
 # `"InstanceType"`, `"Price"` (dollars an hour, on demand; the same in all rows of a type)
@@ -1893,7 +1894,7 @@ for rule in audit(planted):
 # their share is not what you predicted. Where the course's repository is around this notebook, all its cards are audited.
 # So are your own, which `result_card` has put beside the notebooks of the labs that you have done.
 #
-# A *serial twin* is the same training by one process; *modelled* numbers come from a formula fed with measurements.
+# A serial twin is the same training by one process; modelled numbers come from a formula fed with measurements.
 
 # %% nbgrader={"grade_id": "cards", "locked": true}
 
@@ -2129,7 +2130,7 @@ plot.scatter(
     ylabel="test accuracy",
     ax=right,
 )
-right.set_ylim(0.8, 1.0)
+right.margins(y=0.4)
 
 # %% [markdown] nbgrader={"grade_id": "misleading-chart", "grade": true, "solution": true, "points": 2}
 # ### BEGIN SOLUTION
