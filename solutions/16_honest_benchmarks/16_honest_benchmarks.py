@@ -836,16 +836,15 @@ print(timer.blocked_autorange(min_run_time=0.3))
 #
 # ### Task 5. Cost to accuracy (2 points)
 #
-# A time becomes comparable to other people's machines by its price: on demand, or spot,
-# that of spare machines, which may be taken back.
+# A time becomes comparable to other people's machines by its price.
 # `rows` is a price list, one dictionary a row, with texts as a CSV file has them:
 # `"InstanceType"`, `"Price"` (dollars an hour, on demand; the same in all rows of a type)
-# and `"SpotPrice"` (of one zone, a part of a region: a type has a row for each).
+# and `"SpotPrice"` (of one zone, a part of a region).
 #
 # `cost_to_accuracy(seconds, instance, machines, rows, spot)` returns the dollars for this many machines of a type:
 #
 # * on each machine each begun second is billed in full, and at least 60 seconds;
-# * `spot` false: the price on demand; true: the *median* of the type's spot prices
+# * `spot` false: the price on demand; true: the *median* of the spot prices of all rows of the type
 #   (of an even number, the mean of the two in the middle);
 # * a time of `math.inf` costs `math.inf`; a type that no row has raises `KeyError`, whatever the time.
 
@@ -853,6 +852,7 @@ print(timer.blocked_autorange(min_run_time=0.3))
 # With one row of a type at 0.36 dollars an hour, 100.5 seconds on two machines cost
 # $2 \cdot 101 \cdot 0.36 / 3600 = 0.0202$ dollars, and 5 seconds on one machine 0.006. About 8 lines.
 #
+# Spot machines are spare ones, which may be taken back.
 # The cell below has some rows of the course's list, `docker/cloud/prices.csv`.
 
 # %% nbgrader={"grade_id": "prices", "locked": true}
@@ -1425,16 +1425,17 @@ for level, (call, metrics) in levels.items():
 # |---|---|
 # | `"shown"` | how many runs the number is made of |
 # | `"runs"` | how many were made in all, tuning included |
-# | `"spread"` | how far apart the shown runs are, a standard deviation for example |
+# | `"spread"` | how far apart the shown runs are |
 # | `"speed_options"`, `"accuracy_options"` | dictionaries: with what each was measured |
 #
 # * 1, *ignore accuracy*: a speed-up is said, no accuracy is, `part` is not `"kernel"`, and `exact` is not `True`.
 # * 2, *no test accuracy*: an accuracy is said, and `split` is not `"test"`.
 # * 3, *not all runs*: `shown` is said; and `runs` is not said or is larger, or no spread is said.
 # * 8, *options A for speed, B for accuracy*: both options are said, and differ.
-# * 12, *choose how to compare*: an accuracy is said, and of `speed_up` and `baseline_accuracy` exactly one:
-#   one of speed and accuracy is compared with the baseline, the other is not.
-#
+# * 12, *choose how to compare*: an accuracy is said, and of `speed_up` and `baseline_accuracy` exactly one,
+#   so that the other is not compared.
+
+# %% [markdown]
 # `{"speed_up": 2.0}` breaks `[1]`; with `"accuracy": 0.9` it breaks `[2, 12]`. About 9 lines.
 
 
@@ -1616,7 +1617,8 @@ check.score(2)
 # * 11, *weak or strong*: more than one device and a speed-up; and either `scaling` is neither `"strong"` nor `"weak"`,
 #   or the batches contradict it: strong scaling has the same batch on all numbers of devices, weak scaling the same a device.
 #   Batches that are not said contradict nothing; 1 need not be among them.
-#
+
+# %% [markdown]
 # Rule 9, unreasonably large inputs, is left to a person.
 #
 # `{"devices": 4, "speed_up": 3.9}` breaks `[11]`; with `"scaling": "strong"` and
