@@ -194,7 +194,7 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "the setup counts, and only the first arrival",
-    hint="the clock starts before the data are touched and stops at once",
+    hint="the setup is in the time; the clock stops at the first arrival",
     essential=True,
 ):
     epochs = [1.2514263, 0.5, 3.0001257, 2, 8]
@@ -1399,7 +1399,7 @@ for level, (call, metrics) in levels.items():
 # B's fifth rule is to show kernels or communication alone, and to speak of training.
 #
 # Talk B calls convolutions in smaller batches "up to 4.54x faster on DeepBench", a list of operator shapes from real networks.
-# That is useful to who builds operators, and says nothing about time to accuracy.
+# That is useful to whoever builds operators, and says nothing about time to accuracy.
 
 # %% [markdown]
 # ## Twelve ways to fool the masses
@@ -1893,7 +1893,7 @@ for rule in audit(planted):
 # ### Experiment 7. This course's own cards
 #
 # Eight of the course's cards stand below, shortened, picked to break different rules or none:
-# their share is not what you predicted. Where the course's repository is around this notebook, all its cards are audited.
+# their share is no answer to your prediction. Where the course's repository is around this notebook, all its cards are audited.
 # So are your own, which `result_card` has put beside the notebooks of the labs that you have done.
 #
 # A serial twin is the same training by one process; modelled numbers come from a formula fed with measurements.
