@@ -8,9 +8,9 @@
 # In this lab you write the tools that an honest report needs,
 # then an audit that finds what is missing, and turn it on this course's own result cards.
 #
-# *Talk B* below is T. Hoefler's talk of 2018 on communication in deep learning, *talk C* one of 2017 on MXNet,
+# *Talk B* below is T. Hoefler's talk of 2018 on communication in deep learning, *talk C* one of 2017 on MXNet, a framework,
 # *lecture A* one on scalable machine learning, *slides D* a course's slides of 2017.
-# They are the four sources whose claims this course measures (`docs/claims.md`).
+# They are the four sources whose claims this course measures (`docs/claims.md` in the course's repository).
 
 # %% [markdown]
 # | | |
@@ -96,6 +96,11 @@ with check.case("each is above 0", hint="1 is as many epochs, 2 twice as many"):
         check.at_least(predictions()[name], 1e-9, name=name)
 with check.case("a share is at most 1", hint="10 % is 0.1"):
     check.at_most(predictions()["cards"], 1.0, name="cards")
+with check.case(
+    "the same each time",
+    hint="commit to numbers: write them down, do not draw them",
+):
+    check.equal(predictions(), predictions(), name="a second call")
 check.score(1)
 
 # %% [markdown]
@@ -105,7 +110,8 @@ check.score(1)
 #
 # Images a second say how busy a machine is. What its owner waits for is a model that is good enough.
 # MLPerf therefore times *training to a target quality*:
-# the clock starts before the data are touched, and stops when the target is reached.
+# the clock starts when the data are first touched, and stops when the target is reached.
+# MLPerf leaves out initialisation and some compiling; this lab counts them.
 #
 # A *run* is a dictionary: `"setup"`, the seconds before the first epoch (reading data, compiling);
 # `"epochs"`, the seconds of each epoch; `"accuracy"`, the accuracy after each. The two lists are equally long, and may be empty.
@@ -174,7 +180,7 @@ with check.case(
     check.close(time_to_accuracy(short, 0.7), 9, name="seconds to 0.7")
 with check.case(
     "a run that never arrives, and one that does at once",
-    hint="what does the text say?",
+    hint="math.inf if it never arrives; the setup and one epoch otherwise",
 ):
     found = time_to_accuracy(short, 0.95)
     check.close(found, math.inf, infinite=True, name="seconds to 0.95")
@@ -188,7 +194,7 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "the setup counts, and only the first arrival",
-    hint="the clock starts before the data are touched and stops at once",
+    hint="the setup is in the time; the clock stops at the first arrival",
     essential=True,
 ):
     epochs = [1.2514263, 0.5, 3.0001257, 2, 8]
@@ -197,6 +203,14 @@ with check.hidden_case(
         want = sum(epochs[:many], 31.5123457)
         found = time_to_accuracy(long, target)
         check.close(found, want, rtol=1e-12, name=f"seconds to {target}")
+with check.hidden_case(
+    "accuracies that fall again",
+    hint="look at each epoch in turn: accuracies are not sorted",
+):
+    falls = run_of(1, [1, 2, 4, 8, 16], [0.2, 0.9, 0.3, 0.4, 0.95])
+    check.close(time_to_accuracy(falls, 0.85), 4, name="seconds to 0.85")
+    lost = run_of(1, [1, 2, 4, 8, 16], [0.1, 0.7, 0.2, 0.3, 0.4])
+    check.close(time_to_accuracy(lost, 0.6), 4, name="seconds to 0.6")
 with check.hidden_case(
     "exactly the target is enough; the first epoch; no epoch",
     hint="at least the target; without an epoch nothing is reached",
@@ -455,7 +469,7 @@ def learn(momentum, rate, seed, epochs=12, width=32):
 #
 # The old method and the new one differ by their seeds only: both are plain gradient descent at a rate of 0.5.
 # The new one was run 20 times, and the best run is shown beside one run of the old.
-# Below, the same 40 numbers are drawn twice.
+# Below, two of the 40 numbers on the left, all 40 on the right.
 
 # %% explore=true
 old = [learn(0.0, 0.5, seed)["test"] for seed in range(20)]
@@ -494,10 +508,12 @@ print(f"means: {100 * (np.mean(new) - np.mean(old)):+.2f} points")
 # Momentum against plain gradient descent: epochs to 93 % of the validation images, ten seeds, `mlperf_mean`.
 # An epoch costs the same in both, so epochs are the clock.
 # First both use the rate at which momentum is best; then each uses its own,
-# found by your `tune` in as many runs of 4 epochs.
+# found by your `tune` in as many runs of 4 epochs, on other seeds but the same images.
+# `tune` ranks the accuracy after 4 epochs, not the epochs to 93 %: cheaper, and not quite what is reported.
 
 # %% explore=true
-RATES, SEEDS, TARGET = (0.02, 0.05, 0.1, 0.2, 0.5), range(10), 0.93
+RATES = 0.02, 0.05, 0.1, 0.2, 0.5, 0.7, 1.0
+SEEDS, TUNING_SEEDS, TARGET = range(10), range(100, 110), 0.93
 
 
 def trained_with(momentum):
@@ -521,8 +537,8 @@ def epochs_to_target(momentum, rate):
 
 
 # %% explore=true
-candidate = tune(trained_with(0.9), RATES, SEEDS)
-baseline = tune(trained_with(0.0), RATES, SEEDS)
+candidate = tune(trained_with(0.9), RATES, TUNING_SEEDS)
+baseline = tune(trained_with(0.0), RATES, TUNING_SEEDS)
 for name, found in (("momentum", candidate), ("plain", baseline)):
     print(
         f"{name:9} best rate {found['rate']:4}, test {found['test']:.3f}",
@@ -553,7 +569,8 @@ for name, ratio in (("untuned", fooling), ("tuned", honest)):
 # At the same rate momentum 0.9 moves up to ten times as far, so that its best rate is too small for plain descent.
 # On other problems momentum does help more; this experiment cannot say how much.
 #
-# Time counts as well: 50 runs tuned each method.
+# Both best rates lie inside the grid; a best rate at its edge would say that the grid is too narrow.
+# Time counts as well: 70 runs tuned each method.
 # A report that gives the epochs of one run leaves out most of the work that led to it.
 
 # %% [markdown]
@@ -607,6 +624,51 @@ import numpy as np
 from labkit import check
 
 
+def measured(n, seed):
+    """Return the seconds of two programs on a machine that has spells."""
+    draw = np.random.default_rng(seed)
+    spell = 1 + draw.exponential(2, n)
+    return spell * draw.uniform(1, 1.1, n), spell * draw.uniform(0.9, 1, n)
+
+
+def known(found, **want):
+    """Compare some of low, middle and high with known numbers."""
+    check.equal(len(found), 3, name="numbers returned")
+    for place, part in enumerate(("low", "middle", "high")):
+        if part in want:
+            check.close(found[place], want[part], rtol=1e-9, name=part)
+
+
+def drawn(seed):
+    """Return a generator."""
+    return np.random.default_rng(seed)
+
+
+two = np.array([2.0, 4.0]), np.array([1.0, 3.0])
+with check.case(
+    "the speed-up itself",
+    hint="the baseline's seconds over the candidate's, all rounds summed",
+):
+    known(speed_up(*two, 200, drawn(0)), middle=1.5)
+with check.case(
+    "the interval of the worked example",
+    hint="a row of the drawn numbers picks the same rounds of both programs",
+):
+    known(speed_up(*two, 200, drawn(1)), low=4 / 3, high=2)
+with check.case(
+    "thirty rounds",
+    hint="one ratio for each row, then two percentiles",
+    essential=True,
+):
+    known(
+        speed_up(*measured(30, 0), 500, drawn(2)),
+        low=1.0626619216466187,
+        middle=1.0786757847383295,
+        high=1.0979818938248662,
+    )
+### BEGIN HIDDEN TESTS
+
+
 def percentile(values, share):
     """Return a percentile: between two sorted values, in proportion."""
     ordered = sorted(values)
@@ -630,42 +692,14 @@ def wanted(baseline, candidate, rounds, draw):
     return percentile(ratios, 0.025), middle, percentile(ratios, 0.975)
 
 
-def measured(n, seed):
-    """Return the seconds of two programs on a machine that has spells."""
-    draw = np.random.default_rng(seed)
-    spell = 1 + draw.exponential(2, n)
-    return spell * draw.uniform(1, 1.1, n), spell * draw.uniform(0.9, 1, n)
-
-
 def expect(baseline, candidate, rounds, seed, *parts):
-    """Compare some of low, middle and high."""
-    mine = np.random.default_rng(seed)
-    found = speed_up(baseline, candidate, rounds, mine)
-    want = wanted(baseline, candidate, rounds, np.random.default_rng(seed))
-    check.equal(len(found), 3, name="numbers returned")
-    for place, part in enumerate(("low", "middle", "high")):
-        if part in parts:
-            check.close(found[place], want[place], rtol=1e-9, name=part)
+    """Compare some of low, middle and high with the loops' ones."""
+    found = speed_up(baseline, candidate, rounds, drawn(seed))
+    want = wanted(baseline, candidate, rounds, drawn(seed))
+    named = zip(("low", "middle", "high"), want, strict=True)
+    known(found, **{name: end for name, end in named if name in parts})
 
 
-two = np.array([2.0, 4.0]), np.array([1.0, 3.0])
-with check.case(
-    "the speed-up itself",
-    hint="the baseline's seconds over the candidate's, all rounds summed",
-):
-    expect(*two, 200, 0, "middle")
-with check.case(
-    "the interval of the worked example",
-    hint="a row of the drawn numbers picks the same rounds of both programs",
-):
-    expect(*two, 200, 1, "low", "high")
-with check.case(
-    "thirty rounds",
-    hint="one ratio for each row, then two percentiles",
-    essential=True,
-):
-    expect(*measured(30, 0), 500, 2, "low", "middle", "high")
-### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "rounds stay pairs",
     hint="the slow spells are in both: pick the same rounds of both",
@@ -709,57 +743,72 @@ check.score(3)
 # ### Experiment 3. Pairs, and what breaks them
 #
 # A machine whose speed wanders, as a shared one does. The candidate really is 5 % faster.
-# Thirty measurements of 40 rounds each, and the interval of each;
-# then the counter-experiment: the same seconds, but the candidate's are shuffled, so that pairs are pairs no longer.
-# This is what timing first one program and then the other amounts to.
+# Thirty measurements of 40 rounds each, and the interval of each, in three ways:
+#
+# * in turns: both programs in each round;
+# * shuffled: the same seconds, but the candidate's in another order, so that pairs are pairs no longer;
+# * one, then the other: all 40 rounds of the baseline, then all 40 of the candidate, while the machine wanders on.
+#
+# Which of them only widens the interval, and which moves it?
 
 # %% explore=true
 TRUE = 1.05
 
 
-def wandering(draw, n=40):
+def wandering(draw, turns=True, n=40):
     """Return the seconds of both programs; the machine's speed wanders."""
-    spell = np.exp(np.cumsum(draw.normal(0, 0.15, n)))
+    steps = draw.normal(0, 0.15, n if turns else 2 * n)
+    spell = np.exp(np.cumsum(steps))
     noise = draw.normal(1, 0.03, (2, n))
-    return TRUE * spell * noise[0], spell * noise[1]
+    return TRUE * spell[:n] * noise[0], spell[-n:] * noise[1]
 
 
-draw, intervals = np.random.default_rng(0), {"pairs": [], "shuffled": []}
+draw, intervals = np.random.default_rng(0), {}
 for _ in range(30):
     slow, fast = wandering(draw)
-    mixed = draw.permutation(fast)
-    intervals["pairs"].append(speed_up(slow, fast, 400, draw))
-    intervals["shuffled"].append(speed_up(slow, mixed, 400, draw))
+    for name, pair in (
+        ("in turns", (slow, fast)),
+        ("shuffled", (slow, draw.permutation(fast))),
+        ("one, then the other", wandering(draw, turns=False)),
+    ):
+        intervals.setdefault(name, []).append(speed_up(*pair, 400, draw))
 
 # %% explore=true
-for ax, (name, found) in zip(plot.panels(2), intervals.items(), strict=True):
+for ax, (name, found) in zip(plot.panels(3), intervals.items(), strict=True):
     low, middle, high = np.array(found).T
-    hit = np.mean((low <= TRUE) & (high >= TRUE))
-    sure = np.mean(low > 1)
     plot.scatter(
         {"speed-up": (middle, np.arange(30))},
-        title=f"{name}: {sure:.0%} exclude 1",
+        title=name,
         xlabel="speed-up, 95 % interval",
         ylabel="measurement",
+        logx=True,
         ax=ax,
     )
     ax.hlines(np.arange(30), low, high, color=plot.PALETTE[0], linewidth=1.2)
-    ax.set_xlim(0.75, 1.4)
-    ax.axvline(1, color="gray", ls=":")
+    ax.collections[0].set_sizes([9])
+    ax.set_xlim(0.15, 7)
+    ax.set_xticks([0.2, 1, 5], ["0.2", "1", "5"])
+    ax.minorticks_off()
+    ax.set_ylim(-1, 33)
     ax.axvline(TRUE, color="gray", ls="--")
-    ax.annotate(" 1.05", (TRUE, -1.3), color="gray", fontsize=8)
-    wide = np.mean(high - low)
-    print(f"{name:8}: {wide:.3f} wide, {hit:.0%} contain the true 1.05")
+    ax.annotate(" true: 1.05", (TRUE, 31), color="gray", fontsize=8)
+    hit = np.mean((low <= TRUE) & (high >= TRUE))
+    print(f"{name:19}: {np.mean(high - low):.3f} wide, {hit:.0%} contain 1.05;")
+    print(f"  {np.mean(low > 1):.0%} say surely faster,", end=" ")
+    print(f"{np.mean(high < 1):.0%} surely slower")
 
 # %% [markdown]
-# Both kinds of intervals contain the truth most of the time. The pairs' are many times narrower:
-# with them a gain of 5 % is beyond doubt, without them it could as well be a loss.
-# A report that says "1.05x" and no more lets the reader guess which of the two was done.
+# Shuffling keeps both sums, so the middle stays and the interval only widens: a gain of 5 % could as well be a loss.
+# One program after the other is worse: the machine itself is another by then.
+# The middle moves, and most intervals exclude the truth; some are sure that the candidate is slower.
+# The bootstrap cannot see an error that all rounds share.
+# A report that says "1.05x" and no more lets the reader guess which of these was done.
 
 # %% [markdown]
 # ### The real library: `torch.utils.benchmark`
 #
-# Now real seconds: one product against *itself*, by `labkit.compare`, which takes turns, and your interval.
+# Now real seconds: one product against *itself*, and your interval.
+# `labkit.compare` calls both once to warm up, then takes turns; they start a round alternately.
 # In one of twenty such experiments the interval misses 1 by chance.
 # If yours does so more often, rounds are not independent, or whoever comes first pays for something:
 # then the benchmark measures something else than the program.
@@ -790,19 +839,20 @@ print(timer.blocked_autorange(min_run_time=0.3))
 # A time becomes comparable to other people's machines by its price.
 # `rows` is a price list, one dictionary a row, with texts as a CSV file has them:
 # `"InstanceType"`, `"Price"` (dollars an hour, on demand; the same in all rows of a type)
-# and `"SpotPrice"` (of one zone: a type has a row for each).
+# and `"SpotPrice"` (of one zone, a part of a region).
 #
 # `cost_to_accuracy(seconds, instance, machines, rows, spot)` returns the dollars for this many machines of a type:
 #
-# * each begun second is billed in full, and at least 60 seconds;
-# * `spot` false: the price on demand; true: the *median* of the type's spot prices
+# * on each machine each begun second is billed in full, and at least 60 seconds;
+# * `spot` false: the price on demand; true: the *median* of the spot prices of all rows of the type
 #   (of an even number, the mean of the two in the middle);
-# * a time of `math.inf` costs `math.inf`; a type that no row has raises `KeyError`.
+# * a time of `math.inf` costs `math.inf`; a type that no row has raises `KeyError`, whatever the time.
 
 # %% [markdown]
 # With one row of a type at 0.36 dollars an hour, 100.5 seconds on two machines cost
 # $2 \cdot 101 \cdot 0.36 / 3600 = 0.0202$ dollars, and 5 seconds on one machine 0.006. About 8 lines.
 #
+# Spot machines are spare ones, which may be taken back.
 # The cell below has some rows of the course's list, `docker/cloud/prices.csv`.
 
 # %% nbgrader={"grade_id": "prices", "locked": true}
@@ -877,7 +927,9 @@ with check.case(
     costs(0.0202, 100.5, "small", 2, one, False)
 with check.case("a short time", hint="at least 60 seconds are billed"):
     costs(0.006, 5, "small", 1, one, False)
-with check.case("spot", hint="another column of the same row"):
+with check.case(
+    "spot", hint="the median of the type's spot prices; here there is one"
+):
     costs(0.18, 3600, "small", 1, one, True)
 ### BEGIN HIDDEN TESTS
 many = rows_of(
@@ -889,6 +941,11 @@ many = rows_of(
     ("large", "7.2", "2.7"),
     ("larger", "90", "9.0"),
     ("larger", "90", "43.2"),
+    ("alike", "9", "1.8"),
+    ("alike", "9", "5.4"),
+    ("alike", "9", "1.8"),
+    ("alike", "9", "3.6"),
+    ("alike", "9", "1.8"),
 )
 with check.hidden_case(
     "the type that was asked for, among others",
@@ -899,11 +956,12 @@ with check.hidden_case(
     costs(270, 3600, "larger", 3, many, False)
 with check.hidden_case(
     "the median of the zones, of an odd and an even number of them",
-    hint="sort them first; neither the lowest nor the mean",
+    hint="one for each row, sorted; neither the lowest nor the mean",
 ):
     costs(10.8, 3600, "larger", 1, many, True)
     costs(2.25, 3600, "large", 1, many, True)
     costs(0.5, 3600, "small", 5, many, True)
+    costs(1.8, 3600, "alike", 1, many, True)
 with check.hidden_case(
     "begun seconds, and at least 60 on each machine",
     hint="round up, then compare with 60, then multiply",
@@ -920,6 +978,14 @@ with check.hidden_case(
     check.raises(KeyError, cost_to_accuracy, 5, "lar", 1, many, False)
     check.raises(KeyError, cost_to_accuracy, math.inf, "none", 1, many, False)
 with check.hidden_case(
+    "the price list stays as it was", hint="sort a copy", guard=True
+):
+    zones = ("new", "7.2", "2.7"), ("new", "7.2", "0.9")
+    listed = rows_of(*zones)
+    for spot in (False, True):
+        cost_to_accuracy(60, "new", 1, check.shared(listed), spot)
+    check.equal(listed, rows_of(*zones), name="rows")
+with check.hidden_case(
     "on demand is what is meant if nothing is said",
     hint="spot is false unless it is asked for",
 ):
@@ -932,6 +998,7 @@ check.score(2)
 #
 # A training takes 10 hours on a machine with one GPU. On $P$ such machines it takes $1/(P\,e)$ of this time;
 # the efficiency is modelled, $e = 1/(1 + 0.0247 \log_2 P)$, so that 16 devices have the 91 % of talk C.
+# Talk C's 16 GPUs stood in one machine: for 128 machines the model is a guess, and a kind one.
 # What do hours cost in dollars?
 
 # %% explore=true
@@ -964,7 +1031,8 @@ print(f"128 machines instead of one: {more:.0%} more dollars")
 
 # %% explore=true
 base = cost_to_accuracy(36_000, "c7i.large", 1, price_rows)
-print("how many times as fast as two CPU cores a machine must be to pay:")
+print("to pay, a machine must be so many times as fast as c7i.large")
+print("(two threads of one CPU core):")
 for instance in ("g4dn.xlarge", "g6.xlarge", "g4dn.12xlarge"):
     ratio = cost_to_accuracy(36_000, instance, 1, price_rows) / base
     print(f"  {instance:14} {ratio:5.1f}x")
@@ -979,8 +1047,8 @@ print(f"a GPU of the machine with four: {four / 4 / single:.2f}x one alone")
 # Here 128 machines cost only 17 % more than one, *if* the efficiency is what the model says, and the accuracy stays.
 #
 # Lecture A's "at least 10x faster on GPUs than on CPUs" is a good deal where the GPU costs less than ten times as much.
-# Four GPUs in one machine cost more a GPU than four machines: fast links between them have a price.
-# Lecture A's practical maximum of eight GPUs in a machine is such a price (lab 10 has a table).
+# Four GPUs in this machine cost more a GPU than four machines with one: three times the cores and memory come with each.
+# (These four share PCIe, so no fast link is paid for here.)
 
 # %% [markdown]
 # ## Four levels, one interface
@@ -1226,7 +1294,7 @@ def one_step(make):
     sums.finish()
 
 
-def run_of(fit):
+def borrowed_run(fit):
     """Return a run of lab 01's `fit`, on its own network."""
     began = perf_counter()
     model = fit.__globals__["MLP"]((64, 32, 10), seed=0)
@@ -1257,7 +1325,7 @@ network_class = borrow(
     lambda make: make(pairs)(torch.tensor(x)),
 )
 sums_class = borrow("12_data_parallel", "DDP", OwnSums, one_step)
-fit = borrow("01_numpy_mlp", "fit", None, run_of)
+fit = borrow("01_numpy_mlp", "fit", None, borrowed_run)
 network = network_class(pairs)
 summed = OwnNetwork(pairs)
 ranks = sums_class(summed, wire)
@@ -1304,7 +1372,7 @@ levels = {
         {"error": error_to(by_hand), "ms": CLOCK},
     ),
     "training": (
-        lambda: run_of(fit) if fit else learn(0.0, 0.5, 0, epochs=6),
+        lambda: borrowed_run(fit) if fit else learn(0.0, 0.5, 0, epochs=6),
         {
             "s to 93 %": (
                 lambda: None,
@@ -1326,11 +1394,12 @@ for level, (call, metrics) in levels.items():
 # %% [markdown]
 # Each level hides what the next one shows. An operator has no accuracy but an error;
 # a network's gradients are right or wrong; only a training has a time to accuracy; only ranks send bytes.
+# (The wire here counts them and sends nothing, so "distributed" takes hardly longer than "network".)
 # A fast operator may be a small part of a training:
 # B's fifth rule is to show kernels or communication alone, and to speak of training.
 #
-# DeepBench, with which talk B's 4.54x was measured, is a list of operator shapes taken from real networks.
-# That is useful to who builds operators, and says nothing about time to accuracy, as its authors say.
+# Talk B calls convolutions in smaller batches "up to 4.54x faster on DeepBench", a list of operator shapes from real networks.
+# That is useful to whoever builds operators, and says nothing about time to accuracy.
 
 # %% [markdown]
 # ## Twelve ways to fool the masses
@@ -1356,15 +1425,17 @@ for level, (call, metrics) in levels.items():
 # |---|---|
 # | `"shown"` | how many runs the number is made of |
 # | `"runs"` | how many were made in all, tuning included |
-# | `"spread"` | the spread of what is shown |
+# | `"spread"` | how far apart the shown runs are |
 # | `"speed_options"`, `"accuracy_options"` | dictionaries: with what each was measured |
 #
 # * 1, *ignore accuracy*: a speed-up is said, no accuracy is, `part` is not `"kernel"`, and `exact` is not `True`.
 # * 2, *no test accuracy*: an accuracy is said, and `split` is not `"test"`.
 # * 3, *not all runs*: `shown` is said; and `runs` is not said or is larger, or no spread is said.
 # * 8, *options A for speed, B for accuracy*: both options are said, and differ.
-# * 12, *choose how to compare*: an accuracy is said, and of `speed_up` and `baseline_accuracy` exactly one.
-#
+# * 12, *choose how to compare*: an accuracy is said, and of `speed_up` and `baseline_accuracy` exactly one,
+#   so that the other is not compared.
+
+# %% [markdown]
 # `{"speed_up": 2.0}` breaks `[1]`; with `"accuracy": 0.9` it breaks `[2, 12]`. About 9 lines.
 
 
@@ -1469,6 +1540,7 @@ with check.hidden_case(
     breaks([3], spread=...)
     breaks([3], shown=1, runs=1, spread=...)
     breaks([], shown=7, runs=7)
+    breaks([], shown=7, runs=6)
     breaks([], shown=..., runs=30, spread=...)
 with check.hidden_case(
     "rule 8, two sets of options", hint="both said, and different"
@@ -1544,7 +1616,9 @@ check.score(2)
 # * 10, *train for the right time*: more than one device, and `stop` is `"seconds"`.
 # * 11, *weak or strong*: more than one device and a speed-up; and either `scaling` is neither `"strong"` nor `"weak"`,
 #   or the batches contradict it: strong scaling has the same batch on all numbers of devices, weak scaling the same a device.
-#
+#   Batches that are not said contradict nothing; 1 need not be among them.
+
+# %% [markdown]
 # Rule 9, unreasonably large inputs, is left to a person.
 #
 # `{"devices": 4, "speed_up": 3.9}` breaks `[11]`; with `"scaling": "strong"` and
@@ -1720,7 +1794,9 @@ check.score(2)
 # ### Given: the audit
 #
 # `audit` puts your two functions together. `report_of` reads a result card of this course, claim and note, for words,
-# and makes a report of it; it finds what stands there and understands nothing.
+# and makes a report of it. It understands nothing, and believes the card:
+# of a measured one it takes the `n` runs to be all that were made, and without another word it takes a training to be timed.
+# So of rule 3 it finds the missing spread only.
 
 # %% nbgrader={"grade_id": "audit", "locked": true}
 RULES = {
@@ -1793,22 +1869,22 @@ def report_of(card):
 
 # %% explore=true
 planted = {
-    "speed_up": 215,
-    "devices": 256,
-    "part": "training",
-    "unit": "Pflop/s",
-    "stop": "seconds",
-    "scaling": "strong",
-    "batches": {1: 32, 256: 8192},
-    "io": False,
-    "year": 2018,
-    "baseline_year": 2012,
-    "accuracy": 0.76,
-    "split": "train",
-    "shown": 1,
-    "runs": 12,
-    "speed_options": {"batch": 8192, "bits": 16},
-    "accuracy_options": {"batch": 256, "bits": 32},
+    "speed_up": 31,
+    "devices": 32,
+    "part": "kernel",
+    "unit": "x",
+    "stop": "epochs",
+    "scaling": "weak",
+    "batches": {1: 256, 32: 4096},
+    "year": 2016,
+    "baseline_year": 2015,
+    "accuracy": 0.93,
+    "split": "validation",
+    "shown": 5,
+    "runs": 5,
+    "spread": 0.4,
+    "speed_options": {"bits": 16, "batch": 256},
+    "accuracy_options": {"batch": 256, "bits": 16},
 }
 for rule in audit(planted):
     print(f"rule {rule:2}: {RULES[rule]}")
@@ -1816,8 +1892,11 @@ for rule in audit(planted):
 # %% [markdown]
 # ### Experiment 7. This course's own cards
 #
-# Eight of the course's cards stand below. Where the course's repository is around this notebook, all its cards are audited;
-# and so are your own, which `result_card` has put beside the notebooks of the labs that you have done.
+# Eight of the course's cards stand below, shortened, picked to break different rules or none:
+# their share is no answer to your prediction. Where the course's repository is around this notebook, all its cards are audited.
+# So are your own, which `result_card` has put beside the notebooks of the labs that you have done.
+#
+# A serial twin is the same training by one process; modelled numbers come from a formula fed with measurements.
 
 # %% nbgrader={"grade_id": "cards", "locked": true}
 
@@ -1836,27 +1915,41 @@ def card_of(claim, value, unit, n, spread, kind, note):
 
 
 # %% explore=true
-SCALING = (
-    "data-parallel training scales to 16 devices (weak scaling, efficiency)"
-)
-GPU = "training is faster on a GPU than on a CPU (a step of two layers)"
-TWINS = "ranks end with the serial twin's weights (largest difference)"
-PRUNED = "ten times fewer weights without loss (change in test accuracy)"
-BATCH = "a batch multiplied by the devices slows convergence (accuracy lost)"
-LATENCY = "a message between two processes of one machine has a latency"
-GPT = "the same exact result costs one extra forward pass (time of a step)"
-BF16 = "16-bit matrix products are faster (float32 over bfloat16)"
+CLAIMS = {
+    "04": "training is faster on a GPU than on a CPU (a step of two layers)",
+    "06": "the same exact result costs one extra forward pass (time of a step)",
+    "07": "16-bit matrix products are faster (float32 over bfloat16)",
+    "08": "ten times fewer weights without loss (change in test accuracy)",
+    "11": "a message between two processes of one machine has a latency",
+    "batch": "a larger batch slows convergence (accuracy lost)",
+    "twin": "ranks end with the serial twin's weights (largest difference)",
+    "weak": "training scales to 16 devices (weak scaling, efficiency; a model)",
+}
+NOTES = {
+    "04": "No GPU here: one core is measured, the GPU is modelled.",
+    "06": "Losses are equal to the last bit.",
+    "07": "A CPU with bfloat16 instructions, no GPU.",
+    "08": "10.6 times fewer; without retraining -2.2 points.",
+    "11": "Fitted to the fastest of 40 round trips of each size.",
+    "batch": "At an unchanged rate, on digits. Validation images.",
+    "twin": "In float32 1e-07: only the order of sums differs.",
+    "weak": "16 ranks are modelled; strong scaling reaches 0.10.",
+}
+
+# %% explore=true
+VALUES = {
+    "04": ("04/gpu_speedup", 212, "x", 10, 67, "modelled"),
+    "06": ("06/gpt_time", 1.38, "x", 7, 0.08, "measured"),
+    "07": ("07/product_speed", 6.7, "x", 30, 2.4, "measured"),
+    "08": ("08/pruning", -0.2, "points", 10, 0.7, "measured"),
+    "11": ("11/alpha", 128, "µs", 10, 18, "measured"),
+    "batch": ("12/large_batch", 0.12, "", 10, 0.02, "measured"),
+    "twin": ("12/serial_twin", 3e-16, "", 1, None, "measured"),
+    "weak": ("12/weak_scaling", 0.9, "", 5, 0.01, "modelled"),
+}
 cards = {
-    "04/gpu_speedup": card_of(GPU, 212, "x", 10, 67, "modelled", ""),
-    "06/gpt_time": card_of(
-        GPT, 1.38, "x", 7, 0.08, "measured", "Equal to the last bit."
-    ),
-    "07/product_speed": card_of(BF16, 6.7, "x", 30, 2.4, "measured", ""),
-    "08/pruning": card_of(PRUNED, -0.2, "points", 10, 0.7, "measured", ""),
-    "11/alpha": card_of(LATENCY, 128, "µs", 10, 18, "measured", ""),
-    "12/large_batch": card_of(BATCH, 0.12, "", 10, 0.02, "measured", ""),
-    "12/serial_twin": card_of(TWINS, 3e-16, "", 1, None, "measured", ""),
-    "12/weak_scaling": card_of(SCALING, 0.9, "", 5, 0.01, "modelled", ""),
+    name: card_of(CLAIMS[key], *rest, NOTES[key])
+    for key, (name, *rest) in VALUES.items()
 }
 
 # %% explore=true
@@ -1875,7 +1968,10 @@ for name, rules in broken.items():
         print(f"{name:26} {said}")
 share = np.mean([bool(rules) for rules in broken.values()])
 print(f"{len(broken)} cards, {share:.0%} break a rule;", end=" ")
-print(f"you predicted {predictions()['cards']:.0%}")
+if any(name.startswith("00/") for name in broken):
+    print(f"you predicted {predictions()['cards']:.0%}")
+else:
+    print("hand-picked ones: see the text for all")
 
 # %% explore=true
 counts = {
@@ -1890,11 +1986,12 @@ ax = plot.bars(
     ylabel="cards",
 )
 ax.xaxis.label.set_fontsize(8)
+ax.yaxis.get_major_locator().set_params(integer=True)
 
 # %% [markdown]
 # Are these lies? Most are omissions: a step's time without an accuracy, although the same numbers are computed;
 # a largest error, which has no spread; validation images where nothing was chosen.
-# Each was either mended or is admitted, with its reason, in `docs/claims.md`,
+# Of all the course's cards about a third break a rule; each is admitted, with its reason, in `docs/claims.md`,
 # and the course's tests refuse a new card that breaks a rule without saying so.
 #
 # The audit reads words. It convicts the innocent ("exact" in other words) and acquits whoever knows its words:
@@ -1922,7 +2019,7 @@ plot.curves(
     ylabel="times the images a second of one",
     ax=left,
 )
-left.set_xticks(range(1, 10), gpus)
+left.set_xticks(range(1, 10, 2), gpus[::2])
 plot.curves(
     {"idle": (gpus, gpus * (1 - efficiency))},
     title="Honest: GPUs that are paid and idle",
@@ -1931,38 +2028,41 @@ plot.curves(
     ax=right,
 )
 idle = gpus * (1 - efficiency)
-print(f"16 GPUs: {efficiency[4]:.0%}, {idle[4]:.1f} idle;", end=" ")
-print(f"256: {efficiency[8]:.0%}, {idle[8]:.0f} idle")
+print(f"16 GPUs: {efficiency[4]:.0%}, {idle[4]:.1f} GPUs' worth idle")
 
 # %% [markdown]
 # The talk also says that 256 GPUs reached 1.1 PFLOPS, and that the fastest supercomputer has 93.
 # A K80 board has two GPUs and 8.73 Tflop/s in float32, at its highest clock, says its data sheet:
-# 128 boards have 1.12 Pflop/s. So the number is what could be done at most, not what was done.
-# The supercomputer's 93 were measured, solving equations in float64 (TOP500, 2017), where these GPUs have a third of their peak.
-#
+# 128 boards have 1.12 Pflop/s. That the two agree suggests that the number is what could be done at most, not what was done.
+# The supercomputer's 93 were measured, solving equations in float64 (TOP500, the list of the fastest, 2017),
+# where these GPUs have a third of their peak.
+
+# %% [markdown]
 # That is rule 7. Talk B's laptop does better: $3 \cdot 10^9$ transistors that switch at $2.4 \cdot 10^9$ Hz
 # are 7.2 "exaops".
 #
-# Lecture A calls NVLink 100 times as fast as Ethernet, and gives 300 and 1 GB/s: that would be 300 times.
-# One counts both directions of all links, the other one direction of one; compared alike it is 120 times (lab 11).
+# Lecture A calls NVLink, the links between GPUs, 100 times as fast as Ethernet, and gives 300 and 1 GB/s: that would be 300 times.
+# One counts both directions of all links, the other one direction of one;
+# one direction of each is 150 against 1.25 GB/s (10 Gbit/s), 120 times (lab 11).
 
 # %% [markdown]
 # ### What grows, and how one counts
 #
 # Slides D show that data sets, connections a neuron and hidden units grow, the units twofold every 2.4 years.
 # That is 33 % a year, and 18 times in ten years. On a logarithmic axis it is a straight line, which looks tame;
-# on a linear axis nothing happens until the last five years. Neither is a lie.
-# But an exponent's error grows, too: see the cell.
-#
-# Talk B's survey counts 227 papers on parallel deep learning: which hardware, shared or distributed memory, how many nodes, which communication.
-# Its conclusion, that research converges to MPI, is a statement about papers.
-# Slides D call asynchronous training the main method at about the same time; their evidence is what two companies had run.
-# Who counts what decides which trend there is (lab 13).
+# on a linear axis nothing happens until the last ten years. Neither is a lie.
+# But an exponent's error grows, too: see the cell. Their figure goes from 1958, the perceptron, to 2014, GoogLeNet.
 
 # %% explore=true
 for years in (2.2, 2.4, 2.6):
     grown = 2 ** ((2014 - 1958) / years)
     print(f"twofold every {years} years, 1958 to 2014: {grown:12,.0f} times")
+
+# %% [markdown]
+# Talk B's survey counts 227 papers on parallel deep learning: which hardware, shared or distributed memory, how many nodes, which communication.
+# Its conclusion, that research converges to MPI (messages between processes), is a statement about papers.
+# Slides D call asynchronous training the main method at about the same time; their evidence is what two companies had run.
+# Who counts what decides which trend there is (lab 13).
 
 # %% [markdown]
 # ### With a GPU
@@ -2001,49 +2101,49 @@ else:
 #
 # 1. the two charts, side by side, from the same array of numbers that your code measured;
 #    everything on the misleading one is true: axes are labelled, no number is changed;
-# 2. three or four sentences: which tricks the first chart uses, with the number of talk B's rule where there is one;
+# 2. three or four sentences: which tricks the first chart uses, with the number of talk B's rule where there is one
+#    (print `RULES`; 9 is unreasonably large inputs);
 #    what a hasty reader believes; and what the honest one shows instead.
 
 # %% explore=true
 # Change this cell: your own data, your own two charts.
-sizes = (8, 32, 128)
+runs = {
+    f"{width} units": [learn(0.0, 0.5, s, width=width) for s in range(3)]
+    for width in (8, 32, 128)
+}
 ms = {
-    width: [
-        1e3 * sum(learn(0.0, 0.5, s, width=width)["epochs"]) for s in range(3)
-    ]
-    for width in sizes
+    name: [1e3 * sum(run["epochs"]) for run in found]
+    for name, found in runs.items()
 }
 left, right = plot.panels(2)
 plot.bars(
-    {f"{width} units": min(ms[width]) for width in sizes},
-    title="Training is fastest with 8 units",
+    {name: min(values) for name, values in ms.items()},
+    title=f"Training is fastest with {min(ms, key=lambda n: min(ms[n]))}",
     ylabel="ms, best run",
     ax=left,
 )
 plot.scatter(
     {
-        f"{width} units": (
-            ms[width],
-            [learn(0.0, 0.5, s, width=width)["test"] for s in range(3)],
-        )
-        for width in sizes
+        name: (ms[name], [run["test"] for run in found])
+        for name, found in runs.items()
     },
     title="What the seconds bought",
     xlabel="ms, all runs",
     ylabel="test accuracy",
     ax=right,
 )
+right.margins(y=0.4)
 
 # %% [markdown] nbgrader={"grade_id": "misleading-chart", "grade": true, "solution": true, "points": 2}
 # ### BEGIN SOLUTION
 # **Model answer.**
-# I took Experiment 2's runs: momentum and plain gradient descent, five rates, ten seeds.
+# I took Experiment 2's runs: momentum and plain gradient descent, seven rates, ten seeds.
 # The misleading chart has two bars, epochs to 93 % at a rate of 0.1, the best seed of each;
 # the axis begins just below the shorter bar.
 # Tricks: the baseline is not tuned (rule 3: the runs of its tuning are missing, and so is the tuning),
 # the best of ten runs is shown without the others, and the axis is cut. A hasty reader believes that momentum saves most of the training.
-# The honest chart shows all 100 runs, epochs to 93 % over the rate, a mark for each seed, on an axis from 0:
-# the two clouds have nearly the same lowest level, 3.3 epochs and 3.9 in the mean, at rates that differ fivefold. Momentum made the lower rates usable; it made the best one a little better.
+# The honest chart shows all 140 runs, epochs to 93 % over the rate, a mark for each seed, on an axis from 0:
+# the two clouds have nearly the same lowest level, 3.2 epochs and 3.7 in the mean, at rates that differ sevenfold. Momentum made the lower rates usable; it made the best one a little better.
 #
 # **Rubric.**
 #
@@ -2058,7 +2158,7 @@ plot.scatter(
 # %% [markdown]
 # ### In your words: convict it (2 points)
 #
-# A report: *Our framework trains on 256 GPUs at 1.1 Pflop/s, 215 times as fast as on one: nearly perfect scaling (figure; logarithmic axes).
+# A report: *Our framework trains on 256 GPUs at 1.1 Pflop/s, 200 times as fast as on one: nearly perfect scaling (figure; logarithmic axes).
 # The best of 12 runs, a ten-minute training with 8,192 images a step, kept the GPUs busy to the end.
 # At 32 bits, with 256 images a step on 8 GPUs, our model reaches 76 %, the state of the art.
 # The images were held in memory. An earlier system, of 2012, took a week.*
@@ -2073,19 +2173,19 @@ plot.scatter(
 # %% [markdown] nbgrader={"grade_id": "convict", "grade": true, "solution": true, "points": 2}
 # ### BEGIN SOLUTION
 # **Model answer.**
-# 215/256 is 84 %: 41 GPUs' worth of time is lost, 21.6 of 134.7 dollars an hour. On logarithmic axes 84 % cannot be told from 100 %.
+# 200/256 is 78 %: 56 GPUs' worth of time is lost, 29.5 of 134.7 dollars an hour. On logarithmic axes 78 % cannot be told from 100 %.
 #
 # Rule 8: speed with 8,192 images a step and, it seems, other options, accuracy with 256 images and 32 bits on 8 GPUs.
 # So rule 1 as well: of the run on 256 GPUs no accuracy is known. Rule 3: "The best of 12 runs". Rule 10: "a ten-minute training", a fixed time, says nothing of how far it got.
 # Rule 6: "held in memory". Rule 7: Pflop/s, without saying of which precision. Rule 4: "of 2012". Rule 2: 76 % of which images? Rule 11: is the batch of one GPU 8,192 images, or 32?
 #
 # I would ask for the time to 76 % test accuracy on 1, 8 and 256 GPUs, at least five runs each, all of them shown, reading the data included,
-# with the options that were used for the speed. I would believe the claim if the mean time on one GPU were 215 times that on 256,
+# with the options that were used for the speed. I would believe the claim if the mean time on one GPU were 200 times that on 256,
 # with an interval that does not reach much below, and if all runs arrived.
 #
 # **Rubric.**
 #
-# * 1 point: 84 % (a quarter); about 41 GPUs and about 21.6 dollars an hour (a quarter); an experiment that measures time to an accuracy on test images
+# * 1 point: 78 % (a quarter); about 56 GPUs and about 29.5 dollars an hour (a quarter); an experiment that measures time to an accuracy on test images
 #   with one set of options and more than one run, and a result that would decide (half).
 # * 1 point: four rules, each with the words that break it (a quarter each). A rule is named by its number or by what it says.
 #
@@ -2095,7 +2195,7 @@ plot.scatter(
 # %% [markdown]
 # ## Your result card
 #
-# What the untuned baseline added to the claim. Does the card pass your own audit?
+# What remains of momentum's gain when both are tuned. Does the card pass your own audit?
 
 # %% explore=true
 card = result_card(
@@ -2107,11 +2207,20 @@ card = result_card(
     note=f"{fooling:.1f}x with the baseline at momentum's rate. Mean of eight "
     f"of ten seeds; {baseline['runs']} runs to tune each; validation.",
 )
-print("broken:", audit(report_of(vars(card))))
+for wording in (
+    card.claim,
+    card.claim.replace("93 %", "93 % accuracy"),
+    card.claim.replace("needs fewer epochs", "trains faster"),
+):
+    print(audit(report_of(vars(card) | {"claim": wording})), wording)
 card
 
 # %% [markdown]
-# It does not: one number, without a spread. The course's own card is the mean of ten.
+# It does not: one number, without a spread. But it breaks more than the audit sees.
+# The epochs are counted on validation images, and rule 2 is silent, since the claim does not say "accuracy";
+# rules 1 and 6 are, since it says "fewer epochs" where it means "faster".
+# With a spread, of ten runs, it would pass: the course's own card does.
+# Whoever knows the words is acquitted, the author of this lab, too.
 
 # %% [markdown]
 # ## What you take along
