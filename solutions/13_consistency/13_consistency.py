@@ -200,7 +200,7 @@ from labkit import check
 
 
 def compare(table, rule, want, times):
-    """Compare what happens, in which order ("0+" starts, "0-" ends) and when."""
+    """Compare the events ("0+" starts, "0-" ends), and their times."""
     found = simulate(np.array(table), rule)
     check.true(isinstance(found, list), "a list of events")
     kinds = {"+": "start", "-": "end"}
@@ -1192,9 +1192,13 @@ for name, events in {
 # %% [markdown]
 # ## Weights of one's own
 #
+# Talk B orders the ways to train by how far workers agree. Until now all shared one set of weights, new or late.
+#
+# ![A scale from consistent to inconsistent, with five ways on it. Synchronous: same weights. Stale-synchronous: late, with a limit. Asynchronous: late, without one. Model averaging: own weights, tied. Ensemble: workers never talk.](figures/scale.svg)
+
+# %% [markdown]
 # ### Task 6. Elastic averaging (1 point)
 #
-# Talk B's scale of consistency goes on.
 # In *elastic averaging* each worker has weights of its own, and a spring ties them to a centre (Zhang et al. 2015).
 # `easgd_step(x, center, gradients, rate, alpha)` takes one step of all workers:
 #
@@ -2297,11 +2301,11 @@ def with_tensorflow(steps=300):
 
 
 # %% explore=true
+import time
+
 if importlib.util.find_spec("tensorflow") is None:
     print("TensorFlow is not installed here: skipped.")
 else:
-    import time
-
     begun = time.perf_counter()
     w, done, places = with_tensorflow()
     share = np.mean((x_validation @ w).argmax(axis=1) == y_validation)
