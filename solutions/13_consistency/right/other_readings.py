@@ -76,7 +76,6 @@ class Server:
         step = self.rate / (1 + late) if self.aware else self.rate
         self._wide -= step * gradient
         self.version += 1
-        return self
 
 
 def easgd_step(x, center, gradients, rate, alpha):

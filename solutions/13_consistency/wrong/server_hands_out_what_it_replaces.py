@@ -1,0 +1,18 @@
+"""Fails server-check: hands out its own array, which a push replaces."""
+
+
+class Server:
+    def __init__(self, weights, rate: float, aware: bool = False) -> None:
+        self.weights = np.array(weights, np.float32)
+        self.rate, self.aware = rate, aware
+        self.pushes, self.pulled = 0, {}
+
+    def pull(self, worker: int) -> np.ndarray:
+        self.pulled[worker] = self.pushes
+        return self.weights
+
+    def push(self, worker: int, gradient: np.ndarray) -> None:
+        stale = self.pushes - self.pulled[worker]
+        rate = self.rate / (1 + stale) if self.aware else self.rate
+        self.weights = self.weights - np.float32(rate) * gradient
+        self.pushes += 1
