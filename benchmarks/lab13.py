@@ -198,8 +198,8 @@ def write_speeds(cards: Path, speeds: Found, reached: Found) -> None:
             unit="x",
             source=asynchronous if cluster == "delays" else "B, slide 8: research is converging to MPI",
             kind="modelled",
-            note="The better of two rates for each; "
-            f"14 of 16: {np.mean(ratio(reached, f'{cluster}, synchronous', f'{cluster}, 14 of 16')):.2f}. Validation images.",
+            note="The better of two rates for each; 14 of 16: "
+            f"{np.mean(ratio(reached, f'{cluster}, synchronous', f'{cluster}, 14 of 16')):.2f}. Validation images.",
         )
 
 
@@ -221,7 +221,8 @@ def write_learning(cards: Path, found: Found) -> None:
         "accuracy gained in the same virtual time by 16 local steps between two messages",
         found["local"],
         source="B, slide 17: the frequency of exchange can be controlled while still attaining convergence",
-        note="Against an average at every step, with nine times the messages: a delay hides among sixteen steps. Validation images.",
+        note="Against an average at every step, with nine times the messages: a delay hides among sixteen steps. "
+        "Validation images.",
     )
     card(
         cards,

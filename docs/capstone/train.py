@@ -98,7 +98,7 @@ def train(given: argparse.Namespace, place: torch.device) -> dict[str, Any]:
         if seen // EVERY > len(curve):
             read = accuracy(model.module, *unseen)
             curve.append({"images": seen, "step": step, "seconds": time.time() - STARTED, "accuracy": read})
-            if read >= TARGET or read < 2 / 36 and seen > 4 * EVERY:  # met, or as good as guessing
+            if read >= TARGET or (read < 2 / 36 and seen > 4 * EVERY):  # met, or as good as guessing
                 break
     met = bool(curve) and curve[-1]["accuracy"] >= TARGET
     return {"curve": curve, "met": met, "test": accuracy(model.module, *images(data.test, place))}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import statistics
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -42,7 +43,7 @@ def run() -> None:
 
 
 def parts(runs: cost.Runs) -> tuple[float, float]:
-    """Return the median seconds before the first step, and of a step with its share of the looks at validation images."""
+    """Return the median seconds before the first step, and of a step; looks at validation images are part of it."""
     starts, steps = [], []
     for run in runs.runs:
         first, last = run["curve"][0], run["curve"][-1]
@@ -54,7 +55,7 @@ def parts(runs: cost.Runs) -> tuple[float, float]:
 
 def seconds(runs: cost.Runs) -> float:
     """Return the median seconds of the runs that met the target."""
-    return statistics.median(run["seconds"] for run in runs.runs if run["met"])
+    return statistics.median(float(run["seconds"]) for run in runs.runs if run["met"])
 
 
 def middle_steps(runs: cost.Runs) -> float:
@@ -76,80 +77,43 @@ def report(every: list[cost.Runs]) -> str:
     wide_images, small_images = (middle_steps(runs) * batch for runs, batch in ((wide, 256), (small, 32)))
     assert middle_steps(wide) < middle_steps(two) < middle_steps(small), "larger batches no longer need fewer steps"
     answers = "\n".join(f"* *{asked}* {ANSWERS[asked.partition(':')[0]]}" for asked in cost.questions(every))
-    return TEXT.format(
-        machine=base.runs[0]["settings"]["machine"],
-        type=TYPE,
-        price=PRICE,
-        start=start,
-        start_share=parts(final)[0] / seconds(final),
-        step_ms=1000 * step,
-        base_s=seconds(base),
-        predicted=predicted,
-        two_s=seconds(two),
-        two_step_ms=1000 * parts(two)[1],
-        table=cost.table(every, PRICE),
-        wide_steps=middle_steps(two) / middle_steps(wide),
-        wide_images=wide_images / (middle_steps(two) * 64),
-        small_images=small_images / (middle_steps(two) * 64),
-        base_cents=cost.in_unit(base.expected, PRICE),
-        final_cents=cost.in_unit(final.expected, PRICE),
-        saved=1 - final.expected / base.expected,
-        base_range=cost.middle([run["seconds"] for run in base.runs], 1),
-        final_range=cost.middle([run["seconds"] for run in final.runs], 1),
-        balance=cost.balance(every, PRICE),
-        answers=answers,
-        test=100 * statistics.mean(run["test"] for run in final.runs),
+    return (
+        (HERE / "report.in.md")
+        .read_text(encoding="utf-8")
+        .format(
+            machine=base.runs[0]["settings"]["machine"],
+            type=TYPE,
+            price=PRICE,
+            start=start,
+            start_share=parts(final)[0] / seconds(final),
+            step_ms=1000 * step,
+            base_s=seconds(base),
+            predicted=predicted,
+            two_s=seconds(two),
+            two_step_ms=1000 * parts(two)[1],
+            table=cost.table(every, PRICE),
+            wide_steps=middle_steps(two) / middle_steps(wide),
+            wide_images=wide_images / (middle_steps(two) * 64),
+            small_images=small_images / (middle_steps(two) * 64),
+            base_cents=cost.in_unit(base.expected, PRICE),
+            final_cents=cost.in_unit(final.expected, PRICE),
+            saved=1 - final.expected / base.expected,
+            base_range=cost.middle([run["seconds"] for run in base.runs], 1),
+            final_range=cost.middle([run["seconds"] for run in final.runs], 1),
+            balance=cost.balance(every, PRICE),
+            answers=answers,
+            test=100 * statistics.mean(run["test"] for run in final.runs),
+        )
     )
 
 
 ANSWERS = {
-    "rate-0.1": "With twice the rate the accuracy rises to some 90 % and stays there: the steps are too long for momentum "
-    "0.9. They cost as much as any, and stand in the table.",
-    "batch-256": "The rule that lets the rate grow with the batch holds up to the critical batch. With another seed the first "
-    "steps end in a network that guesses; train.py gives such a run up, and the others pay for it.",
+    "rate-0.1": "With twice the rate the accuracy rises to some 90 % and stays there: the steps are too long for "
+    "momentum 0.9. They cost as much as any, and stand in the table.",
+    "batch-256": "The rule that lets the rate grow with the batch holds up to the critical batch. Beyond it the first "
+    "steps may end in a network that guesses; train.py gives such a run up, and the others pay for it.",
 }
 """What the report answers to each question of cost.py."""
-
-TEXT = """\
-# Example of a report: two ranks are cheaper, larger batches are not
-
-Made by `python -m docs.capstone.example.make` from the records in `runs/`; every number is theirs.
-
-**Question.** Does it pay to use both cores of a machine, and does a larger batch pay? Closed division. All ran on one
-machine ({machine}), which stands for a `{type}` at {price} dollars an hour.
-
-**Prediction**, from the baseline's records alone. A run is {start:.1f} s of starting (Python, PyTorch, drawing the images)
-and steps of {step_ms:.1f} ms. Two ranks halve the step and not the start, and the all-reduce of 0.84 MB on one machine is small:
-{predicted:.1f} s instead of {base_s:.1f} s. Larger batches need fewer steps, as long as the batch is below the critical one
-(lab 12); the images a second stay, so that only fewer *images* would be cheaper. We expected the same images up to 256.
-
-**What was done.** Baseline: one rank, batch 64, rate 0.05. One thing changed at a time: the ranks, then of two ranks the rate, then
-the batch, with the rate in proportion and, for 256, a warm-up of 60 steps. Three seeds each, in turns, so that what else the
-machine did met all of them. Then the cheapest, two ranks, anew with five other seeds, as `final`.
-
-{table}
-
-![Validation accuracy against cents, for each seed of the baseline and of the final setting.](cost.svg)
-
-**What came.** Two ranks took {two_s:.1f} s (predicted {predicted:.1f} s): a step took {two_step_ms:.1f} ms, not half of
-{step_ms:.1f}, for two processes share the machine's memory and wait for each other. A batch of 256 needs {wide_steps:.1f}
-times fewer steps than one of 64, but {wide_images:.2f} times as many images: the critical batch lies below it. A batch of 32 needs
-{small_images:.2f} times the images, but its steps are too short for the time that a step costs besides.
-
-**Result.** `torchrun --nproc-per-node 2 train.py --name final --seed 10` and so on: {final_cents:.4f} cents instead of
-{base_cents:.4f}, {saved:.0%} less. Seconds of the final runs: {final_range}; of the baseline: {base_range} (median and range).
-{balance}
-
-**What `cost.py` asks.**
-
-{answers}
-
-**What we do not claim.** Hundredths of a cent: the network is small, and the start alone is
-{start_share:.0%} of a final run. The machine was not ours
-alone; only what was run in turns can be compared. The mean test accuracy of the final runs is {test:.1f} %, less than the
-95 % that ended each run: of many looks the luckiest does. We did not tune momentum, tried no number format and no second
-machine, and the baseline got no rate of its own: with one rank all steps are the same, so that two-ranks' search holds for it.
-"""
 
 
 def figure(every: Mapping[str, cost.Runs]) -> str:
