@@ -59,12 +59,13 @@ def comparisons(ns: dict[str, Any]) -> tuple[Accuracies, list[list[float]]]:
 
 
 def two_splits(ns: dict[str, Any]) -> list[list[float]]:
-    """Print and return a bag's accuracies: versions split by row, and by program."""
+    """Print and return a bag's accuracies, versions split by row and by program, and the static guess."""
     words = ns["vocabulary"](ns["collect"](range(600)))
-    pairs = np.array([ns["two_splits"](words, seed) for seed in SEEDS])
-    for title, accuracies in zip(("row", "program"), pairs.T, strict=True):
-        print(f"bag of statements, five versions of 60 programs split by {title}: {median_and_range(accuracies)}")
-    return [accuracies.tolist() for accuracies in pairs.T]
+    found = np.array([ns["two_splits"](words, seed) for seed in SEEDS]).T
+    titles = ("bag of statements, split by row", "bag of statements, split by program", "static guess, split by program")
+    for title, accuracies in zip(titles, found, strict=True):
+        print(f"five versions of 60 programs, {title}: {median_and_range(accuracies)}, mean {np.mean(accuracies):.3f}")
+    return [accuracies.tolist() for accuracies in found]
 
 
 def card(path: Path, claim: str, values: NDArray[np.float64], source: str, note: str, kind: str = "measured") -> None:
@@ -108,9 +109,10 @@ def write_beside(cards: Path, found: Accuracies, right: list[list[float]], split
     card(cards / "random.json", title, graph - found["random vectors"], source, note)
     note = f"Of vectors drawn at random {np.mean(right[1]):.1%} hold. The type is learned, the operation hardly."
     card(cards / "analogies.json", "share of analogies of statements that hold", np.array(right[0]), source, note)
-    by_row, by_program = map(np.array, splits)
+    by_row, by_program, guess = map(np.array, splits)
     title = "accuracy that a split by row adds for a bag of statements"
-    note = f"{by_row.mean():.3f} by row, {by_program.mean():.3f} by program: five versions each of 60 programs; test accuracies."
+    note = f"{by_row.mean():.3f} by row, {by_program.mean():.3f} by program, {guess.mean():.3f} for the static guess there: "
+    note += "five versions each of 60 programs; test accuracies."
     card(cards / "by_row.json", title, by_row - by_program, "", note)
 
 
