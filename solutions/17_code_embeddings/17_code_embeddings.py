@@ -228,7 +228,7 @@ def faster_on_gpu(plan):
 # `write` turns a plan into *LLVM's intermediate representation* (IR), with the library llvmlite,
 # as a naive compiler would: variables live in memory.
 # The two expressions are interleaved at random, as an instruction scheduler might.
-# `random_program` lets LLVM check the *module* (one text of IR) and optimise it: pass `sroa` turns variables in memory into values.
+# `random_program` lets LLVM check the module (one text of IR) and optimise it: pass `sroa` turns variables in memory into values.
 # The text that comes out is what your code reads.
 
 
@@ -1752,8 +1752,8 @@ def two_splits(words, seed, n=60, versions=5, n_test=15):
     by_row = split_by_program(everyone, n_test * versions, seed)
     found = []
     for (a, b), who in ((by_row, everyone), (by_program, owners)):
-        who = np.array(who)[a]  # validation, too, is split by row or program
-        found.append(bag_accuracy(x[a], y[a], x[b], y[b], who))
+        groups = np.array(who)[a]  # validation is split in the same way
+        found.append(bag_accuracy(x[a], y[a], x[b], y[b], groups))
     guess = y[by_program[1]].mean()
     return [*found, max(guess, 1 - guess)]
 

@@ -17,8 +17,8 @@ def flow_graph(statements) -> tuple[np.ndarray, np.ndarray]:
             if name in defined:
                 data.add((defined[name], i))
         if operation.startswith("br "):
-            for name in re.findall(r"label %([\w.]+)", operation):
-                control.append((i, first[name]))
+            names = re.findall(r"label %([\w.]+)", operation)
+            control.extend((i, first[name]) for name in names)
     return tuple(
         np.array(e, np.int64).reshape(-1, 2) for e in (sorted(data), control)
     )

@@ -4,13 +4,13 @@
 def parse(text: str) -> list[tuple[str, str, str]]:
     """Return (block, result, operation) of each statement."""
     found, inside, block = [], False, ""
-    for line in text.split("\n"):
-        if line.startswith("define"):
+    for whole in text.split("\n"):
+        if whole.startswith("define"):
             inside = True
             continue
-        if line == "}":
+        if whole == "}":
             inside = False
-        line = line.split(";")[0].strip()
+        line = whole.split(";")[0].strip()
         if not inside or not line:
             continue
         if line.endswith(":"):

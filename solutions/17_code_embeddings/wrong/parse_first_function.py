@@ -8,10 +8,10 @@ def parse(text: str) -> list[tuple[str, str, str]]:
     if not starts:
         return []
     found, block = [], ""
-    for line in lines[starts[0] + 1 :]:
-        if line.startswith("}"):
+    for whole in lines[starts[0] + 1 :]:
+        if whole.startswith("}"):
             break
-        line = line.split(";")[0].strip()
+        line = whole.split(";")[0].strip()
         if not line:
             continue
         if line.endswith(":"):
