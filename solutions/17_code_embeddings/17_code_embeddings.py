@@ -997,7 +997,7 @@ print(f"{total:,} statements of {len(words)} kinds in {len(corpus)} programs")
 # The *skip-gram* model (Mikolov et al. 2013) learns a vector for each word by predicting which words stand near it.
 # Near means: few words away in a text. In inst2vec it means: few edges away in the flow graph.
 #
-# `skipgram_pairs(edges, codes, width)` takes edges, int64 of shape `(m, 2)`, and the *code* of each of $n$ statements, the number of its kind, int64.
+# `skipgram_pairs(edges, codes, width)` takes edges, int64 of shape `(m, 2)`, and the code of each of $n$ statements, the number of its kind, int64.
 # An edge can be walked in both directions here.
 # Two *different* statements are neighbours if the shortest way between them has at most `width` edges; `width` is at least 1.
 #
