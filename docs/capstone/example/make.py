@@ -163,3 +163,7 @@ def main() -> None:
     for name in stale:
         (HERE / name).write_text(made[name], encoding="utf-8")
     print(f"{HERE}: {', '.join(stale) or 'nothing'} written")
+
+
+if __name__ == "__main__":
+    main()
