@@ -13,6 +13,13 @@
 # | Hardware | any; with a GPU the report names it |
 
 # %% [markdown]
+# ## Where the claims come from
+#
+# The labs measure what four documents of 2017 and 2018 claim, and call them by letters (`docs/claims.md`):
+# *lecture A* on scalable machine learning, *talk B* (T. Hoefler) on communication in deep learning,
+# *talk C* on the framework MXNet, and *slides D*, a course on deep learning at large scale.
+
+# %% [markdown]
 # ## Your machine
 #
 # The next cell asks the same questions as `labkit doctor` in a terminal.
@@ -65,6 +72,7 @@ plot.images(
 # Measure anything on a computer twice and you get two numbers.
 # This course quotes the *median* of several runs, because one slow run moves a mean but not a median,
 # and the *interquartile range*, the distance from the first to the third quartile, as the spread.
+# A lab that does otherwise says so.
 #
 # `median_and_iqr(samples)` takes a sequence of numbers and returns the pair `(median, iqr)` as floats.
 # Quartiles are interpolated linearly, as `np.percentile` does; the samples stay as they were.
@@ -114,7 +122,7 @@ plot.curves(
 
 # %% [markdown]
 # The first run may be the slowest: memory is touched for the first time, a library loads its code.
-# Later runs differ because your machine does other things; one thread, because of several the slowest decides.
+# Later runs differ because your machine does other things. One thread: of several the slowest sets the time.
 # That is why a benchmark warms up first, repeats, and says how far its numbers lie apart.
 
 # %% nbgrader={"grade_id": "median-and-iqr-check", "grade": true, "points": 2}
@@ -269,7 +277,7 @@ plot.curves(
 # %% [markdown]
 # ## How to hand in
 #
-# 1. *Kernel, Restart Kernel and Run All Cells*: what you hand in must run from top to bottom.
+# 1. *Kernel, Restart Kernel and Run All Cells*: a finished notebook runs from top to bottom.
 #    An unfinished task stops it; that is fine while you work.
 # 2. *Validate*, in the notebook's toolbar, saves, runs everything afresh and lists the checks that fail.
 #    It takes as long as running all cells, and shows nothing until it is done.
@@ -277,4 +285,4 @@ plot.curves(
 #    or *Nbgrader, Assignment List* in the menu, if your course has set that up.
 #
 # Do not rename the file, and do not delete or copy cells: the grader puts them back, and tells your instructor.
-# You may hand in an unfinished notebook. Finished tasks count.
+# You may hand in an unfinished notebook, too. Its finished tasks count.

@@ -9,7 +9,7 @@
 #
 # | | |
 # |---|---|
-# | Prerequisites | matrix products, the chain rule, NumPy broadcasting |
+# | Prerequisites | lab 00; matrix products, the chain rule, NumPy broadcasting |
 # | Time | about 4 hours |
 # | Points | 20: 16 from checks, 2 from an open task, 2 from a written answer |
 # | Hardware | two CPU cores; with a GPU, one cell near the end compares a layer on both |
@@ -212,7 +212,8 @@ check.score(1)
 #
 # $$\log p_{ij} = z_{ij} - m_i - \log \sum_k e^{z_{ik} - m_i}.$$
 #
-# The gradient is short; derive it once on paper: $\partial L/\partial z_{ij} = (p_{ij} - [j = y_i])/n$.
+# The gradient is short; derive it once on paper: $\partial L/\partial z_{ij} = (p_{ij} - [j = y_i])/n$;
+# the bracket is 1 if it is true, else 0.
 #
 # `softmax_cross_entropy(logits, labels)` takes shapes `(n, k)` and `(n,)`,
 # leaves both as they were, and returns the loss, a number, and its gradient, shape `(n, k)`.
@@ -874,7 +875,7 @@ check.score(2)
 # ### Task 6. The network (3 points)
 #
 # `forward(x, training)` sends x through every hidden layer: linear, activation, dropout, in this order.
-# The output layer is linear only; its result are the logits.
+# The output layer is linear only; its results are the logits.
 # While `training` is false nothing is dropped, every mask is 1 and no random number is drawn:
 # looking at the validation set must not change the training.
 # Keep each hidden layer's slope $f'$ and mask for the way back.
@@ -1161,7 +1162,8 @@ check.score(3)
 # ### Task 7. Two optimisers (2 points)
 #
 # A gradient says where down is; an optimiser decides how far to go.
-# *Momentum* keeps a fading sum of gradients, $v \leftarrow \mu v + g$, and moves by $w \leftarrow w - \eta v$.
+# *Momentum* keeps a fading sum of gradients, $v \leftarrow \mu v + g$, and moves by $w \leftarrow w - \eta v$;
+# $\eta$ is the learning rate `lr`, $\mu$ is `momentum`.
 # *Adam* (Kingma & Ba 2015, algorithm 1) keeps running means of $g$ and $g^2$ and corrects them for starting at zero:
 #
 # $$m \leftarrow \beta_1 m + (1-\beta_1)\,g,\quad v \leftarrow \beta_2 v + (1-\beta_2)\,g^2,\quad

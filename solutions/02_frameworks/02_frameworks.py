@@ -1709,7 +1709,7 @@ plot.bars(
 # Prediction needs two large buffers, however deep the network is: planned, depth costs nothing.
 # Training cannot forget like that. Each layer's activation waits for its turn on the way back,
 # so the plan still grows with every layer; it gains about a factor of three.
-# Chen et al. (2015), who built MXNet, report 4 times less for prediction and 2 for training, on convolutional networks.
+# Chen et al. (2015), who built MXNet, a framework of those years, report 4 times less for prediction and 2 for training, on convolutional networks.
 # Our chain has an `add` and a `relu` after every product, which go in place, so it gains more.
 #
 # Lab 06 breaks the rule that training must keep everything: it throws activations away and computes them again.
@@ -1949,14 +1949,14 @@ check.score(2)
 # ### Predict, then measure (1 point)
 #
 # Commit to four numbers before you run the experiments below; the point is for writing them down, whatever they are.
-# The first two are about `gelu`, your nine operators, in PyTorch on one core:
+# The first two are about `gelu`, a smooth relu written with your nine operators, in PyTorch on one core:
 # the time that a call compiled by `torch.compile` takes, divided by that of plain Python; 1 means that nothing is gained.
 #
 # * `"compiled, 1,000 numbers"` and `"compiled, 1,000,000 numbers"`
 #
 # The other two are accuracies on ten digits in 21 fonts, learnt from 50 labelled images:
 #
-# * `"from scratch"`: a small convolutional network that starts from random weights
+# * `"from scratch"`: a small convolutional network (small windows of weights slide over the image) that starts from random weights
 # * `"frozen base"`: the same, its convolutions trained on the letters A to Z before, and fixed
 #
 # `predictions()` returns a dictionary with these four keys and a number for each. 4 lines.
@@ -2302,7 +2302,7 @@ plot.images(
 #
 # PyTorch's training loop is written by hand, and three of its lines are forgotten often.
 # `zero_grad` is needed because `backward` *adds* to the gradients that are there.
-# `model.train()` puts layers such as BatchNorm into training mode, in case somebody looked at an accuracy before.
+# `model.train()` puts layers such as BatchNorm, which scale by the mean and spread of each batch, into training mode, in case somebody looked at an accuracy before.
 # `loss.item()` takes the number out; the tensor would keep its whole graph alive.
 
 # %% [markdown]
@@ -2998,7 +2998,7 @@ for title, graph in {
 # Gradients of weights now share a few buffers, as activations of a prediction do;
 # what is left are the activations that wait for the way back.
 # PyTorch can do the same, with a hook that steps as soon as a parameter's gradient is complete.
-# What stops working then? Think of clipping by the norm of all gradients, and of adding up several batches.
+# What stops working then? Think of clipping (all gradients are scaled down if their norm is too large) and of adding up several batches.
 
 # %% [markdown]
 # ## Your result card
@@ -3026,7 +3026,7 @@ result_card(
 # ## What you take along
 #
 # * A framework's `backward` is a list of nodes in topological order and a sum of shares. You have written one.
-# * Frameworks agree to the last digit of float32. Choose by what you have to write, debug and deploy.
+# * Frameworks agree up to float32's rounding. Choose by what you have to write, debug and deploy.
 # * A graph known beforehand can be fused and planned. Count operators, traffic and buffers before you believe a clock.
 # * Compiling has a price, paid at the first call and again for every new shape or value that the recording fixed.
 # * With few labels, start from a network that has seen something similar, and mind BatchNorm's statistics.

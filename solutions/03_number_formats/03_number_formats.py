@@ -582,7 +582,7 @@ plot.curves(
 # To the nearest, every one of them is rounded away, and nothing is ever learned.
 # By chance about one in thirty is rounded up to a whole step: the line is rough, and follows the exact one.
 # Its standard deviation after $k$ updates is at most $\tfrac12 \sqrt{k}$ steps; relative to the sum it shrinks.
-# That is why eight-bit training rounds by chance.
+# That is why training with fixed-point weights rounds by chance.
 # Lab 07 keeps a wide copy of the weights instead, and lab 14 rounds gradients by chance.
 
 # %% nbgrader={"grade_id": "to-fixed-check", "grade": true, "points": 3}
@@ -939,7 +939,7 @@ check.score(2)
 #
 # $$y_{ij} = \sum_k x_{ik} w_{kj} \approx s_x s_w \sum_k (q_{x,ik} - z)\, q_{w,kj}.$$
 #
-# The sum needs integers only. Its terms have up to 17 bits, so it is kept in 32.
+# The sum needs integers only. Its terms just fit into 16 bits, and a sum of two may not, so it is kept in 32.
 # The next layer wants 8 bits again: multiply by $s_x s_w / s_y$, round, saturate. This is called *requantising*.
 # If the weights have a scale for each column, so does this multiplier.
 # On a chip without floating point it is a 32-bit integer and a shift (Jacob et al. 2018).
@@ -1139,7 +1139,7 @@ check.score(2)
 
 # %% [markdown]
 # Intel's Knights Landing (2016) had 512-bit registers and was sold for deep learning, too; its line was given up.
-# A GPU's warp takes the idea further: 32 threads, written in CUDA or OpenCL, that execute one instruction (lab 04).
+# A GPU's warp takes the idea further: 32 threads, written in CUDA or OpenCL, that execute one instruction.
 #
 # More than four times is possible where instructions do more for bytes:
 # VNNI multiplies four pairs of bytes and adds them to a 32-bit sum at once, AMX multiplies whole tiles.
@@ -1847,4 +1847,4 @@ result_card(
 # * Fewer bits save bytes always, energy mostly, and time only where instruction and library know them.
 
 # %% [markdown]
-# Lab 07 trains in 16 bits, lab 08 shares values instead of steps, and lab 09 trains a network to bear 8 bits.
+# Lab 07 trains in 16 bits, lab 08 shares values instead of steps, and lab 09 trains a network to bear fewer than 8 bits.

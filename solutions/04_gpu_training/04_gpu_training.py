@@ -10,7 +10,7 @@
 # %% [markdown]
 # | | |
 # |---|---|
-# | Prerequisites | lab 01 or its equivalent, PyTorch tensors and modules, threads |
+# | Prerequisites | PyTorch: modules and training loops (lab 02), threads |
 # | Time | about 5 hours |
 # | Points | 20: 16 from checks, 4 from two written answers |
 # | Hardware | one CPU core; with a GPU, the last experiment measures what it otherwise models |
@@ -60,7 +60,8 @@ print(digits)
 # | `"matmul"` | $a$: $(m, k)$, $b$: $(k, n)$ | $(m, n)$ | $2k$ an entry of $y$ |
 # | `"conv"` | $a$: $(n, c, h, w)$, $b$: $(o, c, r, s)$ | $(n, o, h-r+1, w-s+1)$ | $2crs$ an entry of $y$ |
 #
-# The convolution has stride 1 and no padding.
+# A convolution slides $o$ windows of $r \times s$ weights over the $c$ channels of an image, one place at a time
+# (stride 1), inside of it only (no padding).
 # A sum of $k$ products counts as $k$ multiplications and $k$ additions.
 
 # %% [markdown]
@@ -1163,7 +1164,7 @@ check.score(2)
 #
 # | counted | what it is |
 # |---|---|
-# | `launches` | operators that start a kernel |
+# | `launches` | operators that start a kernel, a program that runs on the GPU |
 # | `transfers`, `bytes moved` | copies between devices |
 # | `synchronisations` | numbers read back (`item`, `float`, `bool`, `cpu`): the host waits for the whole queue |
 # | `bytes allocated` | results in new memory |
@@ -1194,7 +1195,8 @@ for name, value in count.operations(look_twice, torch.rand(32, 64)).items():
 # `train_epoch(model, optimizer, batches, device)` trains on every batch once, in order.
 # `batches` yields pairs of images and labels on the CPU; move each of them to `device`, and change none.
 # The loss of a batch is `nn.functional.cross_entropy`, a mean over its images.
-# Then the usual three: clear the gradients, go back, take a step.
+# Then the usual three: clear the gradients, go back, take a step
+# (`optimizer.zero_grad()`, `loss.backward()`, `optimizer.step()`).
 
 # %% [markdown]
 # It returns the mean loss over all images of the epoch, so a shorter last batch counts less.

@@ -739,7 +739,7 @@ check.score(2)
 # $\; m_3 = (d_2 - d_1)\,\tfrac{g_0 - g_1 + g_2}{2}$, $\; m_4 = (d_1 - d_3)\,g_2$;
 # the results are $m_1 + m_2 + m_3$ and $m_2 - m_3 - m_4$.
 # This is $F(2, 3)$: two results, three weights, and $t = 2 + 3 - 1 = 4$ products.
-# Behind it are polynomials that are multiplied by way of their values at $t$ points, of which the last one is infinity.
+# Behind it two polynomials are multiplied through their values at $t - 1$ points and their leading coefficients.
 
 # %% [markdown]
 # In two dimensions (Lavin and Gray 2016), a tile $d$ of $t \times t$ numbers and a kernel $g$ of $r \times r$ give
@@ -1806,7 +1806,7 @@ check.score(2)
 # ### With a GPU
 #
 # The next cell asks cuDNN, or says that it has nothing to ask:
-# for some layers, which kernel runs without and with the benchmark mode, and how long it takes.
+# for some layers, which GPU program (also called a kernel) runs without and with the benchmark mode, and how long it takes.
 # The names are cuDNN's own. Look for `winograd`, `fft`, `implicit` (columns that are made on the way and never stored)
 # and `gemm`.
 

@@ -751,7 +751,8 @@ print(f"after one checkpointed step it is      {here:.3f}")
 # the gradient belongs to a network with other units dropped than the one that gave the loss. Nothing crashes, and the loss may even fall for a while.
 # The gradients through a batch normalisation are right, for it uses the batch's own mean.
 # But its running averages, which only evaluation uses, move twice a step.
-# With checkpoints one halves their momentum, roughly, or normalises by layer.
+# With checkpoints the running averages move twice: one roughly halves their rate,
+# or uses layer normalisation, which keeps none.
 
 
 # %% nbgrader={"grade_id": "recompute-cases", "locked": true}
@@ -1367,7 +1368,7 @@ del pieces, learned
 # %% [markdown]
 # What did not fit fits. Now the weights take more than what is kept:
 # 500 million of them, with their gradients and Adam's two averages.
-# Checkpointing does nothing for those; narrower numbers (labs 03 and 07) and several devices (lab 15) do.
+# Checkpointing does nothing for those, nor does mixed precision (lab 07); several devices do (lab 15).
 # With few segments the inside of one is too large, with many there are too many ends.
 # And blocks are not equal: near the images one keeps eight times as much as near the end.
 

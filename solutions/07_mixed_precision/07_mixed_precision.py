@@ -11,7 +11,7 @@
 # %% [markdown]
 # | | |
 # |---|---|
-# | Prerequisites | lab 03 (number formats), training loops in PyTorch and Keras (lab 02) |
+# | Prerequisites | training loops in PyTorch and Keras (lab 02); lab 03 (number formats) helps |
 # | Time | about 4 hours |
 # | Points | 20: 16 from checks, 2 from an open task, 2 from a written answer |
 # | Hardware | two CPU cores; with a GPU, Task 6 trains on it, and one cell near the end times it |
@@ -1374,8 +1374,7 @@ plot.matrix(
 # $2 + 2 + 4 + 4$ bytes per weight; weight, gradient and velocity in float32 take $4 + 4 + 4$, which is the same.
 # (Here, and with PyTorch's autocast, gradients are float32 once they are unscaled: two bytes more.)
 # What it halves are the activations, and they are most of the memory of large batches and deep networks.
-# It can also halve what crosses a wire: activations in lab 15,
-# and gradients in lab 12 if they are sent in 16 bits (with autocast PyTorch's are float32).
+# It can also halve what crosses a wire: gradients, if they are sent in 16 bits (lab 14; with autocast PyTorch's are float32).
 # A halving of everything, as it is often promised, is what you get for inference.
 # Fetching a number from memory takes some hundred times the energy of multiplying it (Horowitz 2014),
 # so the bytes moved also say where the energy goes.

@@ -56,7 +56,7 @@ print(digits)
 # %% [markdown]
 # ## The network
 #
-# Two convolutions and two linear layers read digits of 8 x 8 pixels.
+# Two convolutions (small windows of weights that slide over the image) and two linear layers read digits of 8 x 8 pixels.
 # Weights and biases are NumPy arrays by name, so that you can compress them;
 # PyTorch computes the gradients.
 # `fit` goes through the training images in batches of 32.
@@ -1602,7 +1602,7 @@ print(f"{np.count_nonzero(flat):,} weights")
 # the curve is flat where the plain one rises, until the table, a byte for each possible gap, begins to count.
 #
 # Compare the last two columns: knowing *where* a weight stands costs about as much as knowing *which* value it has.
-# A report that counts only the indices leaves out the larger half of the file.
+# A report that counts only the indices leaves out more than half of the file.
 
 # %% nbgrader={"grade_id": "gaps-check", "grade": true, "points": 2}
 import numpy as np
@@ -1767,7 +1767,7 @@ check.score(2)
 # and returns the triple `(codes, codebook, bias)` and the place after it. About 17 lines.
 
 # %% [markdown]
-# * The arrays come back exactly: shape, numbers, types (uint8, float32, float32). `bias` has `codes.shape[0]` entries.
+# * The arrays come back exactly: shape, numbers, types (uint8, float32, float32). `bias` has `codes.shape[0]` entries: outputs come first, as PyTorch stores weights.
 # * Any shape of one to four dimensions, each below 65,536; any codebook of 2 to 129 entries, of which entry 0 is 0.0;
 #   also a layer that is pruned wholly.
 # * Size: Huffman's bits of all gaps and of all symbols, fillers included, each rounded up to bytes;

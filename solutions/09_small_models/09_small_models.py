@@ -12,7 +12,7 @@
 #
 # | | |
 # |---|---|
-# | Prerequisites | labs 01, 02 (PyTorch) and 03 (number formats) |
+# | Prerequisites | labs 02 (PyTorch), 03 (number formats) and 08 (pruning); lab 05 (convolution) helps |
 # | Time | about 6 hours |
 # | Points | 20: 16 from checks, 4 from two written answers |
 # | Hardware | one CPU core; with a GPU, one cell near the end prunes a wide layer there |
@@ -219,7 +219,8 @@ check.score(1)
 #
 # ### Task 2. Fold batch normalisation (2 points)
 #
-# After training, batch normalisation is a fixed straight line per channel:
+# Batch normalisation subtracts the mean $\mu$ and divides by the spread $\sigma$, channel by channel,
+# then scales by $\gamma$ and shifts by $\beta$. After training it is a fixed straight line per channel:
 #
 # $$y = \gamma\,\frac{(w * x) - \mu}{\sqrt{\sigma^2 + \epsilon}} + \beta .$$
 #
@@ -1244,7 +1245,7 @@ check.score(2)
 #
 # ### Task 6. Prune channels (2 points)
 #
-# Single weights that are 0 save no time on ordinary hardware (lab 08).
+# Single weights that are 0 save little time on ordinary hardware, except in a large layer with one input at a time (lab 08).
 # A whole channel does: what is left is a smaller dense convolution.
 # Inside a residual block the first convolution's output channels
 # are seen by the second one alone, so they may go.

@@ -358,7 +358,8 @@ check.score(2)
 # ### Counter-experiment: the grid
 #
 # A grid looks more thorough than chance.
-# Suppose that one of two hyper-parameters hardly matters: here it is a weight decay far too small to do anything.
+# Suppose that one of two hyper-parameters hardly matters: here it is a weight decay (lab 01's L2 penalty) far too small to do anything.
+# (A hyper-parameter is chosen before training: a rate, a width.)
 # Which of 16 trials find a good rate?
 
 # %% explore=true
@@ -597,7 +598,7 @@ check.score(2)
 # on the first rung as in `trials`, on the others in the order in which the rung before ranked them, the best first.
 # The lowest loss is the best; among equals the one that stood earlier on its rung.
 # A network that has diverged may report NaN, which is worse than any number, infinity too.
-# (Ours mostly end at a loss of about 2.3 instead, with all its ReLUs dead.)
+# (Ours mostly end at a loss of about 2.3 instead, with all their ReLUs dead.)
 #
 # With nine trials, `least=1`, `most=9`, `eta=3`, rungs have 9, 3 and 1 trials.
 # They are advanced by 1, then by 2, then by 6 epochs: 21 in all instead of 81.
@@ -1957,7 +1958,7 @@ if optuna:
 # %% [markdown]
 # The second worker never learned that the first had died. The trial stopped sending heartbeats, so the storage gave it up,
 # and it went back into the queue (if that was empty by then, the cell has started a third worker for it).
-# What a search can lose is what one trial has cost; data-parallel training (lab 12) loses a step of *all* workers.
+# What a search can lose is what one trial has cost; data-parallel training (lab 12) loses all workers' steps since the last checkpoint.
 # That makes search the natural user of *spot* machines, which the cloud may take back at any time.
 #
 # ### The same study over machines
@@ -2076,7 +2077,7 @@ if found:
 # %% [markdown]
 # ### What a GPU costs in a large machine
 #
-# Source A: a machine has at most about 8 GPUs.
+# Source A: a machine has at most about 8 GPUs. (Talk C's had 16, on 8 boards.)
 # Machines with several GPUs cost more for each of them: they come with more processor cores and memory,
 # and the largest with fast links between the GPUs. A search needs none of it.
 

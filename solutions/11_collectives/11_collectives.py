@@ -12,7 +12,7 @@
 # %% [markdown]
 # | | |
 # |---|---|
-# | Prerequisites | NumPy, logarithms, least squares; no network programming |
+# | Prerequisites | NumPy (lab 01), logarithms, least squares; no network programming |
 # | Time | about 5 hours |
 # | Points | 20: 16 from checks, 4 from two written answers |
 # | Hardware | two CPU cores; with a GPU, one cell near the end fits the model to its link |
@@ -2195,10 +2195,10 @@ check.score(2)
 
 # %% [markdown]
 # The last three rows are formulas of talk B (slide 15, as $2L\log_2 P + 2\gamma m G (P-1)/P$
-# and $2L + 2P\gamma (m/s) G$, with $s = 1$ and $s = P$ servers).
+# and $2L + 2P\gamma (m/s) G$, with $s = 1$ and $s = P$ servers; $L$ is our $\alpha$, $G$ our $\beta$, $\gamma m$ the bytes).
 # There, a server's $P$ messages share one latency, and servers are machines of their own.
 #
-# One batch is shared out over $P$ devices: a step takes `compute_s / P` seconds, and then the gradients are added up.
+# One batch is shared out over $P$ devices: a step of training takes `compute_s / P` seconds, and then the gradients are added up.
 # `best_size(compute_s, communication, sizes)` gets a function `communication(P)` that returns seconds.
 # It returns the $P$ of the list `sizes` (which stays as it is) whose step is the shortest,
 # the smallest such $P$ if there are several,

@@ -11,7 +11,7 @@
 # %% [markdown]
 # | | |
 # |---|---|
-# | Prerequisites | training loops in PyTorch (lab 02), collectives and their costs (lab 11) |
+# | Prerequisites | training loops in PyTorch (lab 02), collectives and their costs (lab 11); lab 04 helps |
 # | Time | about 6 hours |
 # | Points | 20: 16 from checks, 4 from two written answers |
 # | Hardware | two CPU cores, which the ranks share; one cell near the end uses a GPU |

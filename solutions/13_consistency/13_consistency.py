@@ -524,7 +524,7 @@ check.score(2)
 # %% [markdown]
 # ### Task 4. Backup workers (2 points)
 #
-# TensorFlow's authors (Abadi 2016, figure 14 of slides D) keep the rounds, and do not wait for the last.
+# TensorFlow's authors (Abadi et al. 2016, figure 14 of slides D) keep the rounds, and do not wait for the last.
 # With a few *backup workers* more than needed, the gradients of the slowest in each round are thrown away.
 #
 # `backup_workers(durations, needed)` returns the events of training in rounds, in the same form as `simulate`.

@@ -14,7 +14,7 @@
 # %% [markdown]
 # | | |
 # |---|---|
-# | Prerequisites | NumPy, gradients (lab 01), all-reduce (lab 11); lab 08's packed bits help |
+# | Prerequisites | NumPy, gradients (lab 01), all-reduce (lab 11), data-parallel training (lab 12); lab 08's packed bits help |
 # | Time | about 4 hours |
 # | Points | 20: 16 from checks, 2 from an open task, 2 from a written answer |
 # | Hardware | two CPU cores, which the ranks share; one cell near the end uses a GPU |

@@ -5,13 +5,13 @@
 # Data parallel training (lab 12) keeps all weights, gradients and activations on every device.
 # When they no longer fit, the model itself has to be cut: through its layers, between its layers, or through its images.
 # Each cut needs other messages, and wastes something else.
-# Here you write the cuts, demand the serial twin's gradients to the last bit,
+# Here you write the cuts, demand the serial twin's gradients, with whole numbers to the last bit,
 # count what is sent, held and idle, and search for the best mixture.
 
 # %% [markdown]
 # | | |
 # |---|---|
-# | Prerequisites | backpropagation (lab 01), PyTorch (lab 02), collectives (lab 11); lab 12 helps |
+# | Prerequisites | backpropagation (lab 01), PyTorch (lab 02), collectives (lab 11), data-parallel training (lab 12); labs 05 and 06 help |
 # | Time | about 6 hours |
 # | Points | 20: 16 from checks, 2 from an open task, 2 from a written answer |
 # | Hardware | two CPU cores, which the ranks share; one cell near the end uses a GPU |
@@ -853,6 +853,8 @@ ax = plot.curves(
 # %% [markdown]
 # ### Attention is cut by heads
 #
+# An attention layer (lab 06) runs several small ones side by side, its heads:
+# each compares a query with the keys of other places, and averages their values.
 # A head uses its own columns of the query, key and value weights, and its own rows of the output weights.
 # So your two classes split an attention layer too; the softmax stays inside a head.
 
@@ -3198,7 +3200,7 @@ else:
 # ## Open task: a layout of your own (2 points)
 #
 # You rent 64 devices for a network of 48 layers, in servers of eight. Inside a server a link moves 300 GB/s, between servers 1 GB/s
-# (source A's numbers for NVLink and fast Ethernet; it says 100 times as fast, and it is 300).
+# (source A's numbers for NVLink and 10 Gbit Ethernet; lab 11 shows what they count).
 # The model of Task 9 knows one link. Write a better one: choose, and say, which of the three groups lie inside a server,
 # and let each use its link. You may also cut stages unevenly, add recomputation, or draw a schedule of your own with `clock`.
 # The cell below is a beginning.

@@ -15,7 +15,7 @@
 # %% [markdown]
 # | | |
 # |---|---|
-# | Prerequisites | labs 02, 05 and 12 help, since their code can be measured here; none of it is needed |
+# | Prerequisites | training a small network (lab 01); labs 02, 05 and 12 help, since their code can be measured here |
 # | Time | about 4 hours |
 # | Points | 20: 16 from checks, 2 from an open task, 2 from a written answer |
 # | Hardware | two CPU cores; one cell near the end uses a GPU |
@@ -2217,7 +2217,7 @@ card
 
 # %% [markdown]
 # It does not: one number, without a spread. But it breaks more than the audit sees.
-# The epochs are counted on validation images, and rule 2 is silent, since the claim does not say "accuracy";
+# The epochs are counted on validation images. Rule 2 is silent because the word "accuracy" is missing;
 # rules 1 and 6 are, since it says "fewer epochs" where it means "faster".
 # With a spread, of ten runs, it would pass: the course's own card does.
 # Whoever knows the words is acquitted, the author of this lab, too.

@@ -826,7 +826,7 @@ check.score(3)
 # `("loop", "%s", "phi float [ 1.000000e+00, %entry ], [ %b, %loop ]")` becomes
 # `<%ID> = phi float [ <FLOAT>, <%ID> ], [ <%ID>, <%ID> ]`.
 #
-# About 6 lines, with `re.sub`.
+# About 6 lines, with `re.sub(pattern, new, text)`; Python's documentation of `re` says what a pattern may hold.
 
 
 # %% nbgrader={"grade_id": "normalise", "solution": true}
@@ -1709,7 +1709,8 @@ check.score(1)
 #
 # 60 programs in five versions each: other constants, other arrays, statements in another order, the same label.
 # A classifier sees the *bag of statements* of a version: how often each kind occurs in it.
-# It is a logistic regression, with a penalty chosen by cross-validation on the training rows.
+# It is a logistic regression (one linear layer and a softmax), with a penalty chosen by cross-validation:
+# each part of the training rows in turn judges what the others have taught.
 # Once the 300 rows are split at random, once by program: for the test, and for cross-validation as well,
 # where a twin in another fold would deceive in the same way.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -74,3 +75,18 @@ def test_what_is_not_so_is_not_written(how: str, course: Path) -> None:
     topics, said = WRONG[how]
     with pytest.raises(SystemExit, match=said):
         make_topics.page(topics(), course)
+
+
+def test_each_lab_asks_for_the_labs_that_come_before_it_in_the_readme() -> None:
+    labs = make_topics._labs((ROOT / "README.md").read_text())
+
+    def before(number: str) -> set[str]:
+        return {number}.union(*(before(one) for one in labs[number].after))
+
+    for number, lab in labs.items():
+        text = (ROOT / "solutions" / lab.name / f"{lab.name}.py").read_text()
+        row = re.search(r"\| Prerequisites \| (.*) \|", text)
+        assert row
+        asked = [part for part in row[1].split(";") if "help" not in part]
+        named = {one for part in asked for one in re.findall(r"\b\d\d\b", part)}
+        assert {*lab.after} <= named <= before(number) - {number}, f"{lab.name}: {row[1]}"
