@@ -22,8 +22,8 @@ from autograder.boundary.student_values import changed, snapshot
 
 __all__ = ["begin", "is_as_left", "note", "shadowed"]
 
-_MOST, _SAMPLE = 10_000, 4096
-"""So many values are looked at, of one name, and so many numbers of an array."""
+_MOST, _SAMPLE, _TENSOR_BYTES = 10_000, 4096, 2**15
+"""So many values are looked at, of one name, so many numbers of an array, and all of a tensor of so many bytes."""
 _OF_THE_TEXT = types.ModuleType | types.FunctionType | types.BuiltinFunctionType | type
 _BUILT_IN = frozenset(dir(builtins))
 
@@ -78,13 +78,14 @@ def _held(value: Any) -> list[Any]:
 
 
 def _snapshot(value: Any) -> Any:
-    return _sampled(value) if type(value) is np.ndarray and value.size > _SAMPLE else snapshot(value)
+    large = type(value) is np.ndarray and value.size > _SAMPLE
+    return _sampled(value) if large else snapshot(value, _TENSOR_BYTES)
 
 
 def _changed(value: Any, before: Any) -> bool:
     if type(value) is np.ndarray and value.size > _SAMPLE:
         return bool(_sampled(value) != before)
-    return changed(value, before)
+    return changed(value, before, _TENSOR_BYTES)
 
 
 def _sampled(value: Any) -> tuple[Any, ...]:

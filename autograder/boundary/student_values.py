@@ -16,7 +16,6 @@ import numpy as np
 __all__ = ["RANDOM_SOURCES", "changed", "changed_copy", "reduced", "snapshot", "without_graph"]
 
 _MOST_BYTES = 16 * 2**20
-"""So many bytes of a tensor are compared at a call. Of larger ones torch's own count of changes is."""
 _SCALARS: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (bool, bool.__bool__),
     (int, int.__int__),
@@ -72,8 +71,11 @@ def _named(module: str, name: str) -> Any:
     return found
 
 
-def snapshot(value: Any) -> Any:
-    """Return what `changed` compares a list, dictionary, set, array or tensor with."""
+def snapshot(value: Any, most_bytes: int = _MOST_BYTES) -> Any:
+    """Return what `changed` compares a list, dictionary, set, array or tensor with.
+
+    most_bytes: of larger tensors torch's own count of changes is compared, which leaves out those through `.data`.
+    """
     if isinstance(value, list | collections.deque):
         return list(value)
     if isinstance(value, array.array):
@@ -82,11 +84,11 @@ def snapshot(value: Any) -> Any:
         return list(value.items())
     if isinstance(value, set):
         return set(value)
-    return _bytes(value)
+    return _bytes(value, most_bytes)
 
 
-def changed(value: Any, before: Any) -> bool:
-    """Whether the value itself, not what it contains, is another than when the snapshot was taken."""
+def changed(value: Any, before: Any, most_bytes: int = _MOST_BYTES) -> bool:
+    """Whether the value itself, not what it contains, is another than when the snapshot was taken, with this limit."""
     if isinstance(value, array.array):
         return bool(value.tobytes() != before)
     if isinstance(value, list | collections.deque):
@@ -98,26 +100,25 @@ def changed(value: Any, before: Any) -> bool:
         )
     if isinstance(value, set):
         return len(value) != len(before) or any(item not in before for item in value)
-    return bool(_bytes(value) != before)
+    return bool(_bytes(value, most_bytes) != before)
 
 
-def _bytes(value: Any) -> Any:
+def _bytes(value: Any, most_bytes: int) -> Any:
     if type(value) is np.ndarray:
         return value.shape, value.dtype, value.tobytes()
     torch = sys.modules.get("torch")
     if torch is not None and issubclass(type(value), torch.Tensor):
         with contextlib.suppress(Exception):  # none that lies in memory as it is: sparse, on another device
-            return value.shape, value.dtype, _content(value)
+            if value.numel() * value.element_size() <= most_bytes:
+                return value.shape, value.dtype, _content(value)
         with contextlib.suppress(RuntimeError):  # made in inference mode: those are not counted
-            return value._version  # torch counts the changes itself, but for those through .data
+            return value._version
     return None
 
 
 def _content(tensor: Any) -> bytes:
     import torch
 
-    if tensor.numel() * tensor.element_size() > _MOST_BYTES:
-        raise ValueError("too large to be copied at each call")
     with torch._C.DisableTorchFunctionSubclass():
         flat = tensor.detach().resolve_conj().resolve_neg().reshape(-1).contiguous()
         content: bytes = flat.view(torch.uint8).numpy().tobytes()
