@@ -114,7 +114,7 @@ def _samples(source: Path) -> dict[str, bytes]:
     release = build(source)
     released = read_notebook_text(release.files[f"{LAB}.ipynb"])
     solved = handed_in(release.source_notebook, released)
-    wrong = {variant.path.stem: variant for variant in find_variants(source, "wrong")}
+    wrong = {variant.name: variant for variant in find_variants(source, "wrong")}
 
     def changed(change: Callable[[nbformat.NotebookNode], object]) -> bytes:
         notebook = copy.deepcopy(solved)

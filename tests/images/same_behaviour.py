@@ -91,9 +91,9 @@ def submissions(source: Path, released: nbformat.NotebookNode, solved: nbformat.
     for variant in find_variants(source, "right")[:1]:
         put_answers(notebooks["right"], variant)
     for variant in find_variants(source, "wrong"):
-        if variant.path.stem in WRONG[source.name]:
-            notebooks[variant.path.stem] = copy.deepcopy(solved)
-            put_answers(notebooks[variant.path.stem], variant)
+        if variant.name in WRONG[source.name]:
+            notebooks[variant.name] = copy.deepcopy(solved)
+            put_answers(notebooks[variant.name], variant)
     return notebooks
 
 

@@ -33,7 +33,7 @@ def _cell(name: str, source: str) -> Any:
 def _grouped(**answers: tuple[str, tuple[str, ...]]) -> list[set[str]]:
     whole = _whole()
     made = [answer_of(whole, Variant(Path(name), code, "", fails)) for name, (code, fails) in answers.items()]
-    return [{answer.variant.path.name for answer in group} for group in groups(whole, made)]
+    return [{answer.variant.name for answer in group} for group in groups(whole, made)]
 
 
 ONE = ("def one():\n    return 0\n", ("one-check", "three-check"))

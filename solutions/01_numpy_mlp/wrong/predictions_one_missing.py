@@ -1,5 +1,0 @@
-"""Fails predictions-check: one prediction is missing."""
-
-
-def predictions():
-    return {"zero weights": 0.1, "wrong labels": 0.8}

@@ -1,7 +1,0 @@
-"""Fails round-to-bfloat16-check: returns 32 bits for each code."""
-
-
-def round_to_bfloat16(x):
-    bits = x.view(np.uint32)
-    rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
-    return np.where(np.isnan(x), 0x7FC0, rounded)

@@ -1,5 +1,0 @@
-"""Fails predictions-check: leaves one out."""
-
-
-def predictions():
-    return {"kept": 2.0, "resnet": 100.0}

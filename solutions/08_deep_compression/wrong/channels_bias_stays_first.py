@@ -1,9 +1,0 @@
-"""Fails drop-channels-check: cuts the bias at its end."""
-
-
-def drop_channels(w, bias, after, keep):
-    sums = np.abs(w).reshape(len(w), -1).sum(axis=1)
-    kept = np.sort(np.argsort(sums)[len(w) - keep :])
-    readers = after.reshape(len(after), len(w), -1)[:, kept]
-    shape = (-1,) if after.ndim == 2 else (keep, *after.shape[2:])
-    return w[kept], bias[:keep].copy(), readers.reshape(len(after), *shape)

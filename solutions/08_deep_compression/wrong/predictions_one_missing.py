@@ -1,5 +1,0 @@
-"""Fails predictions-check: one key is missing."""
-
-
-def predictions():
-    return {"pruned": 0.5, "file": 30.0}

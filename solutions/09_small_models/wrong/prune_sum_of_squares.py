@@ -1,7 +1,0 @@
-"""Fails prune-channels-check: measures by squares."""
-
-
-def prune_channels(w1, per_channel, w2, keep: int):
-    size = (w1**2).flatten(1).sum(dim=1)
-    kept = torch.sort(torch.argsort(size)[len(size) - keep :]).values
-    return w1[kept], [v[kept] for v in per_channel], w2[:, kept]

@@ -1,5 +1,0 @@
-"""Fails ensemble-check: does not divide."""
-
-
-def combine(parts):
-    return sum(m * p for m, p in parts)

@@ -1,8 +1,0 @@
-"""Fails ensemble-check: returns every member's probabilities."""
-
-
-def ensemble_predict(layers, x):
-    for w, b in layers[:-1]:
-        x = np.maximum(x @ w + b[:, None], 0)
-    w, b = layers[-1]
-    return softmax(x @ w + b[:, None])

@@ -1,8 +1,0 @@
-"""Fails pso-step-check: the same random numbers for both pulls."""
-
-
-def pso_step(x, v, best_x, best_loss, draw):
-    r1 = r2 = draw.random(x.shape)
-    g = best_x[np.argmin(best_loss)]
-    v = 0.7 * v + 1.5 * r1 * (best_x - x) + 1.5 * r2 * (g - x)
-    return np.clip(x + v, 0, 1), v

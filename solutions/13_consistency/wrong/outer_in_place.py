@@ -1,8 +1,0 @@
-"""Fails outer-check: changes the velocity."""
-
-
-def outer_step(begin, ends, velocity, rate, momentum):
-    delta = begin - ends.mean(axis=0)
-    velocity *= momentum
-    velocity += delta
-    return begin - rate * (delta + momentum * velocity), velocity

@@ -1,7 +1,0 @@
-"""Fails quantize-check: does not subtract the levels."""
-
-
-def from_levels(data):
-    n, levels, scale = struct.unpack("<IIf", data[:12])
-    codes = unpack(data[12:], code_bits(levels), n)
-    return (codes * (scale / levels)).astype(np.float32)

@@ -1,7 +1,0 @@
-"""Fails power-step-check: returns the old q."""
-
-
-def power_step(m, q, mean):
-    p = orthonormal(mean(m @ q))
-    new = mean(m.T @ p)
-    return p @ new.T, q

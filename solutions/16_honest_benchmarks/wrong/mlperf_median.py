@@ -1,8 +1,0 @@
-"""Fails time-to-accuracy-check: the median."""
-
-
-def mlperf_mean(times: list[float]) -> float:
-    if len(times) < 3:
-        raise ValueError(f"{len(times)} runs, at least 3 are needed")
-    kept = sorted(times)[1:-1]
-    return float(np.median(kept))

@@ -1,8 +1,0 @@
-"""Fails analogy-check: a, b and c count."""
-
-
-def analogy(vectors: np.ndarray, a: int, b: int, c: int) -> int:
-    lengths = np.linalg.norm(vectors, axis=1)
-    lengths[lengths == 0] = 1
-    cosines = vectors @ (vectors[b] - vectors[a] + vectors[c]) / lengths
-    return int(np.argmax(cosines))
