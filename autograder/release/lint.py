@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from autograder.boundary.parsing import syntax_tree
 from autograder.errors import SourceError
+from autograder.markers import strip_hidden
 from autograder.release.loops import uncounted_checks
 from autograder.release.source import LabSource, SourceCell
 from autograder.release.vacuous import vacuous_checks
@@ -22,12 +23,16 @@ _OUTSIDE_A_CASE = {*_CASES, "counted", "score"}
 _BESIDE = {*_OUTSIDE_A_CASE, "operators", "raises", "shared", "unchanged"}
 """What compares no result with what is right."""
 
+_NO_ANSWER = {"check", "default_rng", "manual_seed"}
+"""What a helper uses that checks or draws: it is no answer to a task."""
+
 
 def check_tests(source: LabSource) -> None:
     """Raise SourceError for the first test cell that trusts a name it should not, or is not scored as it says."""
     written = {name for cell in source.cells if cell.solution for name in defined_names(cell)}
     given = {name for cell in source.cells if cell.solution for name in _given(cell)}
     student = written | {name for cell in source.cells if cell.locked for name in _functions(cell)}
+    shown = {name for cell in source.cells if cell.test for name in _shown(cell)[1]}
     for cell in source.cells:
         if cell.test:
             tree = syntax_tree(cell.source)
@@ -35,6 +40,7 @@ def check_tests(source: LabSource) -> None:
             _check_given(source, cell, tree, given)
             _check_score(source, cell, tree)
             _check_hidden(source, cell, tree)
+            _check_open(source, cell, tree, shown)
             _check_cases(source, cell, tree, student)
             _check_guards(source, cell, tree)
             _check_vacuous(source, cell, tree, written, student)
@@ -127,6 +133,41 @@ def _check_hidden(source: LabSource, cell: SourceCell, tree: ast.Module) -> None
                 f"{source.where(cell, node.lineno)}: {problem}",
                 hint="hidden blocks use check.hidden_case, so that feedback shows no values",
             )
+
+
+def _check_open(source: LabSource, cell: SourceCell, tree: ast.Module, shown: set[str]) -> None:
+    """Refuse a function that computes what hidden cases expect, and that students can read.
+
+    Not one that checks or draws; nor one that an open case of any test uses under this name.
+    """
+    for name, node in _shown(cell)[0].items():
+        inner = {id(n) for n in ast.walk(node)}
+        if name in shown or not isinstance(node, ast.FunctionDef) or _NO_ANSWER & _names(node):
+            continue
+        if any(isinstance(n, ast.Name) and n.id == name and id(n) not in inner for n in ast.walk(tree)):
+            raise SourceError(
+                f"{source.where(cell, node.lineno)}: students can read {name}, which hidden cases alone use",
+                hint="put it below ### BEGIN HIDDEN TESTS: what computes the expected is an answer",
+            )
+
+
+def _names(node: ast.AST) -> set[str]:
+    """Return the names and attributes in this code."""
+    found = (n for n in ast.walk(node) if isinstance(n, ast.Name | ast.Attribute))
+    return {n.id if isinstance(n, ast.Name) else n.attr for n in found}
+
+
+def _shown(cell: SourceCell) -> tuple[dict[str, ast.stmt], set[str]]:
+    """Return the helpers of a test that students can read, and all names that what they can read uses."""
+    body = syntax_tree(strip_hidden(cell.source)).body
+    helpers = {node.name: node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    used: set[str] = set()
+    follow: list[ast.stmt] = [node for node in body if node not in helpers.values()]
+    while follow:
+        names = {node.id for node in ast.walk(follow.pop()) if isinstance(node, ast.Name)}
+        follow += [helpers[name] for name in sorted(names & helpers.keys() - used)]
+        used |= names
+    return dict(helpers), used
 
 
 def _check_cases(source: LabSource, cell: SourceCell, tree: ast.Module, student: set[str]) -> None:

@@ -1026,16 +1026,6 @@ for n in (10, 64, 100, 333, 1000, 10_000):
 from labkit import check
 
 
-def ends(n):
-    """Return the cuts, from the text."""
-    peaks = [k - 1 + n // k for k in range(1, n + 1)]
-    k = peaks.index(min(peaks)) + 1
-    found = [0]
-    for number in range(k):
-        found.append(found[-1] + n // k + (1 if number < n % k else 0))
-    return found[1:]
-
-
 with check.case(
     "the worked example",
     hint="the smallest peak first, then the lengths",
@@ -1046,6 +1036,18 @@ with check.case(
 ):
     check.equal(even_cuts(16), [6, 11, 16], name="cuts of 16")
 ### BEGIN HIDDEN TESTS
+
+
+def ends(n):
+    """Return the cuts, from the text."""
+    peaks = [k - 1 + n // k for k in range(1, n + 1)]
+    k = peaks.index(min(peaks)) + 1
+    found = [0]
+    for number in range(k):
+        found.append(found[-1] + n // k + (1 if number < n % k else 0))
+    return found[1:]
+
+
 with check.hidden_case(
     "every n up to 60, and some larger",
     hint="of several k with the same peak the smallest; longer ones first",

@@ -790,18 +790,6 @@ def lloyd(w, k):
         )
 
 
-def least_error(w, k):
-    """Return the least squared error of any k values: try every cut of w."""
-    w = np.sort(w)
-    cuts = itertools.combinations(range(1, len(w)), k - 1)
-    return min(
-        sum(
-            ((part - part.mean()) ** 2).sum() for part in np.split(w, list(cut))
-        )
-        for cut in cuts
-    )
-
-
 def shared_values(w, bits):
     """Return the student's codebook and indices as arrays, if they can be."""
     values, at = kmeans_codebook(w, bits)
@@ -877,6 +865,20 @@ with check.case(
         check.close(values, expected, name="codebook of its own")
         check.close(at, want, name="indices of its own")
 ### BEGIN HIDDEN TESTS
+
+
+def least_error(w, k):
+    """Return the least squared error of any k values: try every cut of w."""
+    w = np.sort(w)
+    cuts = itertools.combinations(range(1, len(w)), k - 1)
+    return min(
+        sum(
+            ((part - part.mean()) ** 2).sum() for part in np.split(w, list(cut))
+        )
+        for cut in cuts
+    )
+
+
 with check.hidden_case(
     "a value without weights stays where it is",
     hint="move only values whose count is above 0 (0 / 0 is nan); the start "
@@ -1350,30 +1352,6 @@ def bits_in_all(code, frequencies):
     return sum(frequencies[symbol] * len(word) for symbol, word in code.items())
 
 
-def merged_total(frequencies):
-    """Return the least total: the sum of all merged frequencies."""
-    heap, total = list(frequencies.values()), 0
-    heapq.heapify(heap)
-    while len(heap) > 1:
-        pair = heapq.heappop(heap) + heapq.heappop(heap)
-        total += pair
-        heapq.heappush(heap, pair)
-    return total
-
-
-def brute_force_total(frequencies):
-    """Return the least total over all lengths that Kraft allows."""
-    n = len(frequencies)
-    lengths = itertools.product(range(1, n), repeat=n)
-    fitting = (
-        some for some in lengths if sum(0.5**length for length in some) <= 1
-    )
-    return min(
-        sum(a * b for a, b in zip(some, frequencies.values(), strict=True))
-        for some in fitting
-    )
-
-
 with check.case(
     "the worked example: 15 bits",
     hint="merge the two smallest: 1 + 1, then 2 + 2",
@@ -1406,6 +1384,33 @@ with check.case(
         bits_in_all(huffman_code(example), example), 206, name="total bits"
     )
 ### BEGIN HIDDEN TESTS
+
+
+def merged_total(frequencies):
+    """Return the least total: the sum of all merged frequencies."""
+    heap, total = list(frequencies.values()), 0
+    heapq.heapify(heap)
+    while len(heap) > 1:
+        pair = heapq.heappop(heap)
+        pair += heapq.heappop(heap)
+        total += pair
+        heapq.heappush(heap, pair)
+    return total
+
+
+def brute_force_total(frequencies):
+    """Return the least total over all lengths that Kraft allows."""
+    n = len(frequencies)
+    lengths = itertools.product(range(1, n), repeat=n)
+    fitting = (
+        some for some in lengths if sum(0.5**length for length in some) <= 1
+    )
+    return min(
+        sum(a * b for a, b in zip(some, frequencies.values(), strict=True))
+        for some in fitting
+    )
+
+
 with check.hidden_case(
     "no prefix-free code is shorter (brute force)",
     hint="always merge the two smallest of all trees, merged ones included",
@@ -1624,19 +1629,6 @@ def stored(codes, bits):
     return [int(gap) for gap in gaps], [int(symbol) for symbol in symbols]
 
 
-def fewest(codes, bits):
-    """Return how many entries must be stored: weights and fillers."""
-    places = np.concatenate([[-1], np.flatnonzero(codes)])
-    return len(places) - 1 + int(((np.diff(places) - 1) // 2**bits).sum())
-
-
-def laid_out(gaps, symbols, n):
-    """Put symbols at their places."""
-    codes = np.zeros(n, int)
-    codes[np.cumsum(np.array(gaps, int) + 1) - 1] = symbols
-    return codes
-
-
 with check.case(
     "to_gaps: the worked example",
     hint="gaps count the zeros in between; the filler is one, too",
@@ -1694,6 +1686,21 @@ with check.case(
     check.equal(stored(codes, 3), ([1], [9]))
     check.close(from_gaps([1], [9], 52), codes, name="codes")
 ### BEGIN HIDDEN TESTS
+
+
+def fewest(codes, bits):
+    """Return how many entries must be stored: weights and fillers."""
+    places = np.concatenate([[-1], np.flatnonzero(codes)])
+    return len(places) - 1 + int(((np.diff(places) - 1) // 2**bits).sum())
+
+
+def laid_out(gaps, symbols, n):
+    """Put symbols at their places."""
+    codes = np.zeros(n, int)
+    codes[np.cumsum(np.array(gaps, int) + 1) - 1] = symbols
+    return codes
+
+
 with check.hidden_case(
     "to_gaps: every gap fits, the symbols are at their places, no filler too "
     "many",
@@ -2518,19 +2525,6 @@ def three_arrays(w, bias, after, keep):
     return found
 
 
-def expected(w, bias, after, keep):
-    """Return the three arrays, channel by channel."""
-    sums = [float(np.abs(w[c].astype(np.float64)).sum()) for c in range(len(w))]
-    least = sorted(sums)[-keep]
-    kept = [c for c in range(len(w)) if sums[c] >= least]
-    places = after.shape[1] // len(w)
-    columns = kept
-    if after.ndim == 2:
-        columns = [c * places + k for c in kept for k in range(places)]
-    right = np.stack([after[:, column] for column in columns], axis=1)
-    return np.stack([w[c] for c in kept]), bias[kept], right
-
-
 def some_pair(seed, channels, rest, after):
     """Return weights, bias and the next layer's weights, at random."""
     draw = np.random.default_rng(seed)
@@ -2539,15 +2533,6 @@ def some_pair(seed, channels, rest, after):
         * draw.uniform(0.5, 2, channels)[(slice(None), *[None] * len(rest))]
     )
     return w, draw.normal(size=channels), draw.normal(size=after)
-
-
-def expect_arrays(w, bias, after, keep, dtype=None):
-    found = three_arrays(w, bias, after, keep)
-    want = expected(w, bias, after, keep)
-    for name, ours, right in zip(
-        ("w", "bias", "after"), found, want, strict=True
-    ):
-        check.close(ours, right, rtol=0, atol=0, dtype=dtype, name=name)
 
 
 def outputs(w, bias, after, images):
@@ -2586,7 +2571,10 @@ with check.case(
     "a convolution after a convolution",
     hint="which axis of after belongs to the channels of w?",
 ):
-    expect_arrays(*some_pair(0, 6, (2, 3, 3), (4, 6, 3, 3)), 4)
+    kernels = np.arange(1.0, 7).reshape(2, 3, 1, 1)
+    w, bias, after = three_arrays(*TOY, kernels, 2)
+    check.close(w, [[0, 3], [2, 2]], name="w")
+    check.close(after[..., 0, 0], [[2, 3], [5, 6]], name="after")
 with check.case(
     "channels of zeros are not missed: the outputs stay",
     hint="each output must read the same channels as before, all others gone",
@@ -2608,10 +2596,42 @@ with check.case(
     w, bias, after = some_pair(2, 4, (3,), (2, 4))
     with check.unchanged(w=w, bias=bias, after=after):
         first = three_arrays(w, bias, after, 2)
+    copies = [np.array(array) for array in first]
     drop_channels(-w[::-1], -bias, -after, 2)
-    for ours, right in zip(first, expected(w, bias, after, 2), strict=True):
-        check.close(ours, right, name="the first of two results")
+    for at in range(3):
+        title = "the first of two results"
+        check.close(first[at], copies[at], name=title)
 ### BEGIN HIDDEN TESTS
+
+
+def expected(w, bias, after, keep):
+    """Return the three arrays, channel by channel."""
+    sums = [float(np.abs(w[c].astype(np.float64)).sum()) for c in range(len(w))]
+    least = sorted(sums)[-keep]
+    kept = [c for c in range(len(w)) if sums[c] >= least]
+    places = after.shape[1] // len(w)
+    columns = kept
+    if after.ndim == 2:
+        columns = [c * places + k for c in kept for k in range(places)]
+    right = np.stack([after[:, column] for column in columns], axis=1)
+    return np.stack([w[c] for c in kept]), bias[kept], right
+
+
+def expect_arrays(w, bias, after, keep, dtype=None):
+    found = three_arrays(w, bias, after, keep)
+    want = expected(w, bias, after, keep)
+    for name, ours, right in zip(
+        ("w", "bias", "after"), found, want, strict=True
+    ):
+        check.close(ours, right, rtol=0, atol=0, dtype=dtype, name=name)
+
+
+with check.hidden_case(
+    "a convolution of many channels after another",
+    hint="channels of w are outputs there and inputs here",
+):
+    expect_arrays(*some_pair(0, 6, (2, 3, 3), (4, 6, 3, 3)), 4)
+    expect_arrays(*some_pair(2, 4, (3,), (2, 4)), 2)
 with check.hidden_case(
     "a sum of magnitudes, of all entries of a channel",
     hint="neither the largest entry, nor squares, nor a sum with signs",

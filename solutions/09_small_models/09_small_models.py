@@ -313,12 +313,6 @@ def bn_inputs(seed, shape, dtype=torch.float64):
     return w, rest[0], rest[1], rest[2], rest[3].abs() + 0.1
 
 
-def bn_want(w, gamma, beta, mean, var, eps):
-    f = gamma.numpy() / np.sqrt(var.numpy() + eps)
-    b = beta.numpy() - mean.numpy() * f
-    return np.stack([f[i] * w[i].numpy() for i in range(len(f))]), b
-
-
 def bn_expect(got, want, dtype="float64"):
     w, b = got
     check.close(w, want[0], dtype=dtype, rtol=1e-5, name="weight")
@@ -338,12 +332,14 @@ with check.case(
     more="broadcasting lines shapes up from the right; w has more axes",
     essential=True,
 ):
-    cases = [bn_inputs(seed, (3, 3, 3, 3)) for seed in (1, 2)]
-    wants = [bn_want(*case, 1e-3) for case in cases]
-    first = fold_batchnorm(*cases[0], 1e-3)  # must outlive the next call
-    second = fold_batchnorm(*cases[1], 1e-3)
-    bn_expect(first, wants[0])
-    bn_expect(second, wants[1])
+    w = torch.tensor([[1.0, 2], [3, 4]], dtype=torch.float64)[..., None, None]
+    rest = [[3.0, 1], [1, 0], [4, 2], [3, 0]]
+    rest = [torch.tensor(v, dtype=torch.float64) for v in rest]
+    first = fold_batchnorm(w, *rest, 1.0)  # must outlive the next call
+    second = fold_batchnorm(-w, *(v.flip(0) for v in rest), 1.0)
+    bn_expect(first, ([[[[1.5]], [[3]]], [[[3]], [[4]]]], [-5, -2]))
+    turned = [[[[-1]], [[-2]]], [[[-4.5]], [[-6]]]]
+    bn_expect(second, (turned, [-2, -5]))
 with check.case(
     "nothing is changed in place",
     hint="w *= factor changes the network's own weights",
@@ -354,6 +350,23 @@ with check.case(
     with check.unchanged(**names):
         fold_batchnorm(*case, 0.1)
 ### BEGIN HIDDEN TESTS
+
+
+def bn_want(w, gamma, beta, mean, var, eps):
+    f = gamma.numpy() / np.sqrt(var.numpy() + eps)
+    b = beta.numpy() - mean.numpy() * f
+    return np.stack([f[i] * w[i].numpy() for i in range(len(f))]), b
+
+
+with check.hidden_case(
+    "any signs, two layers of one shape",
+    hint="a factor for each entry of the first axis, and nothing kept",
+    essential=True,
+):
+    cases = [bn_inputs(seed, (3, 3, 3, 3)) for seed in (1, 2)]
+    found = [fold_batchnorm(*case, 1e-3) for case in cases]
+    for got, case in zip(found, cases, strict=True):
+        bn_expect(got, bn_want(*case, 1e-3))
 with check.hidden_case(
     "a linear layer, and one of a single axis more or less",
     hint="w may have two axes or five: count them",
@@ -510,16 +523,6 @@ def cal_expect(got, scale, zero):
     check.close(z, zero, rtol=0, atol=0, name="zero point")
 
 
-def cal_want(values, bits, percentile):
-    v = np.sort(np.asarray(values, float), axis=None)
-    at = (len(v) - 1) * percentile / 100
-    places = np.arange(len(v))
-    hi = max(float(np.interp(at, places, v)), 0.0)
-    lo = min(float(np.interp(len(v) - 1 - at, places, v)), 0.0)
-    scale = (hi - lo) / (2**bits - 1)
-    return scale, np.rint(-(2 ** (bits - 1)) - lo / scale)
-
-
 skewed = np.random.default_rng(0).normal(size=400) ** 3 + 1.3
 with check.case(
     "the worked example",
@@ -545,20 +548,41 @@ with check.case(
     hint="step 1: of all values together",
     more="both ends move inwards: 1 percent below, 1 percent above",
 ):
-    # two arrays of one shape: each has its own range
-    for more in (skewed, 3 - 2 * skewed):
-        for bits, top in ((8, 99.0), (8, 90.012345), (4, 97.5)):
-            want = cal_want(more, bits, top)
-            cal_expect(calibrate(more, bits, top), *want)
+    ramp = np.arange(-20.0, 81)  # with 90 from -10 to 70
+    cal_expect(calibrate(ramp, 8, 90.0), 80 / 255, -96)
+    cal_expect(calibrate(-ramp, 4, 90.0), 80 / 15, 5)
 ### BEGIN HIDDEN TESTS
+
+
+def cal_want(values, bits, percentile):
+    v = np.sort(np.asarray(values, float), axis=None)
+    at = (len(v) - 1) * percentile / 100
+    places = np.arange(len(v))
+    hi = max(float(np.interp(at, places, v)), 0.0)
+    lo = min(float(np.interp(len(v) - 1 - at, places, v)), 0.0)
+    scale = (hi - lo) / (2**bits - 1)
+    return scale, np.rint(-(2 ** (bits - 1)) - lo / scale)
+
+
 with check.hidden_case(
     "other numbers of bits", hint="the lowest code is -2**(bits-1)"
 ):
     for bits in (2, 3, 4, 12, 16):
         cal_expect(calibrate(skewed, bits), *cal_want(skewed, bits, 100))
 with check.hidden_case(
+    "any percentile, of two arrays of one shape",
+    hint="each array has its own range, between the same percentiles",
+):
+    for more in (skewed, 3 - 2 * skewed):
+        for bits, top in ((8, 99.0), (8, 90.012345), (4, 97.5)):
+            want = cal_want(more, bits, top)
+            cal_expect(calibrate(more, bits, top), *want)
+with check.hidden_case(
     "only zeros, or one value", hint="what is divided by, if all is 0?"
 ):
+    mostly = np.zeros(200)
+    mostly[:2] = 5, -7  # of which the percentiles keep nothing
+    cal_expect(calibrate(mostly, 8, 97.0), 1.0, -128)
     cal_expect(calibrate(np.zeros(3)), 1.0, -128)
     cal_expect(calibrate(np.zeros((2, 2)), 4), 1.0, -8)
     cal_expect(calibrate(np.array([25.5])), 0.1, -128)
@@ -763,40 +787,6 @@ import numpy as np
 from labkit import check
 
 
-def conv_case(seed, n, c, o, h, width, r):
-    """Return the arguments of a random case, as the text orders them."""
-    draw = np.random.default_rng(seed)
-    q = draw.integers(-128, 128, (n, c, h, width)).astype(np.int8)
-    w = draw.integers(-127, 128, (o, c, r, r)).astype(np.int8)
-    bias = draw.integers(-9000, 9000, o).astype(np.int32)
-    m = draw.integers(2**30, 2**31, o)
-    k = draw.integers(37, 41, o)
-    zero, zero_out = draw.integers(-100, 100, 2)
-    return q, int(zero), w, bias, m, k, int(zero_out)
-
-
-def conv_want(q, zero, w, bias, m, k, zero_out):
-    """Return the result, place by place, with Python's integers."""
-    n, c, h, width = q.shape
-    o, r, e = len(w), w.shape[2], w.shape[2] // 2
-    want = np.zeros((n, o, h, width), np.int8)
-    for i, f, y, x in np.ndindex(want.shape):
-        a = int(bias[f])
-        for ch, dy, dx in np.ndindex(c, r, r):
-            row, col = y + dy - e, x + dx - e
-            if 0 <= row < h and 0 <= col < width:
-                code = int(q[i, ch, row, col]) - zero
-                a += code * int(w[f, ch, dy, dx])
-        code = (a * int(m[f]) + 2 ** (int(k[f]) - 1)) // 2 ** int(k[f])
-        want[i, f, y, x] = min(max(code + zero_out, -128), 127)
-    return want
-
-
-def conv_expect(args, name="codes"):
-    got = int8_conv(*args)
-    check.close(got, conv_want(*args), rtol=0, atol=0, dtype="int8", name=name)
-
-
 def numbers(q, w, bias, m, k):
     """Return one place's arrays."""
     return (
@@ -828,20 +818,74 @@ with check.case(
     "one place, many channels: each has its bias, its m and its k",
     hint="these belong to the output's channels, the second axis",
 ):
-    for seed in (1, 2):  # equal shapes, other numbers
-        conv_expect(conv_case(seed, 2, 5, 2, 1, 1, 1))
+    codes = np.array([1, 2], np.int8).reshape(1, 2, 1, 1)
+    w = np.array([[1, 2], [3, -4]], np.int8).reshape(2, 2, 1, 1)
+    rest = np.array([1, 15], np.int32), np.array([1, 3]), np.array([1, 2])
+    got = int8_conv(codes, 0, w, *rest, 0)  # accumulators 6 and 10
+    want = [[[[3]], [[8]]]]
+    check.close(got, want, rtol=0, atol=0, dtype="int8", name="codes")
 with check.case(
     "3 x 3: the border is padded with the code of 0",
     hint="the real number 0 has the code `zero`, not 0",
     more="or subtract zero first: then 0 stands for 0",
     essential=True,
 ):
-    cases = [conv_case(seed, 2, 3, 4, 4, 5, 3) for seed in (3, 4)]
-    first, second = int8_conv(*cases[0]), int8_conv(*cases[1])
+    codes = np.array([[1, 2], [3, 4]], np.int8)[None, None]
+    kernel = np.array([[0, 0, 0], [0, 1, 2], [0, 3, 4]], np.int8)[None, None]
+    rest = np.array([0], np.int32), np.array([1]), np.array([1])
     exact = {"rtol": 0, "atol": 0, "dtype": "int8"}
-    check.close(first, conv_want(*cases[0]), name="codes", **exact)
-    check.close(second, conv_want(*cases[1]), name="codes", **exact)
+    first = int8_conv(codes, 1, kernel, *rest, 0)  # 20, 10, 8, 3, halved
+    second = int8_conv(codes, 3, kernel, *rest, -7)
+    check.close(first, [[[[10, 5], [4, 2]]]], name="codes", **exact)
+    check.close(second, [[[[-7, -6], [-6, -6]]]], name="codes", **exact)
 ### BEGIN HIDDEN TESTS
+
+
+def conv_case(seed, n, c, o, h, width, r):
+    """Return the arguments of a random case, as the text orders them."""
+    rng = np.random.default_rng(seed)
+    q = rng.integers(-128, 128, (n, c, h, width)).astype(np.int8)
+    w = rng.integers(-127, 128, (o, c, r, r)).astype(np.int8)
+    bias = rng.integers(-9000, 9000, o).astype(np.int32)
+    m = rng.integers(2**30, 2**31, o)
+    k = rng.integers(37, 41, o)
+    zero, zero_out = rng.integers(-100, 100, 2)
+    return q, int(zero), w, bias, m, k, int(zero_out)
+
+
+def conv_want(q, zero, w, bias, m, k, zero_out):
+    """Return the result, place by place, with Python's integers."""
+    n, c, h, width = q.shape
+    o, r, e = len(w), w.shape[2], w.shape[2] // 2
+    want = np.zeros((n, o, h, width), np.int8)
+    for i, f, y, x in np.ndindex(want.shape):
+        a = int(bias[f])
+        for ch, dy, dx in np.ndindex(c, r, r):
+            row, col = y + dy - e, x + dx - e
+            if 0 <= row < h and 0 <= col < width:
+                code = int(q[i, ch, row, col]) - zero
+                a += code * int(w[f, ch, dy, dx])
+        code = (a * int(m[f]) + 2 ** (int(k[f]) - 1)) // 2 ** int(k[f])
+        want[i, f, y, x] = min(max(code + zero_out, -128), 127)
+    return want
+
+
+def conv_expect(args, name="codes"):
+    got = int8_conv(*args)
+    check.close(got, conv_want(*args), rtol=0, atol=0, dtype="int8", name=name)
+
+
+with check.hidden_case(
+    "many codes, channels and images",
+    hint="by the text's formulas, place by place",
+    essential=True,
+):
+    for seed in (1, 2):
+        conv_expect(conv_case(seed, 2, 5, 2, 1, 1, 1))
+    cases = [conv_case(seed, 2, 3, 4, 4, 5, 3) for seed in (3, 4)]
+    found = [int8_conv(*case) for case in cases]
+    for got, case in zip(found, cases, strict=True):
+        check.close(got, conv_want(*case), name="codes", **exact)
 with check.hidden_case(
     "rounded to the nearest, halves upwards",
     hint="step 3: the shift alone rounds down; add half of 2**k before it",
@@ -1762,29 +1806,6 @@ import numpy as np
 from labkit import check
 
 
-def syn_want(x, p, s, seed):
-    """Return the text's three steps, example by example."""
-    draw, n = np.random.default_rng(seed), len(x)  # a seed, or a generator
-    rows = [x[i].ravel().astype(float) for i in range(n)]
-    near = []
-    for i in range(n):
-        away = [
-            np.inf if i == j else np.sqrt(((rows[i] - rows[j]) ** 2).sum())
-            for j in range(n)
-        ]
-        near.append(x[int(np.argmin(away))])
-    near, chance = np.stack(near), draw.random(x.shape)
-    noise = draw.normal(size=x.shape)
-    return np.where(chance < p, near + np.abs(x - near) / s * noise, x)
-
-
-def syn_expect(x, p, s, seed):
-    draw = np.random.default_rng(seed)
-    got = synthetic(x, p, s, draw)
-    want = syn_want(x, p, s, seed)
-    check.close(got, want, rtol=1e-5, atol=1e-6, name="examples")
-
-
 points = np.random.default_rng(0).normal(size=(7, 3)) * [3.0, 0.3, 1.0]
 with check.case(
     "for p = 0 nothing changes", hint="random() < 0 never holds", guard=True
@@ -1806,9 +1827,43 @@ with check.case(
     hint="first random, then normal, both of x's shape",
     more="the centre is the neighbour's value, the width |x - x'| / s",
 ):
+    x = np.array([[0.0, 0.0], [1.0, 0.0], [5.0, 5.0], [5.0, 7.0]])
+    got = synthetic(x, 0.5, 2.0, np.random.default_rng(3))
+    want = x.copy()  # three entries change
+    want[0, 0], want[2, 1], want[3, 1] = 0.56739346, 6.33195365, 4.60919902
+    check.close(got, want, rtol=1e-5, atol=1e-6, name="examples")
+### BEGIN HIDDEN TESTS
+
+
+def syn_want(x, p, s, seed):
+    """Return the text's three steps, example by example."""
+    draw, n = np.random.default_rng(seed), len(x)  # a seed, or a generator
+    rows = [x[i].ravel().astype(float) for i in range(n)]
+    near = []
+    for i in range(n):
+        away = [
+            np.inf if i == j else np.sqrt(((rows[i] - rows[j]) ** 2).sum())
+            for j in range(n)
+        ]
+        near.append(x[int(np.argmin(away))])
+    near, chance = np.stack(near), draw.random(x.shape)
+    noise = draw.normal(size=x.shape)
+    return np.where(chance < p, near + np.abs(x - near) / s * noise, x)
+
+
+def syn_expect(x, p, s, seed):
+    rng = np.random.default_rng(seed)
+    got = synthetic(x, p, s, rng)
+    want = syn_want(x, p, s, seed)
+    check.close(got, want, rtol=1e-5, atol=1e-6, name="new examples")
+
+
+with check.hidden_case(
+    "entries change by these draws, whatever p and s",
+    hint="a chance for each entry, and a number for each entry",
+):
     for p, s in ((0.5, 1.0), (1.0, 3.0), (0.2, 0.51234567)):
         syn_expect(points, p, s, 3)
-### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "images: the distance is over all pixels together",
     hint="one neighbour for an example, not for each row of it",

@@ -1072,24 +1072,10 @@ def population(scores, dtype=np.float64):
     ]
 
 
-def expected(scores, seed):
-    """Return places and rates after a step, from the text's draws."""
-    draw = np.random.default_rng(seed)
-    n, k = len(scores), len(scores) // 4
-    order = np.argsort(-np.asarray(scores, float), kind="stable")
-    places, rates = np.arange(n), 1 / 3 + np.arange(n)
-    for i in np.sort(order[n - k :]):
-        places[i] = order[draw.integers(k)]
-        low = draw.random() < 0.5
-        rates[i] = (1 / 3 + places[i]) * (0.8 if low else 1.25)
-    return places, rates
-
-
-def expect_step(scores, seed, dtype=np.float64):
-    """Compare a step of the student's with the text."""
+def compare_step(scores, seed, places, rates, dtype=np.float64):
+    """Compare a step of the student's with what it is to be."""
     members = population(scores, dtype)
     got, parents = population_step(members, np.random.default_rng(seed))
-    places, rates = expected(scores, seed)
     keys = sorted(got[0])
     check.equal(keys, ["rate", "score", "weights"], name="keys")
     check.close(parents, places, name="parents")
@@ -1108,7 +1094,7 @@ with check.case(
     hint="k is 1: one is replaced; its parent can only be of rank 0",
     essential=True,
 ):
-    expect_step([3, 9, 1, 5], 0)
+    compare_step([3, 9, 1, 5], 0, [0, 1, 1, 3], [1 / 3, 4 / 3, 5 / 3, 10 / 3])
 with check.case(
     "who is not replaced stays as it was, at its place",
     hint="only the k lowest ranked change",
@@ -1120,8 +1106,31 @@ with check.case(
     "twelve members, three replaced in the order of the list",
     hint="for each first the parent, then the factor; from the first place on",
 ):
-    expect_step([5, 1, 9, 7, 3, 8, 2, 6, 4, 0, 11, 10], 1)
+    places = [0, 11, 2, 3, 4, 5, 11, 7, 8, 2, 10, 11]
+    rates = 1 / 3 + np.array(places)
+    rates[[1, 6, 9]] *= 1.25, 0.8, 0.8
+    compare_step([5, 1, 9, 7, 3, 8, 2, 6, 4, 0, 11, 10], 1, places, rates)
 ### BEGIN HIDDEN TESTS
+
+
+def expected(scores, seed):
+    """Return places and rates after a step, from the text's rngs."""
+    rng = np.random.default_rng(seed)
+    n, k = len(scores), len(scores) // 4
+    order = np.argsort(-np.asarray(scores, float), kind="stable")
+    places, rates = np.arange(n), 1 / 3 + np.arange(n)
+    for i in np.sort(order[n - k :]):
+        places[i] = order[rng.integers(k)]
+        low = rng.random() < 0.5
+        rates[i] = (1 / 3 + places[i]) * (0.8 if low else 1.25)
+    return places, rates
+
+
+def expect_step(scores, seed, dtype=np.float64):
+    """Compare a step with the text."""
+    compare_step(scores, seed, *expected(scores, seed), dtype)
+
+
 with check.hidden_case(
     "several seeds and sizes, also those that four does not divide",
     hint="k is n // 4, above and below",
@@ -1475,25 +1484,6 @@ import numpy as np
 from labkit import check
 
 
-def swarm(n, d, seed):
-    """Return x, v, best_x and best_loss, drawn here."""
-    draw = np.random.default_rng(seed)
-    x, best = draw.random((n, d)), draw.random((n, d))
-    return x, draw.normal(0, 0.01, (n, d)), best, draw.random(n)
-
-
-def expect_swarm(state, seed):
-    """Compare a step with the text."""
-    x, v, best, loss = state
-    got = pso_step(*state, np.random.default_rng(seed))
-    draw = np.random.default_rng(seed)
-    first, second = draw.random(x.shape), draw.random(x.shape)
-    goal = best[list(loss).index(min(loss))]
-    speed = 0.7 * v + 1.5 * (first * (best - x) + second * (goal - x))
-    check.close(got[1], speed, name="velocity")
-    check.close(got[0], np.minimum(1, np.maximum(0, x + speed)), name="x")
-
-
 with check.case(
     "a particle at its best place, which is everybody's, only coasts",
     hint="both pulls are 0, and the velocity is 0.7 times the old one",
@@ -1508,8 +1498,41 @@ with check.case(
     hint="r1 first, then r2, each of shape (n, d)",
     essential=True,
 ):
-    expect_swarm(swarm(5, 3, 0), 1)
+    x = np.array([[0.5, 0.5], [0.2, 0.9]])
+    speed = np.array([[0.1, 0.0], [0.0, -0.1]])
+    best = np.array([[0.6, 0.5], [0.1, 0.8]])
+    draw = np.random.default_rng(1)
+    got = pso_step(x, speed, best, np.array([2.0, 1.0]), draw)
+    want = [[-0.04032563, 0.1904969], [-0.14577933, -0.27367729]]
+    check.close(got[1], want, rtol=1e-6, name="velocity")
+    check.close(got[0], x + want, rtol=1e-6, name="x")
 ### BEGIN HIDDEN TESTS
+
+
+def swarm(n, d, seed):
+    """Return x, v, best_x and best_loss, drawn here."""
+    rng = np.random.default_rng(seed)
+    x, best = rng.random((n, d)), rng.random((n, d))
+    return x, rng.normal(0, 0.01, (n, d)), best, rng.random(n)
+
+
+def expect_swarm(state, seed):
+    """Compare a step with the text."""
+    x, v, best, loss = state
+    got = pso_step(*state, np.random.default_rng(seed))
+    rng = np.random.default_rng(seed)
+    first, second = rng.random(x.shape), rng.random(x.shape)
+    goal = best[list(loss).index(min(loss))]
+    speed = 0.7 * v + 1.5 * (first * (best - x) + second * (goal - x))
+    check.close(got[1], speed, name="velocity")
+    check.close(got[0], np.minimum(1, np.maximum(0, x + speed)), name="x")
+
+
+with check.hidden_case(
+    "five particles in three dimensions",
+    hint="no particle's own numbers are another's",
+):
+    expect_swarm(swarm(5, 3, 0), 1)
 with check.hidden_case(
     "other sizes; the lowest loss anywhere, the first of several",
     hint="g is one row of best_x for all particles",
@@ -1681,6 +1704,37 @@ def some_layers(m, sides, seed, dtype=np.float64):
     return [(w.astype(dtype), b.astype(dtype)) for w, b in drawn]
 
 
+with check.case(
+    "two members, one layer: the mean of probabilities",
+    hint="softmax for each member, then the mean: not the other way round",
+    essential=True,
+):
+    w = np.zeros((2, 1, 2))
+    b = np.log(np.array([[9.0, 1.0], [1.0, 1.0]]))
+    got = ensemble_predict([(w, b)], np.zeros((1, 1)))
+    check.close(got, [[0.7, 0.3]], name="probabilities")
+with check.case(
+    "parts of different size",
+    hint="a process with more members weighs more",
+    essential=True,
+):
+    got = combine([(3, np.array([[1.0, 0.0]])), (1, np.array([[0.0, 1.0]]))])
+    check.close(got, [[0.75, 0.25]], name="combined")
+with check.case(
+    "three members of three layers",
+    hint="a bias for each member; max(0, .) between layers, not after the last",
+):
+    first = np.array([[[1.0, -1]], [[-1, 1]], [[1, 1]]]), np.zeros((3, 2))
+    last = (
+        np.array([[[2.0, 0], [0, 2]]] * 3),
+        np.array([[0.0, 0], [0, 1], [0, 0]]),
+    )
+    got = ensemble_predict([first, last], np.array([[1.0], [-3]]))
+    want = [[0.47607, 0.52393], [0.49859, 0.50141]]
+    check.close(got, want, rtol=0, atol=1e-5, name="probabilities")
+### BEGIN HIDDEN TESTS
+
+
 def answers(layers, x):
     """Return each member's probabilities, one row and member at a time."""
     found = []
@@ -1703,30 +1757,13 @@ def expect_mean(layers, x, rtol=1e-5, atol=1e-8):
     check.close(got, target.mean(axis=0), rtol=rtol, atol=atol, name=name)
 
 
-with check.case(
-    "two members, one layer: the mean of probabilities",
-    hint="softmax for each member, then the mean: not the other way round",
-    essential=True,
-):
-    w = np.zeros((2, 1, 2))
-    b = np.log(np.array([[9.0, 1.0], [1.0, 1.0]]))
-    got = ensemble_predict([(w, b)], np.zeros((1, 1)))
-    check.close(got, [[0.7, 0.3]], name="probabilities")
-with check.case(
-    "parts of different size",
-    hint="a process with more members weighs more",
-    essential=True,
-):
-    got = combine([(3, np.array([[1.0, 0.0]])), (1, np.array([[0.0, 1.0]]))])
-    check.close(got, [[0.75, 0.25]], name="combined")
-with check.case(
-    "three members of three layers",
-    hint="a bias for each member; max(0, .) between layers, not after the last",
+with check.hidden_case(
+    "three members, deeper, drawn at random",
+    hint="each layer's output is the next one's input, member by member",
 ):
     layers = some_layers(3, (4, 6, 5, 2), 0)
     x = np.random.default_rng(1).normal(size=(7, 4))
     expect_mean(layers, x)
-### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "other numbers of members, images, layers, units",
     hint="axes: member, image, unit; which one does the bias lack?",

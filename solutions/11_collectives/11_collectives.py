@@ -247,22 +247,6 @@ def pairs(n, size):
     ]
 
 
-def split(n, size):
-    """Return the bounds of NumPy's array_split, which cuts in the same way."""
-    stops = np.cumsum(
-        [len(part) for part in np.array_split(np.arange(n), size)]
-    )
-    return [
-        (int(stop) - n_part, int(stop))
-        for stop, n_part in zip(stops, lengths(n, size), strict=True)
-    ]
-
-
-def lengths(n, size):
-    """Return the lengths of NumPy's parts."""
-    return [len(part) for part in np.array_split(np.arange(n), size)]
-
-
 with check.case(
     "the worked example",
     hint="7 = 3 + 2 + 2: return pairs (start, stop), the next starts at stop",
@@ -285,6 +269,24 @@ with check.case(
 ):
     check.equal(pairs(10, 4), [(0, 3), (3, 6), (6, 8), (8, 10)], name="bounds")
 ### BEGIN HIDDEN TESTS
+
+
+def split(n, size):
+    """Return the bounds of NumPy's array_split, which cuts in the same way."""
+    stops = np.cumsum(
+        [len(part) for part in np.array_split(np.arange(n), size)]
+    )
+    return [
+        (int(stop) - n_part, int(stop))
+        for stop, n_part in zip(stops, lengths(n, size), strict=True)
+    ]
+
+
+def lengths(n, size):
+    """Return the lengths of NumPy's parts."""
+    return [len(part) for part in np.array_split(np.arange(n), size)]
+
+
 with check.hidden_case(
     "fewer elements than ranks",
     hint="size pairs in all: the last ones are (n, n)",
@@ -686,14 +688,6 @@ def job(size, n, dtype=np.float64):
     ]
 
 
-def chunks_of(size, n, dtype=np.float64):
-    """Return a job of which rank r holds chunk r, and needs n."""
-    whole = np.round(np.random.default_rng(n).normal(0, 100, n), 6).astype(
-        dtype
-    )
-    return size, np.array_split(whole, size), n
-
-
 known, doubled = {}, {}  # results by name, and those over wires that double
 launches = {"together": True, "patience": 6}  # seconds for a launch
 
@@ -816,6 +810,16 @@ with check.case(
         want = 8 * (20 - lengths[rank] - lengths[(rank + 1) % 4])
         check.equal(found["bytes"], want, name=f"bytes of rank {rank}")
 ### BEGIN HIDDEN TESTS
+
+
+def chunks_of(size, n, dtype=np.float64):
+    """Return a job of which rank r holds chunk r, and needs n."""
+    whole = np.round(np.random.default_rng(n).normal(0, 100, n), 6).astype(
+        dtype
+    )
+    return size, np.array_split(whole, size), n
+
+
 plan |= {
     "many": [job(size, 2 * size + 1) for size in (2, 3, 6, 7, 8)],
     "few": [job(5, 3), job(4, 1), job(3, 0)],
@@ -1408,22 +1412,6 @@ def expect_values(name):
             )
 
 
-def rounds(logs, root):
-    """Return when all have it, if a message takes 1 once both are ready."""
-    ready, at, moved = {root: 0}, [0] * len(logs), True
-    while moved:
-        moved = False
-        for rank, log in enumerate(logs):
-            if rank in ready and at[rank] < len(log):
-                _, to, _ = log[at[rank]]
-                if to is not None and to not in ready:
-                    ready[rank] += 1
-                    ready[to] = ready[rank]
-                at[rank] += 1
-                moved = True
-    return max(ready.values())
-
-
 def expect_counts(name):
     """Expect P - 1 messages of all ranks together, and few steps of each."""
     for (size, xs, root), ranks in outcome(name):
@@ -1469,6 +1457,24 @@ with check.case(
 ):
     expect_values("five")
 ### BEGIN HIDDEN TESTS
+
+
+def rounds(logs, root):
+    """Return when all have it, if a message takes 1 once both are ready."""
+    ready, at, moved = {root: 0}, [0] * len(logs), True
+    while moved:
+        moved = False
+        for who, log in enumerate(logs):
+            if who in ready and at[who] < len(log):
+                _, to, _ = log[at[who]]
+                if to is not None and to not in ready:
+                    ready[who] += 1
+                    ready[to] = ready[who]
+                at[who] += 1
+                moved = True
+    return max(ready.values())
+
+
 size, xs, root = job(3, 2)
 matrix = job(3, 1)
 matrix[1][1] = np.arange(6.0).reshape(2, 3)

@@ -311,18 +311,6 @@ def plain(found):
     return [[int(number) for number in bucket] for bucket in found]
 
 
-def planned(sizes, limit):
-    """Return the buckets, found from where each of them ends."""
-    found, end = [], len(sizes)
-    while end > 0:
-        begin = end - 1
-        while begin > 0 and sum(sizes[begin - 1 : end]) <= limit:
-            begin -= 1
-        found.append(list(range(end - 1, begin - 1, -1)))
-        end = begin
-    return found
-
-
 with check.case(
     "the worked example",
     hint="from the last parameter to the first; close a bucket before 550",
@@ -356,6 +344,20 @@ with check.case(
 ):
     check.equal(plain(buckets([8, 4, 4], 0)), [[2], [1], [0]], name="buckets")
 ### BEGIN HIDDEN TESTS
+
+
+def planned(sizes, limit):
+    """Return the buckets, found from where each of them ends."""
+    found, end = [], len(sizes)
+    while end > 0:
+        begin = end - 1
+        while begin > 0 and sum(sizes[begin - 1 : end]) <= limit:
+            begin -= 1
+        found.append(list(range(end - 1, begin - 1, -1)))
+        end = begin
+    return found
+
+
 with check.hidden_case(
     "a limit above the sum: one bucket",
     hint="close it only when it is full",

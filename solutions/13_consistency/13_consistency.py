@@ -851,6 +851,42 @@ def vector(*values):
     return np.array(values, np.float32)
 
 
+def played(begin, rate, aware, calls, gradients):
+    """Return a server's weights at the end, and all that was pulled."""
+    server = Server(vector(*begin), rate, aware)
+    return talk(server, calls, np.array(gradients, np.float32))
+
+
+def compare(found, want, title):
+    """Compare two vectors, up to rounding."""
+    check.close(found, want, rtol=2e-5, atol=1e-6, dtype="float32", name=title)
+
+
+three = [[1, 0], [0, 2], [0.5, -1]]
+with check.case(
+    "the worked example, without staleness",
+    hint="subtract rate times the gradient",
+):
+    weights, _ = played([1, 1], 0.5, False, "0+ 1+ 0- 1- 1-", three)
+    compare(weights, [0.25, 0.5], "weights")
+with check.case(
+    "the worked example, aware",
+    hint="count the pushes since this worker's latest pull",
+):
+    weights, _ = played([1, 1], 0.5, True, "0+ 1+ 0- 1- 1-", three)
+    compare(weights, [5 / 12, 2 / 3], "weights")
+with check.case(
+    "what has been pulled stays as it was",
+    hint="is it an array of the worker's own?",
+    essential=True,
+):
+    _, pulled = played([1, 1], 0.5, False, "0+ 1+ 0- 1+ 1- 0+ 0-", three)
+    for number, want in enumerate(([1, 1], [1, 1], [0.5, 1], [0.5, 0])):
+        title = f"what pull number {number} has returned, at the end"
+        compare(pulled[number], want, title)
+### BEGIN HIDDEN TESTS
+
+
 def wanted(begin, rate, aware, calls, gradients):
     """Return what the text promises: weights at the end, and what is pulled."""
     weights, pulled, log, rest = np.array(begin, float), [], [], iter(gradients)
@@ -867,38 +903,16 @@ def wanted(begin, rate, aware, calls, gradients):
 
 
 def expect(begin, rate, aware, calls, gradients, *parts):
-    """Compare a server's weights, or what is pulled."""
-    begin = vector(*begin)
-    gradients = np.array(gradients, np.float32)
-    server = Server(begin, rate, aware)
-    found, pulled = talk(server, calls, gradients)
+    """Compare with the text a server's weights, or what is pulled."""
+    begin, gradients = vector(*begin), np.array(gradients, np.float32)
+    found, pulled = played(begin, rate, aware, calls, gradients)
     want, all_pulled = wanted(begin, rate, aware, calls, gradients)
-    near = {"rtol": 2e-5, "atol": 1e-6, "dtype": "float32"}
     if "weights" in parts:
-        check.close(found, want, name="weights", **near)
-    for number, each in enumerate(all_pulled if "pulled" in parts else []):
-        title = f"what pull number {number} has returned, at the end"
-        check.close(pulled[number], each, name=title, **near)
+        compare(found, want, "weights")
+    for at, each in enumerate(all_pulled if "pulled" in parts else []):
+        compare(pulled[at], each, f"pull number {at}, at the end")
 
 
-three = [[1, 0], [0, 2], [0.5, -1]]
-with check.case(
-    "the worked example, without staleness",
-    hint="subtract rate times the gradient",
-):
-    expect([1, 1], 0.5, False, "0+ 1+ 0- 1- 1-", three, "weights")
-with check.case(
-    "the worked example, aware",
-    hint="count the pushes since this worker's latest pull",
-):
-    expect([1, 1], 0.5, True, "0+ 1+ 0- 1- 1-", three, "weights")
-with check.case(
-    "what has been pulled stays as it was",
-    hint="is it an array of the worker's own?",
-    essential=True,
-):
-    expect([1, 1], 0.5, False, "0+ 1+ 0- 1+ 1- 0+ 0-", three, "pulled")
-### BEGIN HIDDEN TESTS
 some = np.random.default_rng(8).normal(size=(9, 6))
 order = "0+ 1+ 2+ 1- 1+ 1- 1+ 2- 2+ 0- 0+ 2- 1- 2+ 0- 0- 2-"
 with check.hidden_case(
@@ -1875,6 +1889,53 @@ import numpy as np
 from labkit import check
 
 
+def close(found, want, title):
+    """Compare lists of vectors, one by one, up to rounding."""
+    check.equal(len(found), len(want), name=f"how often: {title}")
+    near = {"rtol": 2e-5, "atol": 1e-6, "dtype": "float32"}
+    for number, each in enumerate(want):
+        check.close(found[number], each, name=f"{title}, {number}", **near)
+
+
+def compare(log, pulled, want, *parts):
+    """Compare what the parent is asked, what it is given, or what is pulled."""
+    if "log" in parts:
+        asked = [(kind, int(name)) for kind, name, _ in log]
+        check.equal(asked, [entry[:2] for entry in want[0]], name="asked")
+    if "means" in parts:
+        given = [values for kind, _, values in log if kind == "push"]
+        means = [values for kind, _, values in want[0] if kind == "push"]
+        close(given, means, "push to the parent")
+    if "pulled" in parts:
+        close(pulled, want[1], "what a pull has returned, at the end")
+
+
+pair = "0:0+ 0:0- 0:1+ 0:1- 0:0+ 0:0-"
+three = np.array([[1], [3], [5]], np.float32)
+log = [("pull", 0, []), ("push", 0, [2]), ("pull", 0, [])]
+small = log, [[4], [4], [2]]
+with check.case(
+    "the worked example: what the parent is asked",
+    hint="one pull at first, then a push and a pull for every second gradient",
+):
+    asked, pulled = through([4], {0: 2}, pair, three)
+    compare(asked, pulled, small, "log")
+with check.case(
+    "the worked example: what is sent up",
+    hint="the mean of the gradients, as they were when they came",
+    essential=True,
+):
+    asked, pulled = through([4], {0: 2}, pair, three)
+    compare(asked, pulled, small, "means")
+with check.case(
+    "the worked example: what workers pull",
+    hint="new weights come after the push only",
+):
+    asked, pulled = through([4], {0: 2}, pair, three)
+    compare(asked, pulled, small, "pulled")
+### BEGIN HIDDEN TESTS
+
+
 def wanted(weights, nodes, calls, gradients):
     """Return the log and the weights pulled that the text promises."""
     top, log, pulled, rest = np.array(weights, float), [], [], iter(gradients)
@@ -1896,45 +1957,13 @@ def wanted(weights, nodes, calls, gradients):
 
 
 def expect(weights, nodes, calls, gradients, *parts):
-    """Compare what the parent is asked, what it is given, or what is pulled."""
+    """Compare with the text."""
     gradients = np.array(gradients, np.float32)
-    log, pulled = through(weights, nodes, calls, gradients)
-    want, all_pulled = wanted(weights, nodes, calls, gradients)
-    near = {"rtol": 2e-5, "atol": 1e-6, "dtype": "float32"}
-    if "log" in parts:
-        asked = [(kind, int(name)) for kind, name, _ in log]
-        check.equal(asked, [entry[:2] for entry in want], name="parent's calls")
-    if "means" in parts:
-        given = [values for kind, _, values in log if kind == "push"]
-        means = [values for kind, _, values in want if kind == "push"]
-        check.equal(len(given), len(means), name="pushes to the parent")
-        for number, mean in enumerate(means):
-            title = f"push number {number} to the parent"
-            check.close(given[number], mean, name=title, **near)
-    for number, each in enumerate(all_pulled if "pulled" in parts else []):
-        title = f"what pull number {number} has returned, at the end"
-        check.close(pulled[number], each, name=title, **near)
+    want = wanted(weights, nodes, calls, gradients)
+    asked, pulled = through(weights, nodes, calls, gradients)
+    compare(asked, pulled, want, *parts)
 
 
-pair = "0:0+ 0:0- 0:1+ 0:1- 0:0+ 0:0-"
-three = [[1], [3], [5]]
-with check.case(
-    "the worked example: what the parent is asked",
-    hint="one pull at first, then a push and a pull for every second gradient",
-):
-    expect([4], {0: 2}, pair, three, "log")
-with check.case(
-    "the worked example: what is sent up",
-    hint="the mean of the gradients, as they were when they came",
-    essential=True,
-):
-    expect([4], {0: 2}, pair, three, "means")
-with check.case(
-    "the worked example: what workers pull",
-    hint="new weights come after the push only",
-):
-    expect([4], {0: 2}, pair, three, "pulled")
-### BEGIN HIDDEN TESTS
 some = np.random.default_rng(9).normal(size=(14, 5))
 busy = (
     "4:0+ 2:0+ 4:1+ 4:0- 2:1+ 4:0- 4:0+ 2:1- 4:1- 4:1+ 2:0- 2:0+ "

@@ -1405,19 +1405,6 @@ def plain(order):
     return " ".join(found)
 
 
-def in_turn(stage, stages, microbatches):
-    """Return 1F1B, a step at a time: B if as many are held as may be."""
-    found, f, b = [], 0, 0
-    while b < microbatches:
-        if f < microbatches and f - b <= stages - 1 - stage:
-            found.append(f"F{f}")
-            f += 1
-        else:
-            found.append(f"B{b}")
-            b += 1
-    return " ".join(found)
-
-
 with check.case(
     "GPipe, three microbatches", hint="all forward, then all backward"
 ):
@@ -1437,10 +1424,31 @@ with check.case(
     more="the B that are left at the end are as many as the F at the beginning",
     essential=True,
 ):
-    for stage in range(4):
+    orders = (
+        "F0 F1 F2 F3 B0 F4 B1 F5 B2 B3 B4 B5",
+        "F0 F1 F2 B0 F3 B1 F4 B2 F5 B3 B4 B5",
+        "F0 F1 B0 F2 B1 F3 B2 F4 B3 F5 B4 B5",
+        "F0 B0 F1 B1 F2 B2 F3 B3 F4 B4 F5 B5",
+    )
+    for stage, order in enumerate(orders):
         found = plain(one_f_one_b(stage, 4, 6))
-        check.equal(found, in_turn(stage, 4, 6), name=f"stage {stage} of 4")
+        check.equal(found, order, name=f"stage {stage} of 4")
 ### BEGIN HIDDEN TESTS
+
+
+def in_turn(stage, stages, microbatches):
+    """Return 1F1B, a step at a time: B if as many are held as may be."""
+    found, f, b = [], 0, 0
+    while b < microbatches:
+        if f < microbatches and f - b <= stages - 1 - stage:
+            found.append(f"F{f}")
+            f += 1
+        else:
+            found.append(f"B{b}")
+            b += 1
+    return " ".join(found)
+
+
 with check.hidden_case(
     "1F1B with other numbers of stages and microbatches",
     hint="nothing but the three arguments decides",
@@ -1752,6 +1760,19 @@ def exactly(found, want, title):
     check.close(found, want, rtol=0, atol=0, dtype=want.dtype.name, name=title)
 
 
+IN_TURN = {
+    (2, 3): (
+        "F0 F1 B0 F2 B1 B2",
+        "F0 B0 F1 B1 F2 B2",
+    ),
+    (3, 5): (
+        "F0 F1 F2 B0 F3 B1 F4 B2 B3 B4",
+        "F0 F1 B0 F2 B1 F3 B2 F4 B3 B4",
+        "F0 B0 F1 B1 F2 B2 F3 B3 F4 B4",
+    ),
+}
+
+
 def orders_of(kind, stages, microbatches):
     """Return an order of operations for each stage, built here."""
     ms = list(range(microbatches))
@@ -1764,18 +1785,8 @@ def orders_of(kind, stages, microbatches):
         return [[("F", m) for m in there] + [("B", m) for m in back]] * stages
     if kind == "single":  # one microbatch after the other
         return [[(what, m) for m in ms for what in "FB"]] * stages
-    found = []  # one F, one B
-    for stage in range(stages):
-        order, f, b = [], 0, 0
-        while b < microbatches:
-            if f < microbatches and f - b <= stages - 1 - stage:
-                order.append(("F", f))
-                f += 1
-            else:
-                order.append(("B", b))
-                b += 1
-        found.append(order)
-    return found
+    told = IN_TURN[stages, microbatches]  # one F, one B
+    return [[(op[0], int(op[1:])) for op in order.split()] for order in told]
 
 
 def named(**values):
@@ -1828,6 +1839,24 @@ GROUPS = {
     "orders": [job_of("all", 3, 4), job_of("in turn", 3, 5)],
 }
 ### BEGIN HIDDEN TESTS
+IN_TURN |= {
+    (3, 1): (
+        "F0 B0",
+        "F0 B0",
+        "F0 B0",
+    ),
+    (3, 2): (
+        "F0 F1 B0 B1",
+        "F0 F1 B0 B1",
+        "F0 B0 F1 B1",
+    ),
+    (3, 4): (
+        "F0 F1 F2 B0 F3 B1 B2 B3",
+        "F0 F1 B0 F2 B1 F3 B2 B3",
+        "F0 B0 F1 B1 F2 B2 F3 B3",
+    ),
+    (1, 3): ("F0 B0 F1 B1 F2 B2",),
+}
 GROUPS["others"] = [
     job_of("reversed", 3, 4),
     job_of("mixed", 3, 4),
@@ -2932,6 +2961,67 @@ from labkit import check
 KEYS = "flops", "weights", "activations", "output", "shared"
 
 
+def net_of(layers, seed, **zeros):
+    """Return a network of different layers."""
+    draw = np.random.default_rng(seed)
+    net = {key: draw.uniform(10, 90, layers) for key in KEYS}
+    return net | {key: np.zeros(layers) for key in zeros}
+
+
+SLOW = {"speed": 10.0, "alpha": 1.0, "beta": 0.0}
+WIRE = {"speed": 100.123, "alpha": 0.51234, "beta": 0.031234}
+
+
+def compare(net, machine, *layout, rtol=1e-6, **want):
+    """Compare seconds, bytes or both, up to rounding."""
+    found = list(hybrid_cost(net, machine, *layout))
+    check.equal(len(found), 2, name="number of values")
+    for name, value in want.items():
+        got = found[["seconds", "bytes"].index(name)]
+        title = f"{name} of batch, dp, tp, pp, M = {layout}"
+        check.close(got, value, rtol=rtol, name=title)
+
+
+with check.case(
+    "the worked example", hint="one image a device; then one all-reduce over dp"
+):
+    one = {
+        key: np.array([v])
+        for key, v in zip(KEYS, (100.0, 8, 4, 4, 0), strict=True)
+    }
+    seconds, held = hybrid_cost(one, SLOW, 2, 2, 1, 1, 1)
+    check.close(seconds, 12.0, name="seconds")
+    check.close(held, 28.0, name="bytes")
+with check.case(
+    "data parallel: microbatches and the all-reduce of the weights",
+    hint="a step has M + pp - 1 ticks, and the weights are added up once",
+):
+    want = {"seconds": 26.98595517, "bytes": 1730.322738}
+    compare(net_of(4, 1), WIRE, 24, 4, 1, 1, 1, **want)
+    want = {"seconds": 29.81392367, "bytes": 972.3037871}
+    compare(net_of(4, 1), WIRE, 24, 3, 1, 1, 4, **want)
+with check.case(
+    "tensor parallel: two all-reduces for each layer",
+    hint="each layer has its own two, with its own alpha",
+):
+    want = {"seconds": 273.6919536, "bytes": 380.7038917}
+    compare(net_of(5, 2), WIRE, 8, 1, 4, 1, 2, **want)
+with check.case(
+    "a pipeline: the slowest stage's tick, M + pp - 1 times",
+    hint="a tick is the slowest stage's, with its message to the next one",
+    essential=True,
+):
+    compare(net_of(6, 3), WIRE, 8, 1, 1, 3, 4, seconds=87.68367827)
+    compare(net_of(7, 4), WIRE, 12, 1, 1, 4, 6, seconds=104.8578278)
+with check.case(
+    "a pipeline's fullest device",
+    hint="stage s holds min(M, pp - s) microbatches; any may be the fullest",
+):
+    compare(net_of(6, 3), WIRE, 8, 1, 1, 3, 4, bytes=885.6934146)
+    compare(net_of(7, 4), WIRE, 12, 1, 1, 4, 2, bytes=2469.118442)
+### BEGIN HIDDEN TESTS
+
+
 def ring(P, m, machine):
     """Return the seconds of an all-reduce of m bytes over P ranks."""
     if P < 2 or not m:
@@ -2959,63 +3049,26 @@ def wanted(net, machine, batch, dp, tp, pp, M):
     return (M + pp - 1) * max(ticks) + max(syncs), bytes_held
 
 
-def net_of(layers, seed, **zeros):
-    """Return a network of different layers."""
-    draw = np.random.default_rng(seed)
-    net = {key: draw.uniform(10, 90, layers) for key in KEYS}
-    return net | {key: np.zeros(layers) for key in zeros}
+def expect(net, machine, *layout):
+    """Compare both with the model, up to rounding."""
+    seconds, held = wanted(net, machine, *layout)
+    want = {"seconds": seconds, "bytes": held}
+    compare(net, machine, *layout, rtol=1e-9, **want)
 
 
-SLOW = {"speed": 10.0, "alpha": 1.0, "beta": 0.0}
-WIRE = {"speed": 100.123, "alpha": 0.51234, "beta": 0.031234}
-
-
-def expect(net, machine, *layout, which=(0, 1)):
-    """Compare seconds, bytes or both with the model, up to rounding."""
-    found = list(hybrid_cost(net, machine, *layout))
-    check.equal(len(found), 2, name="number of values")
-    for at in which:
-        title = f"{('seconds', 'bytes')[at]} of batch, dp, tp, pp, M = {layout}"
-        check.close(
-            found[at], wanted(net, machine, *layout)[at], rtol=1e-9, name=title
-        )
-
-
-with check.case(
-    "the worked example", hint="one image a device; then one all-reduce over dp"
+with check.hidden_case(
+    "each way to cut by itself, to all digits",
+    hint="nothing is rounded",
 ):
-    one = {
-        key: np.array([v])
-        for key, v in zip(KEYS, (100.0, 8, 4, 4, 0), strict=True)
-    }
-    seconds, held = hybrid_cost(one, SLOW, 2, 2, 1, 1, 1)
-    check.close(seconds, 12.0, name="seconds")
-    check.close(held, 28.0, name="bytes")
-with check.case(
-    "data parallel: microbatches and the all-reduce of the weights",
-    hint="a step has M + pp - 1 ticks, and the weights are added up once",
-):
-    expect(net_of(4, 1), WIRE, 24, 4, 1, 1, 1)
-    expect(net_of(4, 1), WIRE, 24, 3, 1, 1, 4)
-with check.case(
-    "tensor parallel: two all-reduces for each layer",
-    hint="each layer has its own two, with its own alpha",
-):
-    expect(net_of(5, 2), WIRE, 8, 1, 4, 1, 2)
-with check.case(
-    "a pipeline: the slowest stage's tick, M + pp - 1 times",
-    hint="a tick is the slowest stage's, with its message to the next one",
-    essential=True,
-):
-    expect(net_of(6, 3), WIRE, 8, 1, 1, 3, 4, which=[0])
-    expect(net_of(7, 4), WIRE, 12, 1, 1, 4, 6, which=[0])
-with check.case(
-    "a pipeline's fullest device",
-    hint="stage s holds min(M, pp - s) microbatches; any may be the fullest",
-):
-    expect(net_of(6, 3), WIRE, 8, 1, 1, 3, 4, which=[1])
-    expect(net_of(7, 4), WIRE, 12, 1, 1, 4, 2, which=[1])
-### BEGIN HIDDEN TESTS
+    for layers, layout in (
+        (4, (24, 4, 1, 1, 1)),
+        (4, (24, 3, 1, 1, 4)),
+        (5, (8, 1, 4, 1, 2)),
+        (6, (8, 1, 1, 3, 4)),
+        (7, (12, 1, 1, 4, 6)),
+        (7, (12, 1, 1, 4, 2)),
+    ):
+        expect(net_of(layers, layers - 3), WIRE, *layout)
 with check.hidden_case(
     "mixtures",
     hint="weights are cut by tp, then added up over dp; b has dp and M in it",

@@ -185,6 +185,44 @@ def test_points_with_decimals_are_written_as_python_does(lab: WriteLab, small: s
     check_tests(read_source(lab(source, points=1.25)))
 
 
+WANT = """\
+from labkit import check
+def want(x):
+    return 2 * x
+with check.case("open"):
+    check.close(f(3), OPEN)
+### BEGIN HIDDEN TESTS
+with check.hidden_case("more"):
+    check.close(f(4), want(4))
+### END HIDDEN TESTS"""
+
+
+def test_students_cannot_read_what_computes_what_hidden_cases_expect(lab: WriteLab) -> None:
+    line, said = refused(lab, WANT.replace("OPEN", "6"))
+    assert (line, said.splitlines()[0]) == (2, "students can read want, which hidden cases alone use")
+    lint(lab, WANT.replace("OPEN", "want(3)"))
+    helper = "def want(x):\n    return 2 * x\n"
+    hidden = "### BEGIN HIDDEN TESTS\n"
+    lint(lab, WANT.replace("OPEN", "6").replace(helper, "").replace(hidden, hidden + helper))
+
+
+@pytest.mark.parametrize("line", ["check.equal(x, x)", "x = np.random.default_rng(x).random()"])
+def test_a_helper_that_checks_or_draws_may_stand_open(lab: WriteLab, line: str) -> None:
+    lint(
+        lab,
+        WANT.replace("OPEN", "6")
+        .replace("    return", f"    {line}\n    return")
+        .replace("from", "import numpy as np\nfrom", 1),
+    )
+
+
+def test_a_helper_that_another_test_shows_may_stand_open(lab: WriteLab) -> None:
+    head = HEAD.replace('"points": 3', '"points": 1')
+    second = '# %% nbgrader={"grade_id": "g-check", "grade": true, "points": 2}'
+    tests = WANT.replace("OPEN", "want(3)"), WANT.replace("OPEN", "6")
+    check_tests(read_source(lab(f"{head}{tests[0]}\ncheck.score(1)\n\n{second}\n{tests[1]}\ncheck.score(2)\n")))
+
+
 def test_a_hidden_block_holds_hidden_cases_only(lab: WriteLab) -> None:
     test = 'from labkit import check\n### BEGIN HIDDEN TESTS\nwith check.case("c"):\n    pass\n### END HIDDEN TESTS'
     assert refused(lab, test) == (

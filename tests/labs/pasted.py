@@ -1,0 +1,93 @@
+"""Answers pasted together from what the notebook shows: helpers of its open tests in the place of a task's functions.
+
+A test that computes what it expects holds an answer. What students can read of it must not earn a point under the
+task's name. Usage: python -m tests.labs.pasted LAB; prints each such answer and what it earns.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from autograder.execution import preloads
+from autograder.markers import strip_hidden
+from autograder.proof import Prepared
+from autograder.release.answers import Variant, put_answers
+from autograder.release.build import to_notebook
+from autograder.release.differences import first_line
+from autograder.release.source import LabSource, read_source
+
+__all__ = ["Pasted", "pasted"]
+
+SOLUTIONS = Path(__file__).parents[2] / "solutions"
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+_THOUGHTLESS = ("raise NotImplementedError", "raise ValueError", "return None", "return args[0] if args else None")
+
+
+class Pasted(NamedTuple):
+    """A helper that stands open in a test, the task's function whose name it was given, and what that earned."""
+
+    check: str
+    helper: str
+    function: str
+    points: dict[str, float]
+
+
+def pasted(folder: Path) -> Iterator[Pasted]:
+    """Yield each helper that earns points as an answer, more than the released stub does."""
+    source = read_source(folder)
+    notebook = to_notebook(source)
+    modules = preloads((cell.source for cell in source.cells), source.lab.frameworks)
+    limits = source.lab.limits
+    with Prepared(notebook, modules, time_s=limits.total_time_s, memory_mib=limits.memory_mib) as process:
+        for function in _functions(source):
+
+            def points(code: str, only: list[str] | None = None) -> dict[str, float]:
+                answer = put_answers(copy.deepcopy(notebook), Variant(folder, code, ""))
+                return {name: outcome.points for name, outcome in process.outcomes(answer, only=only).items()}
+
+            bodies = [points(f"def {function.name}(*args, **named):\n    {body}\n") for body in _THOUGHTLESS]
+            nothing = {name: max(body.get(name, 0.0) for body in bodies) for name in bodies[0]}
+            for check, helper, code in _helpers(source, function):
+                earned = {name: p for name, p in points(code, list(nothing)).items() if p > nothing[name]}
+                if earned:
+                    yield Pasted(check, helper, function.name, earned)
+
+
+def _functions(source: LabSource) -> Iterator[Function]:
+    """Yield the functions that students write."""
+    for cell in source.cells:
+        if cell.solution and cell.cell_type == "code":
+            for node in ast.parse(cell.source).body:
+                blocks = [b.begin + 1 for b in cell.blocks]
+                if isinstance(node, Function) and any(node.lineno <= b <= (node.end_lineno or 0) for b in blocks):
+                    yield node
+
+
+def _helpers(source: LabSource, function: Function) -> Iterator[tuple[str, str, str]]:
+    """Yield the open helpers that take as many arguments, each with code that gives the function's name to it."""
+    for cell in source.cells:
+        if not cell.test:
+            continue
+        lines = strip_hidden(cell.source).split("\n")
+        body = [n for n in ast.parse("\n".join(lines)).body if isinstance(n, Function | ast.Import | ast.ImportFrom)]
+        shown = "\n\n\n".join("\n".join(lines[first_line(node) - 1 : node.end_lineno]) for node in body)
+        for node in body:
+            if isinstance(node, Function) and _takes(node, len(function.args.args)):
+                own = f"def {function.name}(*args, **named):\n    return {node.name}(*args, **named)\n"
+                yield cell.grade_id, node.name, f"{shown}\n\n\n{own}"
+
+
+def _takes(node: Function, number: int) -> bool:
+    names = node.args.args
+    return len(names) - len(node.args.defaults) <= number and (number <= len(names) or node.args.vararg is not None)
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        for found in pasted(SOLUTIONS / name):
+            print(name, *found, flush=True)
