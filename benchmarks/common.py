@@ -16,10 +16,11 @@ from typing import Any
 os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1") | os.environ)
 
 import numpy as np
+from numpy.typing import NDArray
 
 from autograder.release.source import read_source
 
-__all__ = ["SEEDS", "folder", "mean_and_spread", "median_and_range", "solution", "threshold"]
+__all__ = ["SEEDS", "folder", "mean_and_spread", "mean_of", "median_and_range", "solution", "threshold"]
 
 SEEDS = range(10)
 _ROOT = Path(__file__).parents[1]
@@ -54,6 +55,11 @@ def median_and_range(found: Sequence[float], digits: int = 3) -> str:
 def mean_and_spread(found: Sequence[float], digits: int = 3) -> str:
     """Return "0.970 (0.004)": mean and standard deviation."""
     return f"{np.mean(found):.{digits}f} ({np.std(found):.{digits}f})"
+
+
+def mean_of(values: Sequence[float] | NDArray[np.float64]) -> dict[str, Any]:
+    """Return the mean of a number a seed, with their spread and number, as `result_card` takes them."""
+    return {"value": float(np.mean(values)), "spread": float(np.std(values)), "n": len(values)}
 
 
 def threshold(title: str, measure: Callable[[int], float], asked: float, *, at_least: bool = True) -> list[float]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common import SEEDS, folder, mean_and_spread, median_and_range, solution
+from benchmarks.common import SEEDS, folder, mean_and_spread, mean_of, median_and_range, solution
 from labkit import result_card
 
 LAB = "10_search"
@@ -179,14 +179,11 @@ def optimism(ns: Names) -> list[float]:
     return told("optimism of the best of 60, points", points, 2)
 
 
-def mean_of(values: Sequence[float]) -> dict[str, Any]:
-    return {"value": float(np.mean(values)), "spread": float(np.std(values)), "n": len(values), "lab": LAB}
-
-
 def scaling_cards(cards: Path, share: list[float], ratios: list[float]) -> None:
     result_card(
         f"hyperparameter search scales (efficiency of {WORKERS} workers over {TRIALS} trials, virtual time)",
         **mean_of(share),
+        lab=LAB,
         seed_value=1,
         source="A: zero dependencies, and this will scale; D: models of different hyperparameters in parallel",
         note="Measured processor time of 64 trials, drawn again; no message is modelled, as a trial follows from its "
@@ -222,6 +219,7 @@ def search_cards(cards: Path, found: dict[str, Any]) -> None:
     result_card(
         "a grid wastes trials where a dimension does not matter (best loss of a grid over random search, 16 trials)",
         **mean_of(found["grid"]),
+        lab=LAB,
         unit="x",
         note="The grid is shifted by chance: lucky ones are as good as random search.",
         path=cards / "grid.json",
@@ -229,6 +227,7 @@ def search_cards(cards: Path, found: dict[str, Any]) -> None:
     result_card(
         "population-based training finds a schedule (best loss of 16 networks over the same without exploiting)",
         **mean_of(found["population"]),
+        lab=LAB,
         unit="x",
         source="B: population-based training (Jaderberg et al. 2017) to optimise hyperparameters",
         note="B gives no number. Twelve rounds of two epochs, validation loss.",
@@ -240,6 +239,7 @@ def many_cards(cards: Path, found: dict[str, Any]) -> None:
     result_card(
         "aging evolution learns where to look (mean loss of its last 30 architectures over 30 at random)",
         **mean_of(found["evolution"]),
+        lab=LAB,
         unit="x",
         source="B: genetic algorithms with specialised mutations (Real et al. 2018)",
         note="B gives no number. 80 architectures; the best of as many at random is about as good in so small a space.",
@@ -248,6 +248,7 @@ def many_cards(cards: Path, found: dict[str, Any]) -> None:
     result_card(
         "an ensemble errs less than its members (test error of one over that of 16)",
         **mean_of(found["ensemble"]),
+        lab=LAB,
         unit="x",
         source="D: models trained in parallel as an ensemble, their outputs aggregated",
         note="D gives no number. Small networks, 15 epochs; larger ones trained for longer gain little.",
@@ -256,6 +257,7 @@ def many_cards(cards: Path, found: dict[str, Any]) -> None:
     result_card(
         "the best of 60 equal networks looks better than it is (test error minus the error it was chosen by)",
         **mean_of(found["optimism"]),
+        lab=LAB,
         unit="points",
         source="B: do not hide the runs that tuning took",
         note="B gives no number. They differ by their seed only; 100 images choose, 360 judge.",

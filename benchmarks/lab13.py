@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common import SEEDS, folder, mean_and_spread, median_and_range, solution
+from benchmarks.common import SEEDS, folder, mean_and_spread, mean_of, median_and_range, solution
 from labkit import result_card
 
 LAB = "13_consistency"
@@ -161,8 +161,7 @@ def policies(ns: Names) -> None:
 
 def card(cards: Path, name: str, claim: str, values: list[float], **about: Any) -> None:
     """Write a card of one number a seed."""
-    mean, spread = float(np.mean(values)), float(np.std(values))
-    result_card(claim, mean, n=len(values), spread=spread, lab=LAB, path=cards / f"{name}.json", **about)
+    result_card(claim, **mean_of(values), lab=LAB, path=cards / f"{name}.json", **about)
 
 
 def write_speeds(cards: Path, speeds: Found, reached: Found) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.common import SEEDS, folder, mean_and_spread, median_and_range, solution
+from benchmarks.common import SEEDS, folder, mean_and_spread, mean_of, median_and_range, solution
 from labkit import result_card
 
 LAB = "17_code_embeddings"
@@ -70,17 +70,7 @@ def two_splits(ns: dict[str, Any]) -> list[list[float]]:
 
 def card(path: Path, claim: str, values: NDArray[np.float64], source: str, note: str, kind: str = "measured") -> None:
     """Write one card: the values' mean and spread."""
-    result_card(
-        claim,
-        float(np.mean(values)),
-        n=np.size(values),
-        spread=float(np.std(values)),
-        source=source,
-        lab=LAB,
-        note=note,
-        kind=kind,
-        path=path,
-    )
+    result_card(claim, **mean_of(values), source=source, lab=LAB, note=note, kind=kind, path=path)
 
 
 def write_graph(cards: Path, found: Accuracies) -> None:

@@ -1,4 +1,4 @@
-"""Answers pasted together from what the notebook shows: helpers of its open tests in the place of a task's functions.
+"""Answers pasted together from what the notebook shows: its helpers in the place of a task's functions.
 
 A test that computes what it expects holds an answer. What students can read of it must not earn a point under the
 task's name. Usage: python -m tests.labs.pasted LAB; prints each such answer and what it earns.
@@ -69,17 +69,22 @@ def _functions(source: LabSource) -> Iterator[Function]:
 
 
 def _helpers(source: LabSource, function: Function) -> Iterator[tuple[str, str, str]]:
-    """Yield the open helpers that take as many arguments, each with code that gives the function's name to it."""
+    """Yield the helpers that stand open and take as many arguments, each with code that gives its name to it."""
     for cell in source.cells:
-        if not cell.test:
+        if cell.cell_type != "code" or cell.solution:
             continue
         lines = strip_hidden(cell.source).split("\n")
-        body = [n for n in ast.parse("\n".join(lines)).body if isinstance(n, Function | ast.Import | ast.ImportFrom)]
+        kinds = Function | ast.Import | ast.ImportFrom if cell.test else Function  # other cells are run anyway
+        body = [n for n in ast.parse("\n".join(lines)).body if isinstance(n, kinds)]
         shown = "\n\n\n".join("\n".join(lines[first_line(node) - 1 : node.end_lineno]) for node in body)
         for node in body:
-            if isinstance(node, Function) and _takes(node, len(function.args.args)):
+            if isinstance(node, Function) and _takes(node, len(function.args.args)) and not _calls(node, function.name):
                 own = f"def {function.name}(*args, **named):\n    return {node.name}(*args, **named)\n"
-                yield cell.grade_id, node.name, f"{shown}\n\n\n{own}"
+                yield cell.grade_id or f"line {cell.line}", node.name, f"{shown}\n\n\n{own}"
+
+
+def _calls(helper: Function, name: str) -> bool:
+    return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(helper))
 
 
 def _takes(node: Function, number: int) -> bool:
