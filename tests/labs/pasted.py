@@ -38,9 +38,10 @@ class Pasted(NamedTuple):
 
 
 def pasted(folder: Path) -> Iterator[Pasted]:
-    """Yield each helper that earns points as an answer, more than the released stub does."""
+    """Yield each helper that earns more than half of a check's points, and more than no thought does."""
     source = read_source(folder)
     notebook = to_notebook(source)
+    worth = {cell.grade_id: cell.points for cell in source.cells if cell.test}
     modules = preloads((cell.source for cell in source.cells), source.lab.frameworks)
     limits = source.lab.limits
     with Prepared(notebook, modules, time_s=limits.total_time_s, memory_mib=limits.memory_mib) as process:
@@ -53,7 +54,8 @@ def pasted(folder: Path) -> Iterator[Pasted]:
             bodies = [points(f"def {function.name}(*args, **named):\n    {body}\n") for body in _THOUGHTLESS]
             nothing = {name: max(body.get(name, 0.0) for body in bodies) for name in bodies[0]}
             for check, helper, code in _helpers(source, function):
-                earned = {name: p for name, p in points(code, list(nothing)).items() if p > nothing[name]}
+                got = points(code, list(nothing))
+                earned = {name: p for name, p in got.items() if p > max(nothing[name], worth[name] / 2)}
                 if earned:
                     yield Pasted(check, helper, function.name, earned)
 
