@@ -67,7 +67,7 @@ MIB, GB = 2**20, 1e9
 # * `"peak"`: 64 equal layers may compute all their outputs again in the backward pass, each once.
 #   How many outputs, at least, have to be kept at the same time?
 #
-# `predictions()` returns a dictionary with these three keys and a number above 0 for each. 1 line.
+# `predictions()` returns a dictionary with these three keys and a finite number above 0 for each. 1 line.
 
 
 # %% nbgrader={"grade_id": "predictions", "solution": true}
@@ -863,7 +863,7 @@ x = torch.randn(3, 5, generator=draw, dtype=torch.float64)
 with check.case(
     "the result and the gradient of x",
     hint="a second, recorded call; upstream goes through that",
-    more="x of the second call is a leaf that asks for a gradient",
+    more="x of the second call is detached; it asks if x has asked",
 ):
     got = recomputed(weights, x)
     y, _, dx, _, _ = expected(weights, x)
@@ -1062,7 +1062,7 @@ check.score(1)
 # ### Task 6. A chain in segments (1 point)
 #
 # `checkpoint_chain(fns, x, cuts, checkpoint=checkpoint)` returns what the functions in the list `fns` make of x, in order.
-# `cuts` are the ends of segments, as `even_cuts` returns them, in a list or a tuple.
+# `cuts` are the ends of segments, as `even_cuts` returns them, in a list, a tuple or a range.
 #
 # * A segment of two functions or more goes through `checkpoint(run, x)`, whichever function that is:
 #   `run` applies the segment's functions, now and when it is called again later, whatever has become of the list `fns`.
@@ -1314,7 +1314,7 @@ check.score(1)
 # For the 335 pieces of the residual network you have what each keeps, and what its input takes.
 # From that follows the peak for any number of segments.
 # The last cell runs the best of them, forward and backward, on the device `"meta"`:
-# 1001 layers, and gigabytes that nobody has. It takes a while, for Python walks through them three times.
+# 1001 layers, and gigabytes that nobody has. It takes a minute or more, for Python walks through them three times.
 
 
 # %% explore=true
@@ -1474,7 +1474,7 @@ plot.curves(
 # %% [markdown]
 # In the figure most teeth of your plan reach its peak, and of even cuts only one does.
 # Even cuts waste something: while the first segment is on its way back, no end is kept any more, and a part of the peak is free:
-# of 64 layers the first tooth reaches 11, and the last 15.
+# of 64 layers the first segment's tooth, the last in time, reaches 11, and the last segment's 15.
 # So the first segment may be the longest, and each next one a layer shorter.
 # $m + (m - 1) + \ldots + 1 \ge n$ needs $m \approx \sqrt{2n}$ instead of $2 \sqrt n$, for the same forward pass.
 # With a larger budget your plan leaves layers alone, and computes a part again.
@@ -1893,13 +1893,13 @@ plot.curves(
 #
 # What is kept grows with the batch. But a gradient is a mean over examples, and a mean can be taken in parts.
 #
-# `accumulate(model, loss, x, y, size)` leaves the gradients of the mean loss over the whole batch
-# in the parameters' `grad`, and returns that mean loss, a float.
+# `accumulate(model, loss, x, y, size)` adds the gradients of the mean loss over the whole batch
+# to the parameters' `grad`, and returns that mean loss, a float.
 #
 # * The model sees microbatches of `size` examples, in order; the last one may be smaller.
 #   A microbatch's graph is gone before the next one begins. The model may contain checkpoints.
 # * `loss(model(x), y)` is a mean over the examples that it gets.
-# * Gradients are *added* to what is in `grad`, as `backward` does.
+# * What is in `grad` stays in it: `backward` adds, too.
 
 # %% [markdown]
 # With losses of 1, 2 and 6 for three examples and a size of 2, the result is 3:
@@ -2136,7 +2136,9 @@ check.score(2)
 #   (A weight that was transposed, as a linear layer's is, is a view and no leaf: it is written.)
 
 # %% [markdown]
-# Nothing is written but the tensor itself: of a view not what it is a view of. No file stays open.
+# Nothing is written but the tensor itself, and the few hundred bytes that `torch.save` says about it:
+# of a view not what it is a view of. No file stays open; whoever made the folder deletes it.
+# What stays in memory is returned as in Task 3, by `detach()`: else the graph keeps itself alive.
 # Several contexts may share a folder. `torch.save` and `torch.load` know every dtype.
 # They also save the whole memory behind a view: `clone` is a way out.
 # `tempfile.mkstemp(dir=folder)` makes a new file, open, and returns a handle (`os.close`) and its path.

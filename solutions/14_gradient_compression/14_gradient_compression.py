@@ -286,11 +286,10 @@ def top_k(x: np.ndarray, k: int) -> np.ndarray:
     ### END SOLUTION
 
 
-# %% nbgrader={"grade_id": "overwritten", "locked": true}
-def overwritten(x: np.ndarray, k: int) -> np.ndarray:
-    """Return x after the result of top_k has been written over."""
-    top_k(x, k)[...] = 0
-    return x
+# %% nbgrader={"grade_id": "new-vector", "locked": true}
+def is_new(x: np.ndarray, k: int) -> bool:
+    """Return whether top_k's result shares no memory with x."""
+    return not np.shares_memory(x, top_k(x, k))
 
 
 # %% explore=true
@@ -376,8 +375,8 @@ with check.hidden_case(
         top_k(x, 3)
         third = top_k(x + 2, 1)
     for k in (1, 3, 5):
-        title = f"x after the result for k = {k} was written over"
-        exactly(overwritten(vector(0.5, -2, 1), k), [0.5, -2, 1], title)
+        title = f"a new vector for k = {k}, not a part of x"
+        check.true(is_new(vector(0.5, -2, 1), k), title)
     exactly(first, [0, -2, 0], "the first of three results")
     exactly(third, [0, 0, 3], "the last of three results")
 ### END HIDDEN TESTS
