@@ -163,7 +163,7 @@ def _hand_over(
         needed[TIMESTAMP] = beside.pop(TIMESTAMP)
         notes.append(said_of(needed[TIMESTAMP], [piece.member.when for piece in made.notebooks.values()]))
     notes += [late_by.said()] if made.late else []
-    own = Submission(made.student, needed, beside, when, problems)
+    own = Submission(made.student, needed, beside, when, problems, reckoned=bool(time and not made.time))
     try:
         said, left_out = place(course, lab, own, usable.usable, force=force, dry_run=dry_run)
     except OSError as error:

@@ -37,6 +37,8 @@ class Submission:
     when: float = 0.0
     problems: Mapping[str, str] = field(default_factory=dict)
     """Why a notebook of it will not be graded, by its file name."""
+    reckoned: bool = False
+    """Whether nobody has said when it was handed in: its time follows from `--late` and the student's due date."""
 
     @property
     def content(self) -> dict[str, bytes]:
@@ -56,7 +58,7 @@ def place(
     target = course.submitted(own.student, lab)
     _check(target)
     there = target.exists()
-    if there and _same(target, own.content):
+    if there and (_same(target, own.content) or (not force and _same_but_reckoned(target, own))):
         return "unchanged", {}
     if there and not force and not _newer(own, target):
         return KEPT, {}
@@ -113,6 +115,14 @@ def _same(folder: Path, content: Mapping[str, bytes]) -> bool:
     if there.keys() != content.keys() or not all(entry.ordinary for entry in found):
         return False
     return all(path.stat().st_size == len(content[n]) and path.read_bytes() == content[n] for n, path in there.items())
+
+
+def _same_but_reckoned(folder: Path, own: Submission) -> bool:
+    """Whether it is what is there, and only the due date has moved since its time was reckoned from that."""
+    time = folder / TIMESTAMP
+    if not own.reckoned or not time.is_file() or time.is_symlink():
+        return False
+    return _same(folder, {**own.content, TIMESTAMP: time.read_bytes()})
 
 
 def _newer(own: Submission, target: Path) -> bool:

@@ -186,11 +186,14 @@ def _numbered(base: str) -> Iterator[str]:
 def _check_leaks(source: LabSource, student: nbformat.NotebookNode) -> None:
     whole = "\n".join(node.source for node in student.cells)
     published = {line.strip() for line in whole.split("\n")}
+    prose = "\n".join(node.source for node in student.cells if node.cell_type == "markdown")
     for cell in source.cells:
         for block in cell.blocks:
             for number in range(block.begin + 2, block.end + 1):
                 text = cell.lines[number - 1].strip()
-                if len(text) >= _SIGNIFICANT and not text.startswith(("import ", "from ")) and text in published:
+                if len(text) < _SIGNIFICANT or text.startswith(("import ", "from ")):
+                    continue
+                if text in published or text in prose:
                     raise SourceError(
                         f"{source.where(cell, number)}: a solution or hidden line also stands in what students receive",
                         hint=f"change one of the two: {text}",

@@ -7,10 +7,13 @@ from collections.abc import Collection, Mapping
 import nbformat
 
 from autograder.course import Course
-from autograder.errors import CourseError
+from autograder.errors import CourseError, counted
 from autograder.notebook import grade_id_of, metadata_of
 
 __all__ = ["NO_METADATA", "cells_of_others", "unfit"]
+
+_MANY = 2
+"""Of so many cells that no cell of the lab is, a student's slip with one copied cell is not the cause."""
 
 NO_METADATA = "no cell has nbgrader's metadata: another program may have saved the file"
 
@@ -22,8 +25,15 @@ def unfit(notebook: nbformat.NotebookNode, own: Collection[str], others: Mapping
     """
     if notebook.cells and not any(map(metadata_of, notebook.cells)):
         return NO_METADATA
-    other = _lab_of(notebook, own, others)
-    return f"this is the notebook of {other}" if other else ""
+    names = {name for cell in notebook.cells if (name := grade_id_of(cell))}
+    if 2 * len(names & set(own)) >= len(set(own)):
+        return ""
+    if other := _lab_of(names, own, others):
+        return f"this is the notebook of {other}"
+    known, unknown = len(names & set(own)), len(names - set(own))
+    if unknown >= _MANY and unknown > known:  # of a lab that was not released here, or of another course
+        return f"this is the notebook of another lab: of its {counted(len(names), 'named cell')} {known} are this lab's"
+    return ""
 
 
 def cells_of_others(course: Course, lab: str) -> dict[str, frozenset[str]]:
@@ -39,14 +49,11 @@ def cells_of_others(course: Course, lab: str) -> dict[str, frozenset[str]]:
     return found
 
 
-def _lab_of(notebook: nbformat.NotebookNode, own: Collection[str], others: Mapping[str, frozenset[str]]) -> str:
-    """Return the lab whose notebook this is rather than the one it was handed in for; nothing if it may be that one.
+def _lab_of(names: set[str], own: Collection[str], others: Mapping[str, frozenset[str]]) -> str:
+    """Return the lab that has these cells rather than the one they were handed in for; nothing if it may be that one.
 
     own: the grade_ids of that one. It is another's if it has most of the other's cells, and fewer of its own.
     """
-    names = {name for cell in notebook.cells if isinstance(name := grade_id_of(cell), str)}
-    if 2 * len(names & set(own)) >= len(set(own)):
-        return ""
     most = max(others, key=lambda lab: len(names & others[lab]), default="")
     if not most or 2 * len(names & others[most]) <= len(others[most]):
         return ""

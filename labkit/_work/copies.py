@@ -18,6 +18,8 @@ __all__ = ["Copy", "WorkError", "bring_up_to_date"]
 _KEPT = ".released"
 """The folder, among the copies, of the releases that they began as: against these it shows what is the student's."""
 
+_NO_NOTEBOOK = "it is not a notebook of today's format: save it with JupyterLab; if that cannot open it, rename it and run this again"
+
 
 class WorkError(Exception):
     """The copies cannot be made at all; the text says why and what to do."""
@@ -66,7 +68,7 @@ class _Lab:
             return self._became("as it was", [f"{self.released / self._file} is not as released: see git status"])
         mine = self._copy.read_bytes()
         if not _is_notebook(mine):
-            return self._became("as it was", ["it is not a notebook of today's format: save it with JupyterLab"])
+            return self._became("as it was", [_NO_NOTEBOOK])
         if stamp_of(mine) == stamp_of(content):
             self._keep(content)
             return self._became("up to date", self._files(content, released_files(mine)))

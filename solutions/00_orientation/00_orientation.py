@@ -278,7 +278,7 @@ plot.curves(
 # ## How to hand in
 #
 # 1. *Kernel, Restart Kernel and Run All Cells*: a finished notebook runs from top to bottom.
-#    An unfinished task stops it; that is fine while you work.
+#    An unfinished task says so in a line, and the notebook goes on.
 # 2. *Validate*, in the notebook's toolbar, saves, runs everything afresh and lists the checks that fail.
 #    It takes as long as running all cells, and shows nothing until it is done.
 # 3. Save, and hand in the way your course says: an upload of this `.ipynb` file,

@@ -618,7 +618,7 @@ check.score(2)
 # %% [markdown]
 # `backward(ctx, upstream)` gets the gradient of what `run(x)` returned.
 # It calls `run` once more, now recorded (`torch.enable_grad()`), on `ctx.saved_tensors`' x, detached from its past.
-# It sends `upstream` through that (`torch.autograd.backward(y, upstream)`):
+# It sends `upstream` through that, by `torch.autograd.backward`:
 # so the gradients of weights inside are *added to their* `grad`, and `torch.autograd.grad` would find none for them.
 # It returns a gradient for each argument of `forward`: None for `run` and `ticket`.
 #

@@ -1594,7 +1594,7 @@ check.score(2)
 # and returns the cross-entropy of the batch, unscaled, as one number. In this order:
 #
 # 1. forget the old gradients;
-# 2. under `torch.autocast(images.device.type, dtype=dtype, enabled=dtype != torch.float32)`
+# 2. under `torch.autocast` for the images' device and this `dtype`, not `enabled` for float32,
 #    compute logits and loss, and nothing else;
 # 3. backward through `scaler.scale(loss)`;
 # 4. `scaler.unscale_(optimizer)`, and only then clip the gradients' norm to `max_norm`

@@ -763,7 +763,7 @@ def wandering(draw, turns=True, n=40):
     return TRUE * spell[:n] * noise[0], spell[-n:] * noise[1]
 
 
-draw, intervals = np.random.default_rng(0), {}
+draw, found = np.random.default_rng(0), {}
 for _ in range(30):
     slow, fast = wandering(draw)
     for name, pair in (
@@ -771,7 +771,8 @@ for _ in range(30):
         ("shuffled", (slow, draw.permutation(fast))),
         ("one, then the other", wandering(draw, turns=False)),
     ):
-        intervals.setdefault(name, []).append(speed_up(*pair, 400, draw))
+        found.setdefault(name, []).append(speed_up(*pair, 400, draw))
+intervals = found
 
 # %% explore=true
 for ax, (name, found) in zip(plot.panels(3), intervals.items(), strict=True):

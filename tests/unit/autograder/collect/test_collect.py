@@ -559,6 +559,12 @@ def test_what_is_only_known_to_be_late_counts_as_late_as_the_instructor_says(cou
     assert found == {"b/lab/timestamp.txt": "2026-11-20 14:00:00 UTC", "c/lab/timestamp.txt": "2026-11-20 15:00:00 UTC"}
     assert "counts as 2:00:00 after the due date" in said(rows)["b"]
     assert said(collected(course, files, late=timedelta(hours=2)))["b"].startswith("unchanged")
+    course.lateness = lambda _lab: {"b": Lateness(extension_s=7200.0)}  # granted after that
+    before = (course.submitted("b", "lab") / "timestamp.txt").read_text()
+    assert said(collected(course, files, late=timedelta(hours=2)))["b"].startswith("unchanged")
+    assert (course.submitted("b", "lab") / "timestamp.txt").read_text() == before
+    assert said(collected(course, files, late=timedelta(hours=2), force=True))["b"].startswith("replaced")
+    assert (course.submitted("b", "lab") / "timestamp.txt").read_text() != before
     course.due = lambda _lab: None
     with pytest.raises(CourseError, match=r"no due date, so nothing is late\n?.*hint: set it in formgrader"):
         collected(course, files, late=timedelta(hours=2))

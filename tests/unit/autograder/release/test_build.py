@@ -160,6 +160,11 @@ def test_a_solution_line_that_also_stands_elsewhere_is_an_error(lab: WriteLab, s
     )
 
 
+def test_a_solution_line_within_a_sentence_is_an_error(lab: WriteLab, small: str) -> None:
+    cell = f"# %% [markdown]\n# The answer is `{LONG}`, as one sees."
+    assert "a solution or hidden line also stands" in refused(lab(f"{small}\n{cell}"))
+
+
 def test_a_hidden_line_that_also_stands_elsewhere_is_an_error(lab: WriteLab, small: str) -> None:
     hidden = "check.close(softmax(np.array([[1000.0, 0.0]])), [[1.0, 0.0]])"
     source = small.replace("    check.close(softmax(np.zeros", f"    {hidden}\n    check.close(softmax(np.zeros")

@@ -39,8 +39,13 @@ def test_it_is_known_by_its_cells(names: Any, found: str) -> None:
     assert unfit(handed_in(*sorted(names, key=str)), OWN, OTHERS) == (found and f"this is the notebook of {found}")
 
 
-def test_a_course_of_one_lab_has_no_other() -> None:
-    assert unfit(handed_in("x", "y"), OWN, {}) == ""
+@pytest.mark.parametrize(
+    ("names", "known"),
+    [(("x", "y"), 0), (("setup", "x", "y"), 1), (("setup",), None), (("setup", "x"), None), ((*OWN, *"uvwxyz"), None)],
+)
+def test_one_of_a_lab_that_was_not_released_is_known_too(names: tuple[str, ...], known: int | None) -> None:
+    found = f"this is the notebook of another lab: of its {len(names)} named cells {known} are this lab's"
+    assert unfit(handed_in(*names), OWN, {}) == ("" if known is None else found)
 
 
 def test_one_that_another_program_has_saved_has_cells_and_no_metadata() -> None:
