@@ -18,7 +18,7 @@ __all__ = ["Copy", "WorkError", "bring_up_to_date"]
 _KEPT = ".released"
 """The folder, among the copies, of the releases that they began as: against these it shows what is the student's."""
 
-_NO_NOTEBOOK = "it is not a notebook of today's format: save it with JupyterLab; if that cannot open it, rename it and run this again"
+_NO_NOTEBOOK = "it cannot be read: save it with JupyterLab; if that cannot open it, rename it and run this again"
 
 
 class WorkError(Exception):
