@@ -15,8 +15,10 @@ from autograder.model import CellSpec
 
 _UNTITLED = "a hidden case"
 _DEFINING = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_BLOCKS = ("body", "orelse", "finalbody")
+_HELD = ast.stmt | ast.ExceptHandler
 
-__all__ = ["beside_hidden", "reached_by_hidden", "sure_lines", "without_hidden_values"]
+__all__ = ["beside_hidden", "reached_by_hidden", "read_first", "sure_lines", "without_hidden_values"]
 
 
 def beside_hidden(rows: Sequence[CellSpec]) -> frozenset[str]:
@@ -40,14 +42,67 @@ def reached_by_hidden(cells: Sequence[tuple[str, str]], locked: Collection[int] 
     for place, (source, shown) in enumerate(cells):
         made = all_statements((source,))
         defined |= {s.name: s for s in made if s.defines}
-        used = _used_through(global_names(source), defined)
-        if used & known:
+        named = global_names(source)
+        used = _used_through(named, defined)
+        elsewhere = {name for name in named & defined.keys() if defined[name] not in made}
+        if (read_first(source) | _used_through(elsewhere, defined)) & known:
             found.append(place)
         own = {name for s in made if not (s.is_function or only_imports(s.node)) for name in s.binds}
         if source != shown or place in found[-1:]:
             known |= own | (used & bound) | {name for f in used & defined.keys() for name in _filled_by(defined[f])}
         bound |= own if place not in locked else set()
     return found
+
+
+def read_first(source: str) -> frozenset[str]:
+    """Return the names that a cell may read before it has surely bound them itself.
+
+    What a block binds counts within it only: it may end early. A function reads when the next statement runs.
+    """
+    return frozenset(_read_first([s.node for s in all_statements((source,))], set()))
+
+
+def _read_first(body: Sequence[ast.stmt], bound: set[str]) -> set[str]:
+    found, waiting = set[str](), set[str]()
+    for node in body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            bound |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+        elif isinstance(node, _DEFINING):
+            waiting |= _loaded(node)
+            bound.add(node.name)
+        else:
+            found |= waiting - bound
+            blocks = [block for name in _BLOCKS if (block := getattr(node, name, []))]
+            blocks += [handler.body for handler in getattr(node, "handlers", [])]
+            children = [part for part in ast.iter_child_nodes(node) if not isinstance(part, _HELD)]
+            heads = children if blocks else [node]
+            heads += [handler.type for handler in getattr(node, "handlers", []) if handler.type]
+            found |= {name for part in heads for name in _loaded(part)} - bound
+            inner = {name for part in heads for name in _stored(part)}
+            found |= {name for block in blocks for name in _read_first(block, bound | inner)}
+            bound |= inner if not blocks else set()
+    return found | (waiting - bound)
+
+
+def _loaded(node: ast.AST) -> set[str]:
+    """Return the names that this code reads, or adds to; not those that a function or comprehension has for itself."""
+    parts = list(ast.walk(node))
+    own = _of_comprehensions(node) | {part.arg for part in parts if isinstance(part, ast.arg)}
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        shared = {name for part in parts if isinstance(part, ast.Global) for name in part.names}
+        own |= _stored(node) - shared
+    added = {part.target.id for part in parts if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name)}
+    return ({n.id for n in parts if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)} | added) - own
+
+
+def _stored(node: ast.AST) -> set[str]:
+    stored = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return stored - _of_comprehensions(node)
+
+
+def _of_comprehensions(node: ast.AST) -> set[str]:
+    targets = (part.target for part in ast.walk(node) if isinstance(part, ast.comprehension))
+    return {n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
 
 
 def _used_through(names: Collection[str], defined: Mapping[str, Statement]) -> set[str]:

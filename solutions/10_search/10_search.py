@@ -2376,8 +2376,8 @@ result_card(
 
 # %% explore=true
 result_card(
-    "an ensemble errs less than its members on average (their test error over that "
-    "of 16)",
+    "an ensemble errs less than its members on average (their test error over "
+    "that of 16)",
     np.mean(single) / joined[-1],
     unit="x",
     lab="10_search",

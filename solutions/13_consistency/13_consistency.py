@@ -155,8 +155,7 @@ def simulate(durations: np.ndarray, may_start) -> list[tuple]:
 
 
 # %% [markdown]
-# Rules for the look cell and the check, each a line: nobody waits; all wait for all;
-# nobody starts while a neighbour in a ring is behind; and two that are there to test your loop.
+# Two rules, each a line: nobody waits; all wait for all. The check has these and others of its own.
 
 # %% nbgrader={"grade_id": "rules", "locked": true}
 
@@ -171,22 +170,6 @@ def in_step(worker, clocks):
     return clocks[worker] == min(clocks)
 
 
-def beside(worker, clocks):
-    """Wait for both neighbours in a ring."""
-    left, right = clocks[worker - 1], clocks[(worker + 1) % len(clocks)]
-    return clocks[worker] <= min(left, right)
-
-
-def never(worker, clocks):
-    """Nobody ever starts."""
-    return False
-
-
-def three_in_all(worker, clocks):
-    """Start only while fewer than three steps have ended, by anybody."""
-    return sum(clocks) < 3
-
-
 # %% explore=true
 for rule in (always, in_step):
     print(rule.__name__)
@@ -197,6 +180,16 @@ for rule in (always, in_step):
 import numpy as np
 
 from labkit import check
+
+
+def always(worker, clocks):
+    """Nobody waits."""
+    return True
+
+
+def in_step(worker, clocks):
+    """Wait until no clock is behind one's own."""
+    return clocks[worker] == min(clocks)
 
 
 def compare(table, rule, want, times):
@@ -241,6 +234,22 @@ with check.case(
     want = "0+ 1+ 0- 0+ 1- 1+ 0- 1-"
     compare([[1, 1], [1, 1]], always, want, [0, 0, 1, 1, 1, 1, 2, 2])
 ### BEGIN HIDDEN TESTS
+
+
+def beside(worker, clocks):
+    """Wait for both neighbours in a ring."""
+    left, right = clocks[worker - 1], clocks[(worker + 1) % len(clocks)]
+    return clocks[worker] <= min(left, right)
+
+
+def never(worker, clocks):
+    """Nobody ever starts."""
+    return False
+
+
+def three_in_all(worker, clocks):
+    """Start only while fewer than three steps have ended, by anybody."""
+    return sum(clocks) < 3
 
 
 def played(table, rule):

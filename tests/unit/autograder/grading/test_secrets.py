@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.grading.secrets import beside_hidden, sure_lines, without_hidden_values
+from autograder.grading.secrets import beside_hidden, read_first, sure_lines, without_hidden_values
 from autograder.model import CellSpec
 
 HIDDEN = "### BEGIN HIDDEN TESTS\n{}\n### END HIDDEN TESTS"
@@ -44,6 +44,38 @@ def test_a_test_that_uses_what_hidden_lines_may_have_filled_is_beside_them() -> 
         _row("prints", "print(globals().get('secret'), secret)"),
     ]
     assert beside_hidden(rows) == {"reads", "derived", "further", "prints"}
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("import numpy as np\nfrom labkit import check\nfound = np.ones(2)\ncheck.equal(found, 1)", set()),
+        ("print(found)\nfound = 1", {"print", "found"}),
+        ("found = found + 1", {"found"}),
+        ("found += 1", {"found"}),
+        ("x = [found for found in y]", {"y"}),
+        ("x = [i for i in y]\nassert i", {"y", "i"}),
+        ("table = 1\ndef want(n):\n    a = 2\n    return a * n + table\nassert want(1)", set()),
+        ("def want(n):\n    return table\nassert want(1)\ntable = 1", {"table"}),
+        ("with check:\n    found = 1\n    assert found\nassert found", {"check", "found"}),
+        ("with check:\n    found = 1\nwith check:\n    found = 2\n    assert found", {"check"}),
+        ("for x in y:\n    assert x\nassert x", {"y", "x"}),
+        ("with open(p) as file:\n    file.read()", {"open", "p"}),
+        ("if a:\n    b = 1\nelse:\n    b = 2\nassert b", {"a", "b"}),
+        ("try:\n    b = f()\nexcept E as e:\n    assert e", {"f", "E", "e"}),
+        ("def one():\n    global n\n    n = n + 1\none()", {"n"}),
+    ],
+)
+def test_a_name_is_read_first_unless_the_cell_has_surely_bound_it(source: str, names: set[str]) -> None:
+    assert read_first(source) == names
+
+
+def test_a_test_that_binds_a_name_anew_is_not_beside_hidden_lines_that_bind_it_too() -> None:
+    own = "from labkit import check\nfound = f(1)\ndef want(n): return n\n"
+    own += "with check.case('a'):\n    found = f(2)\n    check.equal(found, want(2))\n"
+    hidden = HIDDEN.format("found = f(9)\nwant = 81")
+    rows = [_row("first", own + hidden), _row("second", own), _row("third", "assert found")]
+    assert beside_hidden(rows) == {"third"}
 
 
 def _locked(name: str, source: str) -> CellSpec:
