@@ -182,12 +182,12 @@ import numpy as np
 from labkit import check
 
 
-def always(worker, clocks):
+def free(worker, clocks):
     """Nobody waits."""
     return True
 
 
-def in_step(worker, clocks):
+def together(worker, clocks):
     """Wait until no clock is behind one's own."""
     return clocks[worker] == min(clocks)
 
@@ -208,13 +208,13 @@ with check.case(
     hint="who ends first? a worker that has ended is asked again at once",
 ):
     want = "0+ 1+ 0- 0+ 1- 1+ 0- 1-"
-    compare([[2, 2], [3, 1]], always, want, [0, 0, 2, 2, 3, 3, 4, 4])
+    compare([[2, 2], [3, 1]], free, want, [0, 0, 2, 2, 3, 3, 4, 4])
 with check.case(
     "the worked example, where all wait",
     hint="after every end all idle workers are asked, not only the one",
 ):
     want = "0+ 1+ 0- 1- 0+ 1+ 1- 0-"
-    compare([[2, 2], [3, 1]], in_step, want, [0, 0, 2, 3, 3, 3, 4, 5])
+    compare([[2, 2], [3, 1]], together, want, [0, 0, 2, 3, 3, 3, 4, 5])
 with check.case(
     "three workers, each with seconds of its own",
     hint="the next event is the earliest end of all",
@@ -223,16 +223,16 @@ with check.case(
     table = [[2, 1.25, 2.5], [3, 1.5, 0.25], [1, 4, 1]]
     want = "0+ 1+ 2+ 2- 2+ 0- 0+ 1- 1+ 0- 0+ 1- 1+ 1- 2- 2+ 0- 2-"
     times = [0, 0, 0, 1, 1, 2, 2, 3, 3, 3.25, 3.25, 4.5, 4.5, 4.75]
-    compare(table, always, want, [*times, 5, 5, 5.75, 6])
+    compare(table, free, want, [*times, 5, 5, 5.75, 6])
     want = "0+ 1+ 2+ 2- 0- 1- 0+ 1+ 2+ 0- 1- 2- 0+ 1+ 2+ 1- 2- 0-"
     times = [0, 0, 0, 1, 2, 3, 3, 3, 3, 4.25, 4.5, 7, 7, 7, 7]
-    compare(table, in_step, want, [*times, 7.25, 8, 9.5])
+    compare(table, together, want, [*times, 7.25, 8, 9.5])
 with check.case(
     "two ends at the same time",
     hint="one end, then all are asked; then the other end",
 ):
     want = "0+ 1+ 0- 0+ 1- 1+ 0- 1-"
-    compare([[1, 1], [1, 1]], always, want, [0, 0, 1, 1, 1, 1, 2, 2])
+    compare([[1, 1], [1, 1]], free, want, [0, 0, 1, 1, 1, 1, 2, 2])
 ### BEGIN HIDDEN TESTS
 
 
@@ -291,10 +291,10 @@ with check.hidden_case(
     "the order of the numbers",
     hint="lower numbers first: at an end, and when they are asked",
 ):
-    expect([[1, 2, 1], [1, 1, 1], [2, 1, 1]], always)
-    expect([[1, 2, 1], [1, 1, 1], [2, 1, 1]], in_step)
-    expect([[3, 1], [2, 1], [1, 1], [1, 1]], in_step)
-    expect(np.ones((12, 2)), in_step)
+    expect([[1, 2, 1], [1, 1, 1], [2, 1, 1]], free)
+    expect([[1, 2, 1], [1, 1, 1], [2, 1, 1]], together)
+    expect([[3, 1], [2, 1], [1, 1], [1, 1]], together)
+    expect(np.ones((12, 2)), together)
 with check.hidden_case(
     "who is asked, when, and with which clocks",
     hint="idle workers with a step left, each once; `clocks` is a list",
@@ -322,17 +322,17 @@ with check.hidden_case(
     hint="it is over when nobody is at work",
 ):
     expect([[1, 2], [3, 4]], never)
-    expect(np.ones((0, 4)), always)
-    expect(np.ones((3, 0)), always)
-    expect([[0.25]], always)
-    expect([[0.25, 7]], in_step)
+    expect(np.ones((0, 4)), free)
+    expect(np.ones((3, 0)), free)
+    expect([[0.25]], free)
+    expect([[0.25, 7]], together)
 with check.hidden_case(
     "many short steps, and whole seconds of any kind",
     hint="times add up; do not round them",
 ):
-    expect(np.random.default_rng(2).uniform(0.001, 0.01, (2, 60)), always)
-    expect(np.array([[3, 1, 2], [1, 1, 4]], np.int32), in_step)
-    expect(np.array([[0.1, 0.2], [0.3, 0.4]], np.float32), always)
+    expect(np.random.default_rng(2).uniform(0.001, 0.01, (2, 60)), free)
+    expect(np.array([[3, 1, 2], [1, 1, 4]], np.int32), together)
+    expect(np.array([[0.1, 0.2], [0.3, 0.4]], np.float32), free)
 with check.hidden_case(
     "two simulations, and a table that stays as it was",
     hint="keep nothing from an earlier call",
@@ -340,8 +340,8 @@ with check.hidden_case(
 ):
     table = np.array([[2.0, 2], [3, 1]])
     with check.unchanged(durations=table):
-        simulate(table, always)
-    expect(table + 1, in_step)
+        simulate(table, free)
+    expect(table + 1, together)
 ### END HIDDEN TESTS
 check.score(3)
 
