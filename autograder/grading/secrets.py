@@ -85,14 +85,12 @@ def _read_first(body: Sequence[ast.stmt], bound: set[str]) -> set[str]:
 
 
 def _loaded(node: ast.AST) -> set[str]:
-    """Return the names that this code reads, or adds to; not those that a function or comprehension has for itself."""
-    parts = list(ast.walk(node))
-    own = _of_comprehensions(node) | {part.arg for part in parts if isinstance(part, ast.arg)}
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        shared = {name for part in parts if isinstance(part, ast.Global) for name in part.names}
-        own |= _stored(node) - shared
-    added = {part.target.id for part in parts if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name)}
-    return ({n.id for n in parts if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)} | added) - own
+    """Return the globals that this code reads, or adds to."""
+    if isinstance(node, ast.withitem):
+        node = node.context_expr
+    if isinstance(node, ast.Name | ast.Tuple) and isinstance(node.ctx, ast.Store):  # what a loop binds
+        return set()
+    return {name for part in all_statements((ast.unparse(node),)) for name in part.uses}
 
 
 def _stored(node: ast.AST) -> set[str]:

@@ -55,10 +55,11 @@ def find_variants(folder: Path, kind: str) -> list[Variant]:
             for path in differences
             for entry, about, code in read_differences(path, cells)
         ]
-    for one, other in pairwise(sorted(found, key=lambda variant: variant.name)):
+    found.sort(key=lambda variant: variant.name)
+    for one, other in pairwise(found):
         if one.name == other.name:
             raise SourceError(f"{one.path}, {other.path}: both have {one.name}", hint="give one another name")
-    return sorted(found, key=lambda variant: variant.name)
+    return found
 
 
 def read_variant(path: Path, *, wrong: bool) -> Variant:

@@ -143,19 +143,19 @@ def _outcome(lab: Path, variant: Variant) -> dict[str, CellScore]:
     """
     answer = answer_of(_instructor(lab), variant)
     if not ALL:
-        found = _seen(_scores_together(lab)[variant.name], answer)
+        found = _seen(_scores_together(lab)[variant], answer)
         if sorted(_lost(found)) == sorted(variant.fails):
             return found
     return _seen(_scores(lab, notebook_of(_instructor(lab), [answer])), answer)
 
 
 @cache
-def _scores_together(lab: Path) -> dict[str, dict[str, CellScore]]:
+def _scores_together(lab: Path) -> dict[Variant, dict[str, CellScore]]:
     """Return by answer the scores of the run of its group."""
     whole = _instructor(lab)
     answers = [answer_of(whole, v) for kind in ("wrong", "right") for v in _answers(kind, lab)["grader"]]
     return {
-        answer.variant.name: scores
+        answer.variant: scores
         for group in groups(whole, answers)
         for scores in [_scores_of(lab, _run(lab, notebook_of(whole, group)))]
         for answer in group

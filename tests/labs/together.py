@@ -50,8 +50,8 @@ def _go_together(whole: nbformat.NotebookNode, group: Sequence[Answer]) -> bool:
         return False
     notebook = _with_all(whole, group)
     code, tests = _code(notebook), _tests(notebook)
-    seen = {answer.variant.name: reached(code, answer.changed, tests) for answer in group}
-    return not any(seen[one.variant.name] & set(other.variant.fails) for one, other in permutations(group, 2))
+    seen = {answer.variant: reached(code, answer.changed, tests) for answer in group}
+    return not any(seen[one.variant] & set(other.variant.fails) for one, other in permutations(group, 2))
 
 
 def notebook_of(whole: nbformat.NotebookNode, group: Sequence[Answer]) -> nbformat.NotebookNode:
