@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 
 from autograder.boundary.locked import Statement, all_statements, global_names, only_imports, statements
-from autograder.boundary.scopes import filled
+from autograder.boundary.scopes import filled as _filled
 from autograder.execution.results import Case
 from autograder.execution.syntax import called, case_title, is_case
 from autograder.markers import BEGIN_HIDDEN, strip_hidden
@@ -17,12 +17,21 @@ _UNTITLED = "a hidden case"
 _DEFINING = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _BLOCKS = ("body", "orelse", "finalbody")
 _HELD = ast.stmt | ast.ExceptHandler
+_THROUGH = {"operators", "unchanged"}
+"""Blocks of labkit's check that no error ends quietly, as it ends a case."""
+_KEEPING = {"cache", "lru_cache", "property", "wraps"}
+"""Decorators that do not call what they decorate."""
 
 __all__ = ["beside_hidden", "reached_by_hidden", "read_first", "sure_lines", "without_hidden_values"]
 
 
 def beside_hidden(rows: Sequence[CellSpec]) -> frozenset[str]:
     """Return the tests that use what hidden lines of an earlier test may have made, or filled, by their grade_ids."""
+    return _beside_hidden(tuple(rows))
+
+
+@lru_cache(maxsize=16)  # a class is graded by the same cells
+def _beside_hidden(rows: tuple[CellSpec, ...]) -> frozenset[str]:
     cells = [row for row in rows if row.cell_type == "code" and (row.automatic or row.locked)]
     texts = [(row.source, strip_hidden(row.source)) for row in cells]
     locked = {place for place, row in enumerate(cells) if not row.automatic}
@@ -36,20 +45,20 @@ def reached_by_hidden(cells: Sequence[tuple[str, str]], locked: Collection[int] 
     cells: the texts of code cells, each whole and without its hidden lines. locked: the places of those that are no
     tests: of their data only that counts which hidden lines fill; a test's own that they mention may be filled by them.
     """
-    bound, known = set[str](), set[str]()
+    bound, known, imported = set[str](), set[str](), set[str]()
     defined: dict[str, Statement] = {}
     found: list[int] = []
     for place, (source, shown) in enumerate(cells):
         made = all_statements((source,))
-        defined |= {s.name: s for s in made if s.defines}
-        named = global_names(source)
-        used = _used_through(named, defined)
-        elsewhere = {name for name in named & defined.keys() if defined[name] not in made}
-        if (read_first(source) | _used_through(elsewhere, defined)) & known:
+        if _through(read_first(source), {name: s.uses for name, s in defined.items()}) & known:
             found.append(place)
+        defined |= {s.name: s for s in made if s.defines}
+        imported |= {name for s in made if only_imports(s.node) for name in s.binds}
+        used = _through(global_names(source), {name: s.uses for name, s in defined.items()})
         own = {name for s in made if not (s.is_function or only_imports(s.node)) for name in s.binds}
         if source != shown or place in found[-1:]:
-            known |= own | (used & bound) | {name for f in used & defined.keys() for name in _filled_by(defined[f])}
+            filled = (used & bound) | {name for f in used & defined.keys() for name in _filled_by(defined[f])}
+            known |= own | (filled - imported)
         bound |= own if place not in locked else set()
     return found
 
@@ -57,31 +66,65 @@ def reached_by_hidden(cells: Sequence[tuple[str, str]], locked: Collection[int] 
 def read_first(source: str) -> frozenset[str]:
     """Return the names that a cell may read before it has surely bound them itself.
 
-    What a block binds counts within it only: it may end early. A function reads when the next statement runs.
+    What a block binds counts within it only: it may end early. A function reads when its name is used.
     """
-    return frozenset(_read_first([s.node for s in all_statements((source,))], set()))
+    return frozenset(_read_first([s.node for s in all_statements((source,))], set(), {}))
 
 
-def _read_first(body: Sequence[ast.stmt], bound: set[str]) -> set[str]:
-    found, waiting = set[str](), set[str]()
+def _read_first(body: Sequence[ast.stmt], bound: set[str], defined: dict[str, set[str]]) -> set[str]:
+    """Return what this block reads first; add to bound, and to defined what each function in it reads."""
+    found = set[str]()
     for node in body:
         if isinstance(node, ast.Import | ast.ImportFrom):
             bound |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
         elif isinstance(node, _DEFINING):
-            waiting |= _loaded(node)
+            found |= {name for part in _at_once(node) for name in _through(_loaded(part), defined)} - bound
+            defined[node.name] = defined.get(node.name, set()) | _loaded(node)
             bound.add(node.name)
         else:
-            found |= waiting - bound
             blocks = [block for name in _BLOCKS if (block := getattr(node, name, []))]
             blocks += [handler.body for handler in getattr(node, "handlers", [])]
             children = [part for part in ast.iter_child_nodes(node) if not isinstance(part, _HELD)]
             heads = children if blocks else [node]
             heads += [handler.type for handler in getattr(node, "handlers", []) if handler.type]
-            found |= {name for part in heads for name in _loaded(part)} - bound
+            found |= {name for part in heads for name in _through(_loaded(part), defined)} - bound
             inner = {name for part in heads for name in _stored(part)}
-            found |= {name for block in blocks for name in _read_first(block, bound | inner)}
+            if _lets_errors_through(node):
+                bound |= inner
+                found |= _read_first(blocks[0], bound, defined)
+                continue
+            found |= {name for block in blocks for name in _read_first(block, bound | inner, defined)}
             bound |= inner if not blocks else set()
-    return found | (waiting - bound)
+    return found
+
+
+def _at_once(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> list[ast.expr | ast.stmt]:
+    """Return what runs where a function or class is defined, and not only when it is used."""
+    if isinstance(node, ast.ClassDef) or not {called(part) or _named(part) for part in node.decorator_list} <= _KEEPING:
+        return [node]
+    given = [node.args.args, node.args.posonlyargs, node.args.kwonlyargs]
+    annotations = [argument.annotation for several in given for argument in several]
+    parts = [*node.decorator_list, *node.args.defaults, *node.args.kw_defaults, *annotations, node.returns]
+    return [part for part in parts if part is not None]
+
+
+def _named(node: ast.expr) -> str:
+    return str(getattr(node, "attr", getattr(node, "id", "")))
+
+
+def _through(names: Collection[str], defined: Mapping[str, Collection[str]]) -> set[str]:
+    """Return these names, and what the functions among them read, and so on."""
+    found, more = set[str](), set(names)
+    while more - found:
+        found |= more
+        more = {name for one in more if one in defined for name in defined[one]}
+    return found
+
+
+def _lets_errors_through(node: ast.stmt) -> bool:
+    """Whether this is a block of labkit's after which the cell goes on only if all of it has run."""
+    parts = [item.context_expr for item in node.items] if isinstance(node, ast.With) else []
+    return bool(parts) and all(isinstance(part, ast.Call) and called(part) in _THROUGH for part in parts)
 
 
 def _loaded(node: ast.AST) -> set[str]:
@@ -103,19 +146,10 @@ def _of_comprehensions(node: ast.AST) -> set[str]:
     return {n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
 
 
-def _used_through(names: Collection[str], defined: Mapping[str, Statement]) -> set[str]:
-    """Return these names and those that the functions and classes among them look up, and so on."""
-    found, more = set[str](), set(names)
-    while more - found:
-        found |= more
-        more = {name for one in more if one in defined for name in defined[one].uses}
-    return found
-
-
 def _filled_by(function: Statement) -> frozenset[str]:
     """Return the global names that a function or class binds, sets items of, or fills when it is used."""
     parts = [part for part in ast.walk(function.node) if isinstance(part, ast.stmt) and part is not function.node]
-    within = frozenset[str]().union(*map(filled, parts)) & function.uses
+    within = frozenset[str]().union(*map(_filled, parts)) & function.uses
     return function.declares | (function.binds - {function.name}) | within
 
 

@@ -67,7 +67,7 @@ MIB, GB = 2**20, 1e9
 # * `"peak"`: 64 equal layers may compute all their outputs again in the backward pass, each once.
 #   How many outputs, at least, have to be kept at the same time?
 #
-# `predictions()` returns a dictionary with these three keys and a finite number above 0 for each. 1 line.
+# `predictions()` returns a dictionary with these three keys and a finite number above 0 for each, the same in each call. 1 line.
 
 
 # %% nbgrader={"grade_id": "predictions", "solution": true}
@@ -89,6 +89,8 @@ with check.case(
 with check.case("each is above 0", hint="a tenth is 0.1"):
     for name in ("kept", "resnet", "peak"):
         check.at_least(predictions()[name], 1e-9, name=name)
+with check.case("the same in each call", hint="commit: draw nothing"):
+    check.equal(predictions(), predictions(), name="two calls")
 check.score(1)
 
 # %% [markdown]
@@ -832,10 +834,9 @@ def other_run(w, x, y):
 
 # %% nbgrader={"grade_id": "recompute-check", "grade": true, "points": 3}
 import torch
+import torch.nn.functional as F
 
 from labkit import check
-
-F = torch.nn.functional
 
 
 def expected(weights, x, p=0.0, passes=1, seed=0):
@@ -1224,10 +1225,10 @@ def chained(weights, x, cuts, p=0.0, seed=0, learns=True, reuse=False):
 import itertools
 
 import torch
+import torch.nn.functional as F
 
 from labkit import check
 
-F = torch.nn.functional
 draw = torch.Generator().manual_seed(5)
 weights = [
     torch.randn(4, 4, generator=draw, dtype=torch.float64) for _ in range(6)
@@ -2012,10 +2013,10 @@ def accumulated(w, v, x, y, size, times=1, kind="mse", again=False):
 
 # %% nbgrader={"grade_id": "accumulate-check", "grade": true, "points": 2}
 import torch
+import torch.nn.functional as F
 
 from labkit import check
 
-F = torch.nn.functional
 draw = torch.Generator().manual_seed(6)
 w, v = (torch.randn(3, 3, generator=draw).double() for _ in range(2))
 x, y = (torch.randn(7, 3, generator=draw).double() for _ in range(2))

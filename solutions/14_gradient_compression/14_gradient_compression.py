@@ -74,7 +74,7 @@ print(digits)
 # * `"fill"`: 64 workers each send a hundredth of the entries, each another random hundredth.
 #   Which share of the sum's entries is not zero (0.1 is 10 %)?
 #
-# `predictions()` returns a dictionary with these three keys and a number above 0 for each. 1 line.
+# `predictions()` returns a dictionary with these three keys and a number above 0 for each, the same in each call. 1 line.
 
 
 # %% nbgrader={"grade_id": "predictions", "solution": true}
@@ -98,6 +98,8 @@ with check.case("each is above 0", hint="2 is twice as few, 0.5 half"):
         check.at_least(predictions()[name], 1e-9, name=name)
 with check.case("a share is at most 1", hint="10 % is 0.1"):
     check.at_most(predictions()["fill"], 1.0, name="fill")
+with check.case("the same in each call", hint="commit: draw nothing"):
+    check.equal(predictions(), predictions(), name="two calls")
 check.score(1)
 
 # %% [markdown]

@@ -60,7 +60,7 @@ print(digits)
 # * `"sharded"`: each device stores only its share of the weights, and gathers the others' when it needs them.
 #   How many times as many bytes does it send as in data parallel training?
 #
-# `predictions()` returns a dictionary with these three keys and a number above 0 for each. 1 line.
+# `predictions()` returns a dictionary with these three keys and a number above 0 for each, the same in each call. 1 line.
 
 
 # %% nbgrader={"grade_id": "predictions", "solution": true}
@@ -84,6 +84,8 @@ with check.case("each is above 0", hint="2 is twice as many, 0.5 half"):
         check.at_least(predictions()[name], 1e-9, name=name)
 with check.case("a share is at most 1", hint="10 % is 0.1"):
     check.at_most(predictions()["idle"], 1.0, name="idle")
+with check.case("the same in each call", hint="commit: draw nothing"):
+    check.equal(predictions(), predictions(), name="two calls")
 check.score(1)
 
 # %% [markdown]

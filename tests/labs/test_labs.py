@@ -18,6 +18,7 @@ import pytest
 from autograder.execution import Execution, Executor, preloads
 from autograder.grading.checks import checks_of
 from autograder.grading.scoring import score_notebook
+from autograder.grading.secrets import beside_hidden
 from autograder.markers import EXPLORE
 from autograder.model import CellScore, CellSpec
 from autograder.proof import Prepared
@@ -254,6 +255,12 @@ def test_every_graded_task_has_at_least_three_wrong_answers_and_the_lab_a_right_
 @every_lab
 def test_two_builds_are_byte_identical(lab: Path) -> None:
     assert build(lab) == build(lab)
+
+
+@every_lab
+def test_students_are_told_every_visible_case(lab: Path) -> None:
+    """Of a test that reads what hidden lines of another have made, none is told."""
+    assert beside_hidden(_rows(lab)) == frozenset()
 
 
 @every_lab

@@ -67,6 +67,15 @@ def test_a_test_that_uses_what_hidden_lines_may_have_filled_is_beside_them() -> 
         ("if a:\n    b = 1\nelse:\n    b = 2\nassert b", {"a", "b"}),
         ("try:\n    b = f()\nexcept E as e:\n    assert e", {"f", "E", "e"}),
         ("def one():\n    global n\n    n = n + 1\none()", {"n"}),
+        ("def want():\n    return table\nother = 1\ntable = 2\nassert want()", set()),
+        ("def want():\n    return deep()\ndef deep():\n    return table\nw = want\ntable = 1\nassert w()", {"table"}),
+        ("with a:\n    def want():\n        return table\nassert want()\ntable = 1", {"a", "want", "table"}),
+        ("def want(n=table):\n    return n\ntable = 1", {"table"}),
+        ("@cache\ndef want():\n    return table\ntable = 1\nwant()", {"cache"}),
+        ("@register\ndef want():\n    return table\ntable = 1", {"register", "table"}),
+        ("class Want:\n    size = table\ntable = 1", {"table"}),
+        ("with check.unchanged(x=x):\n    found = f(x)\nassert found", {"check", "x", "f"}),
+        ("with check.unchanged(x=x), other:\n    found = f(x)\nassert found", {"check", "x", "f", "other", "found"}),
     ],
 )
 def test_a_name_is_read_first_unless_the_cell_has_surely_bound_it(source: str, names: set[str]) -> None:
