@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.collect.collect import LEFT_OUT, Row, collect_lab
+from autograder.collect.collect import LEFT_OUT, Row, collect_lab, who_handed_in_nothing
 from autograder.collect.lms_names import SYSTEMS
 
-__all__ = ["LEFT_OUT", "SYSTEMS", "Row", "collect_lab"]
+__all__ = ["LEFT_OUT", "SYSTEMS", "Row", "collect_lab", "who_handed_in_nothing"]

@@ -21,9 +21,10 @@ from autograder.collect.unusable import Usable
 from autograder.course import Course
 from autograder.errors import CourseError, SubmissionError, in_one_line
 from autograder.lms import Roster, read_roster
+from autograder.lms.keys import fold
 from autograder.submission.repair import MAX_BYTES
 
-__all__ = ["LEFT_OUT", "Row", "collect_lab"]
+__all__ = ["LEFT_OUT", "Row", "collect_lab", "who_handed_in_nothing"]
 
 LEFT_OUT = "left out"
 """How it begins what is said of a file that was not taken."""
@@ -75,6 +76,17 @@ def collect_lab(
                 for number, (file, why) in enumerate(inner.damaged):
                     rows.append(Row(student, file, f"{LEFT_OUT}: {why}", lost=not lost and not number))
                 yield from _summed_up(rows)
+
+
+def who_handed_in_nothing(course: Course, lab: str, roster: Path, rows: Iterable[Row]) -> list[str]:
+    """Return the people of a roster of whom nothing has been handed in for a lab, neither before nor by these rows."""
+    people = read_roster(roster, course.students())
+    here = {fold(student) for student in (*course.submitters(lab), *(row.student for row in rows if not row.lost))}
+    return [
+        next(filter(None, (*person.ids, person.email, *person.names)), person.number)
+        for person in people.people
+        if here.isdisjoint(map(fold, (people.match_row(person).student, *person.ids, *person.addresses)))
+    ]
 
 
 def _without_place(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -10,15 +12,17 @@ import click
 from autograder.commands.common import COURSE, LAB, STUDENTS, command, say_late, stderr
 from autograder.commands.table import plain
 from autograder.course import Course, open_course
-from autograder.errors import AutograderError, CourseError, listed
+from autograder.errors import AutograderError, CourseError, counted, listed
+from autograder.files import write_whole
 from autograder.model import Status
 from autograder.records.log import Log
-from autograder.reports.exchange import put_beside
+from autograder.reports.exchange import came_by_exchange, put_beside
 from autograder.reports.feedback import write_feedback
 
 __all__ = ["feedback", "feedback_lab"]
 
 _ELSEWHERE = "not handed in through nbgrader's exchange, so fetch_feedback does not find their pages"
+_SEND = "send them the files, or pack them with --zip"
 _AGAIN = "fix that, then grade again"
 
 
@@ -26,18 +30,44 @@ _AGAIN = "fix that, then grade again"
 @LAB
 @COURSE
 @STUDENTS
+@click.option(
+    "--zip",
+    "archive",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Pack the pages, a folder a student, and nothing else.",
+)
 @command
-def feedback(lab: str, root: Path, students: tuple[str, ...]) -> None:
+def feedback(lab: str, root: Path, students: tuple[str, ...], archive: Path | None) -> None:
     """Write one HTML page a submission, feedback/<student>/LAB/, with the gradebook's scores and comments.
 
-    In a course with an exchange `nbgrader release_feedback LAB`, or formgrader, hands them out.
+    In a course with an exchange `nbgrader release_feedback LAB`, or formgrader, hands them out. Where students handed
+    in through an LMS, send them the pages, or what --zip packs.
 
     \b
-    Example:
+    Examples:
       autograder feedback 01_numpy_mlp
+      autograder feedback 01_numpy_mlp --zip pages.zip
     """
+    pages: list[Path] = []
     for path in feedback_lab(root, lab, students):
         click.echo(str(path))
+        pages.append(path)
+    if archive is not None:
+        _pack(archive, pages)
+        click.echo(f"{archive}: {counted(len(pages), 'page')}")
+
+
+def _pack(archive: Path, pages: Sequence[Path]) -> None:
+    """Write STUDENT/NOTEBOOK.html of each page into a zip file."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as target:
+        for page in pages:  # feedback/STUDENT/LAB/NOTEBOOK.html
+            target.write(page, f"{page.parents[1].name}/{page.name}")
+    try:
+        write_whole(archive, content.getvalue())
+    except OSError as error:
+        raise CourseError(f"{archive}: {error.strerror or error}", hint="name a file that can be written") from error
 
 
 def feedback_lab(root: Path, lab: str, students: Sequence[str]) -> Iterator[Path]:
@@ -55,11 +85,13 @@ def feedback_lab(root: Path, lab: str, students: Sequence[str]) -> Iterator[Path
     for student in sorted(set(students) or results):
         try:
             yield from write_feedback(course, results[student])
-            fetched[student] = put_beside(course, student, lab)
+            put_beside(course, student, lab)
+            fetched[student] = came_by_exchange(course, student, lab)
         except AutograderError as error:
             failures.append(error)
-    if any(fetched.values()) and (others := [student for student in fetched if not fetched[student]]):
-        stderr().print(plain(f"note: {_ELSEWHERE}: {listed(others)}"), soft_wrap=True, markup=False)
+    if others := [student for student in fetched if not fetched[student]]:
+        who = listed(others) if any(fetched.values()) else f"all {len(others)}" if len(others) > 1 else others[0]
+        stderr().print(plain(f"note: {_ELSEWHERE}: {who}; {_SEND}"), soft_wrap=True, markup=False)
     if failures:
         raise failures[0]
 

@@ -141,5 +141,5 @@ def _which(some: Sequence[CellScore], checks: Sequence[CellScore]) -> str:
 def _why(cell: CellScore) -> str:
     """Say the first thing that is wrong; a cell without cases or message is a written answer that is not there."""
     failed = cell.failed
-    text = failed[0]["title"] if failed else cell.message.strip() or "no answer"
+    text = cell.message.strip() or (failed[0]["title"] if failed else "no answer")
     return f": {text.splitlines()[0]}"

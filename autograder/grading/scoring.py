@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 import builtins
 import math
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import nbformat
@@ -18,6 +17,7 @@ from autograder.errors import counted
 from autograder.execution.results import Case, Execution, Failure, Report, read_cases
 from autograder.execution.syntax import called, case_title, is_case
 from autograder.grading.secrets import beside_hidden, sure_lines, without_hidden_values
+from autograder.grading.stopped import PLACE, stopped_above
 from autograder.markers import BEGIN_HIDDEN
 from autograder.model import CellScore, CellSpec
 from autograder.protocol import ESSENTIAL_SHARE, GUARD, KERNEL_ENDED, MIME, NOT_RUN
@@ -35,8 +35,6 @@ _SECRET = "an error in a hidden test, or beside one"
 _STUB = "NotImplementedError"
 _TOLD_APART = ("AssertionError", _STUB)
 _RETOLD = "what it says is not shown, because tests with hidden lines ran beside your code"
-_PLACE = re.compile(r"^Cell In\[\d{1,9}\], line (\d{1,6})")
-"""Where IPython's traceback begins. Whatever else it may be, it is a number of a line that the student can read."""
 _UNTOUCHED = "<div class='tex2jax_ignore mathjax_ignore'>{}</div>"
 """Texts of a student's stand in a table of cases: nothing in it is a formula to be rendered."""
 
@@ -52,13 +50,15 @@ def score_notebook(name: str, execution: Execution, rows: Sequence[CellSpec]) ->
     kernels = [row for row in rows if row.automatic and row.grade_id not in execution.isolated]
     readable = any(BEGIN_HIDDEN in row.source for row in kernels)  # by the student's code, which may tell it anywhere
     beside = beside_hidden(rows)
+    stopped = stopped_above(execution.notebook.cells, readable=readable)
     scores = []
     for row in rows:
         cell = cells.get(row.grade_id)
         if row.automatic:
             own = BEGIN_HIDDEN in row.source or row.grade_id in beside
             hides = _Hides(readable if row in kernels else own, row.grade_id in beside, readable and row not in kernels)
-            scores.append(_score_cell(name, cell, row, execution, hides))
+            score = _score_cell(name, cell, row, execution, hides)
+            scores.append(_with_reason(score, stopped.get(row.grade_id, "")))
         elif row.grade or row.task:
             points = nbgrader_points(cell) if row.grade and cell is not None else None
             scores.append(CellScore(name, row.grade_id, points, row.points))
@@ -105,6 +105,13 @@ def _score_cell(
     if retold:
         cases = [_without_values(case) for case in cases]
     return CellScore(name, row.grade_id, points, row.points, cases=tuple(cases), message=message)
+
+
+def _with_reason(score: CellScore, stopped: str) -> CellScore:
+    """Return a score that says, where points were lost, which cells of the student's ended early."""
+    if not stopped or score.points == score.max_points or (score.cases and score.not_begun):
+        return score
+    return replace(score, message="; ".join(filter(None, [score.message, stopped])))
 
 
 def _class_of(failure: Failure) -> str:
@@ -164,7 +171,7 @@ def _left_behind(cell: nbformat.NotebookNode, row: CellSpec) -> Report:
 def _failure(output: nbformat.NotebookNode) -> Failure:
     trace = tuple(plain(line) for line in output.traceback)
     ours = output.ename in {NOT_RUN, *KERNEL_ENDED}
-    place = next((found for text in trace if (found := _PLACE.search(text))), None)  # the first frame is the test's
+    place = next((found for text in trace if (found := PLACE.search(text))), None)  # the first frame is the test's
     return Failure(output.ename, output.evalue, trace, line=int(place[1]) if place else 0, ours=ours)
 
 
