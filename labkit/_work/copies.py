@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,7 +17,11 @@ from labkit._work.stamp import checksum, is_as_released, released_files, stamp_o
 __all__ = ["Copy", "WorkError", "bring_up_to_date"]
 
 _KEPT = ".released"
-"""The folder, among the copies, of the releases that they began as: against these it shows what is the student's."""
+"""The folder, among the copies, of the releases that they began as: against these it shows what is the student's.
+
+LAB.ipynb is the last one, and each stands there under its stamp, too: who has had the notebook open meanwhile, and
+saves it over the update, has an older one again.
+"""
 
 _NO_NOTEBOOK = "it cannot be read: save it with JupyterLab; if that cannot open it, rename it and run this again"
 
@@ -98,28 +103,38 @@ class _Lab:
     def _update(self, mine: bytes, content: bytes) -> list[str]:
         merged, notes = merge(json.loads(mine), self._base(stamp_of(mine)), json.loads(content))
         notes += self._files(content, released_files(mine))
-        before = self.kept / f"{self.name}.before.ipynb"
-        before.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(self._copy, before)
+        before = self._put_by(mine)
         # As Jupyter writes notebooks. The kept release comes second: one of another stamp is not trusted.
         _write(self._copy, f"{json.dumps(merged, indent=1, ensure_ascii=False, sort_keys=True)}\n".encode())
         self._keep(content)
         return [*notes, f"as it was before: {before}"]
 
+    def _put_by(self, mine: bytes) -> Path:
+        """Write down a copy as it is before an update, beside those of earlier ones, and return where."""
+        self.kept.mkdir(parents=True, exist_ok=True)
+        names = (f"{self.name}.before{f'-{number}' if number > 1 else ''}.ipynb" for number in count(1))
+        path = next(path for name in names if not (path := self.kept / name).exists() or path.read_bytes() == mine)
+        _write(path, mine)
+        return path
+
     def _base(self, stamp: str) -> dict[str, Any] | None:
         """Return the release that a copy with this stamp began as; None if it is not known."""
-        path = self.kept / self._file
+        last = self.kept / self._file  # some programs drop what they do not know, a stamp too
+        path = self.kept / f"{stamp}.ipynb" if re.fullmatch("[0-9a-f]{64}", stamp) else last
+        if stamp and not path.is_file():
+            path = last
         content = path.read_bytes() if path.is_file() else b""
         if not is_as_released(content):
             return None
         base: dict[str, Any] = json.loads(content)
-        return base if stamp in ("", stamp_of(content)) else None  # some programs drop what they do not know
+        return base if stamp in ("", stamp_of(content)) else None
 
     def _keep(self, content: bytes) -> None:
-        path = self.kept / self._file
-        if not path.is_file() or path.read_bytes() != content:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _write(path, content)
+        for name in (self._file, f"{stamp_of(content)}.ipynb"):
+            path = self.kept / name
+            if not path.is_file() or path.read_bytes() != content:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                _write(path, content)
 
     def _files(self, content: bytes, before: dict[str, str]) -> list[str]:
         """Bring the files beside the notebook up to date; return a line for each that is not the release's."""

@@ -2121,13 +2121,13 @@ if found:
 # (Real seconds here suffer from whatever else uses your cores, and from a scheduler that wants one, too.
 # Virtual ones count each trial's processor time as if its worker had a core to itself.)
 #
-# Source A names Spark for this: its integration with TensorFlow allowed *only* this kind of parallelism.
+# Source A, a lecture on scalable machine learning, names Spark for this: its integration with TensorFlow allowed *only* this kind of parallelism.
 # Spark, Ray and a queue of batch jobs do what Dask does here.
 
 # %% [markdown]
 # ### What a GPU costs in a large machine
 #
-# Source A: a machine has at most about 8 GPUs. (Talk C's had 16, on 8 boards.)
+# Source A: a machine has at most about 8 GPUs. (Those of source C, a talk on MXNet, had 16, on 8 boards.)
 # Machines with several GPUs cost more for each of them: they come with more processor cores and memory,
 # and the largest with fast links between the GPUs. A search needs none of it.
 

@@ -2669,7 +2669,7 @@ print(
 # Here every rank reaches every other at the same price. A real network has a *topology*: links form rings, trees or grids,
 # and distant partners share cables. A ring that follows the links keeps its price; recursive doubling, whose partners are far apart, may not.
 #
-# The course's source B names more ways to send less, or less far. In a *neighbourhood collective* each rank exchanges with a few fixed partners,
+# The course's source B, a talk on communication in machine learning, names more ways to send less, or less far. In a *neighbourhood collective* each rank exchanges with a few fixed partners,
 # as in the halo of lab 15 and in gossip (lab 13). *Remote memory access* writes into another rank's memory without its taking part,
 # which asynchronous training likes. A *hierarchical* scheme adds up inside a machine first, over its fast links, and sends one sum to the others.
 

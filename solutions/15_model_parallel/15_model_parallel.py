@@ -5,7 +5,7 @@
 # Data parallel training (lab 12) keeps all weights, gradients and activations on every device.
 # When they no longer fit, the model itself has to be cut: through its layers, between its layers, or through its images.
 # Each cut needs other messages, and wastes something else.
-# Here you write the cuts, demand the serial twin's gradients, with whole numbers to the last bit,
+# Here you write the cuts, demand the gradients of the *serial twin*, the same model on one device, with whole numbers to the last bit,
 # count what is sent, held and idle, and search for the best mixture.
 
 # %% [markdown]
@@ -14,6 +14,7 @@
 # | Prerequisites | backpropagation (lab 01), PyTorch (lab 02), collectives (lab 11), data-parallel training (lab 12); labs 05 and 06 help |
 # | Time | about 6 hours |
 # | Points | 20: 16 from checks, 2 from an open task, 2 from a written answer |
+# | Sources | A, a lecture on scalable machine learning; B, a talk on communication in machine learning; D, slides on deep learning at large scale |
 # | Hardware | two CPU cores, which the ranks share; one cell near the end uses a GPU |
 
 # %% [markdown]
@@ -110,7 +111,8 @@ check.score(1)
 # * `all_gather(comm, part)` returns the parts of all ranks, joined, flat.
 # * `all_reduce(comm, x)` is both, one after the other: the sum over all ranks, in x's shape.
 #
-# They are rings. Each of the first two sends $m(P-1)/P$ bytes a rank, for $m$ bytes in all; `all_reduce` sends twice that.
+# They are rings. Each of the first two sends $m(P-1)/P$ bytes a rank, for $m$ bytes in all, or a few more or less where the parts differ; `all_reduce` sends twice that.
+# `comm.exchange(array, to, source)` sends and receives at once, so that nobody waits for the other to begin.
 #
 # `count.collective(fn, [(P, xs, *more)])` calls `fn(comm, xs[rank], *more)` on each of $P$ processes
 # and returns, for each job and rank, a dictionary with `value` and `bytes`, what it sent.
@@ -934,7 +936,7 @@ def shift(comm, array, to, source):
 # It returns this rank's rows of the convolution of the *whole* image, surrounded by zeros, in x's shape and dtype.
 #
 # Each rank sends the $h$ rows at its edge to the neighbour there, and nothing else: no padding, no further rows.
-# The first and the last rank have one neighbour; beyond the image are zeros.
+# The first and the last rank have one neighbour, a single rank has none; beyond the image are zeros.
 # Ranks may have different numbers of rows, each at least $h$ and at least one; $h$ may be 0, and then no byte has to be sent.
 # The kernel is not turned round, as in all libraries for deep learning.
 
@@ -1229,10 +1231,10 @@ check.score(2)
 # ### Task 5. Two schedules (2 points)
 #
 # Both functions return the list of operations, pairs of a letter and a number, of one `stage` of $S$ stages
-# for $M$ microbatches, numbered from 0; each microbatch has one F and one B. Lists or tuples, for pairs and for the whole.
+# for $M$ microbatches, numbered from 0; each microbatch has one F and one B. Lists or tuples, for pairs and for the whole: no generator.
 #
 # * `gpipe(stage, stages, microbatches)` (Huang et al. 2019): all F in order $0, 1, \dots, M-1$, then all B in the same order.
-# * `one_f_one_b(stage, stages, microbatches)` (Narayanan et al. 2019; with all gradients summed before a step, 2021): stage $s$ begins with $S - 1 - s$ F, or $M$ if that is less.
+# * `one_f_one_b(stage, stages, microbatches)` (*one forward, one backward*; Narayanan et al. 2019; with all gradients summed before a step, 2021): stage $s$ begins with $S - 1 - s$ F, or $M$ if that is less.
 #   Then it takes one F and one B in turn while there are F left, and ends with the B that are left.
 #   F and B each come in the order $0, 1, \dots, M-1$.
 
@@ -1389,7 +1391,7 @@ print(f"you predicted {predictions()['idle']:.1%} for 4 stages, 4 microbatches")
 # %% [markdown]
 # The bubble is $(S-1)/(M+S-1)$: each stage works for $M$ microbatches. The last one waits for $S-1$ forward at the beginning
 # and for $S-1$ backward at the end; the first waits as long in the middle, until its first gradient comes back. One microbatch, the counter-experiment, leaves all stages but one idle at any time:
-# $S$ devices are as fast as one.
+# $S$ devices with equal shares of the work are as fast as one.
 
 # %% nbgrader={"grade_id": "schedules-check", "grade": true, "points": 2}
 from labkit import check
@@ -1412,6 +1414,11 @@ with check.case(
 ):
     check.equal(plain(gpipe(0, 2, 3)), "F0 F1 F2 B0 B1 B2", name="stage 0 of 2")
     check.equal(plain(gpipe(1, 2, 3)), "F0 F1 F2 B0 B1 B2", name="stage 1 of 2")
+with check.case(
+    "lists or tuples", hint="a generator is used up after one pass"
+):
+    check.equal(len(gpipe(0, 2, 3)), 6, name="operations of GPipe")
+    check.equal(len(one_f_one_b(0, 2, 3)), 6, name="operations of 1F1B")
 with check.case(
     "1F1B, the worked example",
     hint="S - 1 - s forward first, then F and B in turn, an F first",
@@ -1496,7 +1503,7 @@ check.score(2)
 # `stage.backward(m, dy)` gets the gradient of what it returned, adds to `stage.dw`, returns the gradient of `x` and forgets `x`.
 # `stage.most` is the largest number of microbatches that it held at a time.
 #
-# `pipe.send(array, to)` begins to send and returns at once; `pipe.recv(source)` waits for the next array from that rank.
+# `pipe.send(array, to)` begins to send a matrix and returns at once; `pipe.recv(source)` waits for the next array from that rank.
 # Only neighbours talk. `pipe.rank` is the stage's number, `pipe.size` how many there are.
 #
 # Why at once? In 1F1B stage 0 sends an activation while stage 1 sends a gradient.
@@ -1746,7 +1753,7 @@ plt.show()
 # %% [markdown]
 # These are real processes and measured seconds, of the same 24 images.
 # With one microbatch three devices take turns. With six they work side by side.
-# What is measured idle is the counted bubble, and what messages and the machine add.
+# What is measured idle is the counted bubble, and what messages and the machine add: on a busy machine half as much again.
 
 # %% nbgrader={"grade_id": "run-stage-check", "grade": true, "points": 2}
 import itertools
@@ -2036,7 +2043,7 @@ print(f"a speed-up of {layers * T / ticks:.2f}; off from nn.LSTM by {off:.0e}")
 # ## Cutting what is stored
 #
 # Data parallel training keeps the same weights, the same summed gradient and the same momentum on every rank.
-# All but one of these copies are waste (Rajbhandari et al. 2020, ZeRO).
+# All but one of these copies are waste (Rajbhandari et al. 2020, ZeRO: the *zero redundancy optimiser*).
 # An all-reduce is a reduce-scatter and an all-gather. Between the two, each rank has *its part* of the summed gradient,
 # which is all it needs to update its part of the weights. So let it: the optimiser's state is cut, and no byte more is sent.
 
@@ -2044,13 +2051,13 @@ print(f"a speed-up of {layers * T / ticks:.2f}; off from nn.LSTM by {off:.0e}")
 # ### Task 7. ZeRO-1 (1 point)
 #
 # `ZeroSGD(comm, w, lr, mu)` gets the whole weights `w`, of any shape and the same on every rank, and keeps a copy in `self.w`.
-# `self.momentum` holds **one part** alone: number `comm.rank` of the flat weights, cut as in the given collectives, zeros at first.
+# `self.momentum` holds **one part** alone: number `comm.rank` of the flat weights, row after row, cut as in the given collectives, zeros at first.
 #
 # `step(gradient)` gets this rank's own gradient, in w's shape and dtype; $g$ is this rank's part of the sum over all ranks. It sets
 #
 # $$v \leftarrow \mu v + g, \qquad w \leftarrow w - \eta\, v$$
 #
-# for its own part, and then `self.w`, in its shape, on every rank.
+# ($\mu$ is `mu`, $\eta$ is `lr`) for its own part, and then `self.w`, in its shape, on every rank.
 # It uses one `reduce_scatter` and one `all_gather`. All keep w's dtype.
 # Each step sets new arrays: earlier ones stay as they were.
 #
@@ -2781,7 +2788,7 @@ def allreduce_seconds(P, m, machine):
 #
 # `hybrid_cost(net, machine, batch, dp, tp, pp, microbatches)` returns two numbers, in a tuple or a list: seconds of a step, and bytes on the fullest device.
 # A microbatch has $b = \mathrm{batch} / (dp \cdot M)$ images, $M$ = `microbatches`; it need not be whole.
-# Stage $s$ has the layers number $s$ of `np.array_split(np.arange(L), pp)`. For a microbatch it takes
+# Of $L$ layers stage $s$ has those in `np.array_split(np.arange(L), pp)[s]`, at least one. For a microbatch it takes
 #
 # * the sum of its layers' flops $\cdot\, b / (tp \cdot \mathrm{speed})$,
 # * for *each* layer two all-reduces over `tp` ranks of `shared` $\cdot\, b$ bytes,
@@ -2789,7 +2796,7 @@ def allreduce_seconds(P, m, machine):
 
 # %% [markdown]
 # The slowest stage's seconds are a *tick*, and a step has $M + pp - 1$ of them.
-# Then follows one all-reduce over `dp` ranks of a stage's weights, of $1/tp$ of their bytes; the largest of all stages counts.
+# Then follows one all-reduce over `dp` ranks of the gradients of a stage's weights, $1/tp$ of the weights' bytes; the largest of all stages counts.
 #
 # A device of stage $s$ holds three times its $1/tp$ of the stage's weights (weights, gradients, momentum),
 # and $1/tp$ of its `activations` of $\min(M, pp - s)$ microbatches, as 1F1B does.
@@ -2883,6 +2890,8 @@ for title, *layout in (
     print(f"{title:28} {seconds * 1e3:10.1f} {held_bytes / 2**20:6.0f}")
 
 # %% [markdown]
+# Two stages with one microbatch take longer than one GPU: each of the two ticks is as long as the slowest stage takes,
+# and the first half of the layers has most of the operations.
 # AlexNet's cut is the fastest of these and halves the memory:
 # its weights, nearly all of them in fully connected layers, are never sent.
 # Krizhevsky (2014) went one step further, with data parallel convolutions and cut fully connected layers: a mixture by *layer type*.
@@ -2894,7 +2903,8 @@ for title, *layout in (
 # %% explore=true
 def stack(layers, width, words=512):
     """Return a transformer's layers: 12 width^2 weights of four bytes each."""
-    # Activations have two: some 17 a unit and word, two outputs added up.
+    # Activations have two bytes: 17 numbers kept a unit of width and word.
+    # An "image" is a text of that many words; each layer adds up twice.
     ones, n = np.ones(layers), 12 * width**2
     return {
         "flops": 6.0 * n * words * ones,
@@ -2951,7 +2961,7 @@ ax.figure.set_size_inches(7.5, 4.2)
 # To the left the batch becomes small; copies would have too few images for what their gradients cost, and stages take their place.
 # Downwards the network grows, and its layers are cut as well, `tp`, until nothing fits:
 # at the lower right activations do not, with at most 32 microbatches.
-# Most fields have mixtures, and with these large models are trained.
+# Most fields have mixtures; large models are trained with such mixtures.
 #
 # A field can only be as good as the model: equal layers, one kind of link, at most 32 microbatches, and no sending while computing.
 
@@ -2996,7 +3006,7 @@ with check.case(
     check.close(held, 28.0, name="bytes")
 with check.case(
     "data parallel: microbatches and the all-reduce of the weights",
-    hint="a step has M + pp - 1 ticks, and the weights are added up once",
+    hint="a step has M + pp - 1 ticks, and gradients are added up once",
 ):
     want = {"seconds": 26.98595517, "bytes": 1730.322738}
     compare(net_of(4, 1), WIRE, 24, 4, 1, 1, 1, **want)

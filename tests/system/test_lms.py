@@ -87,7 +87,8 @@ def test_from_the_zip_of_canvas_to_grades_in_every_system(tiny: Path, desk: Path
         f"ada      {TINY}.ipynb                new; was {TINY}-1.ipynb",
         f"grace    {TINY}.ipynb                new; was {TINY} (1).ipynb; {LATE}",
     ]
-    assert "2 students\nerror: 1 submission could not be taken\nhint: " in collected.stderr
+    told = "2 students\nnothing handed in, of those in canvas.csv: alan\nerror: 1 submission could not be taken\nhint: "
+    assert told in collected.stderr
 
     assert autograder("grade", TINY, "--workers", "2", "--course", tiny).exit_code == 0
     grade_by_hand(tiny, "ada", "why", 2.5, comment="Well <b>said</b>.")

@@ -238,6 +238,25 @@ def test_a_newer_release_reaches_a_copy_with_answers(tmp_path: Path, release: Ca
     assert update(tmp_path) == ("up to date", [])
 
 
+def test_an_update_that_was_saved_over_comes_again_and_doubles_nothing(
+    tmp_path: Path, release: Callable[..., Path]
+) -> None:
+    release(cell("before", "Before."), *FIRST["cells"][1:])
+    update(tmp_path)
+    mine = answer(tmp_path)
+    opened = mine.read_bytes()
+    release(cell("after", "After."), *FIRST["cells"][1:3], check("assert f() == 2"))
+    update(tmp_path)
+    mine.write_bytes(opened.replace(b"return 1", b"return 2"))  # JupyterLab had it open, and "Overwrite" was chosen
+    assert update(tmp_path)[0] == "updated"
+    texts = ["".join(cell["source"]) for cell in json.loads(mine.read_bytes())["cells"]]
+    assert sum("After." in text for text in texts) == 1
+    assert not any("Before." in text for text in texts)
+    assert any("return 2" in text for text in texts)
+    kept = sorted(path.name for path in (tmp_path / "work" / ".released" / LAB).glob("*.before*.ipynb"))
+    assert kept == [f"{LAB}.before-2.ipynb", f"{LAB}.before.ipynb"]
+
+
 def test_what_was_solved_in_labs_goes_along_and_survives_the_next_release(
     tmp_path: Path, release: Callable[..., Path]
 ) -> None:
