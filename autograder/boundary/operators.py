@@ -183,7 +183,7 @@ def _methods() -> dict[str, Callable[..., Any]]:
 METHODS = _methods()
 """All special methods of a stand-in that are operators, by name."""
 
-_UFUNCS: dict[Any, str] = {
+_NAMES: dict[Any, str] = {
     np.add: "add",
     np.subtract: "sub",
     np.multiply: "mul",
@@ -196,4 +196,5 @@ _UFUNCS: dict[Any, str] = {
     np.bitwise_or: "or",
     np.bitwise_xor: "xor",
 }
+_UFUNCS = {ufunc: name for ufunc, name in _NAMES.items() if name in BINARY}
 """What NumPy calls an operator between one of its arrays and a stand-in."""

@@ -12,7 +12,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from autograder.errors import counted
+from autograder.errors import counted, cut
 from autograder.grading.outcome import Outcome
 from autograder.model import CellScore, Status
 from autograder.protocol import KERNEL_ENDED, NOT_RUN
@@ -27,6 +27,8 @@ _MAX_LINES = 3
 _WIDEST_NAME = 32
 _NARROWEST = 72
 _UNBOUNDED = 10_000
+_LONGEST = 300
+"""So much of one reason is shown: the feedback page has all of it."""
 _ENDED = {"TimeLimit", "ProcessDied"}
 """The errors of cases at which the connection to the student's process ended."""
 
@@ -71,7 +73,7 @@ def _row(outcome: Outcome) -> tuple[str, str, str, str]:
     if cell_len(student) > _WIDEST_NAME:
         student = set_cell_size(student, _WIDEST_NAME - 1) + "…"
     points = f"{result.score:g}/{result.max_score:g}" if outcome.stored else "-"
-    return student, points, str(result.status), plain("; ".join(_look(outcome)))
+    return student, points, str(result.status), plain("; ".join(cut(part, _LONGEST) for part in _look(outcome)))
 
 
 def _print(console: Console, row: Sequence[str], widths: Sequence[int], status_style: str, style: str) -> None:

@@ -1815,6 +1815,10 @@ def expect(ms, q, name="", tolerance=1e-9):
     near, new = power_step(ms[0], q, world.mean)
     check.equal(len(world.came), 2, name="calls of mean")
     close = {"rtol": tolerance, "atol": tolerance, "dtype": ms[0].dtype.name}
+    sent = ms[0] @ q, ms[0].T @ basis(world.results[0])
+    for came, want, which in zip(world.came, sent, ("first", "second")):
+        at = f"the {which} array that is sent{name}"
+        check.close(came, want, rtol=tolerance, atol=tolerance, name=at)
     check.close(near, world.approximation(), **close, name="result" + name)
     check.close(new, world.results[1], **close, name="next q" + name)
 
@@ -1837,13 +1841,7 @@ with check.case(
     "what this worker sends",
     hint="its own M times q, then its own M transposed times the basis",
 ):
-    ms, q = workers(3, 5, 7, 2, seed=2)
-    world = World(ms, q)
-    power_step(ms[0], q, world.mean)
-    check.equal(len(world.came), 2, name="calls of mean")
-    check.close(world.came[0], ms[0] @ q, name="the first array")
-    want = ms[0].T @ basis(world.results[0])
-    check.close(world.came[1], want, name="the second array")
+    expect(*workers(3, 5, 7, 2, seed=2))
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "wide and narrow, one column, as many as rows",
