@@ -30,12 +30,18 @@ def _decimal(text: str) -> Decimal:
     return number
 
 
+def _fraction(parts: list[Any]) -> Fraction:
+    if not all(type(part) is int for part in parts):  # of a text such as 1e3000000000 it would make the number
+        raise ValueError("a fraction that is not made of two integers")
+    return Fraction(*parts)
+
+
 def _time(kind: type[datetime.datetime | datetime.date | datetime.time]) -> Callable[[list[Any]], Any]:
     return lambda parts: kind.fromisoformat(parts[0])
 
 
 KINDS: dict[type, tuple[str, Callable[[Any], list[Any]], Callable[[list[Any]], Any]]] = {
-    Fraction: ("fraction", lambda x: [x.numerator, x.denominator], lambda parts: Fraction(*parts)),
+    Fraction: ("fraction", lambda x: [x.numerator, x.denominator], _fraction),
     Decimal: ("decimal", lambda x: [str(x)], lambda parts: _decimal(*parts)),
     datetime.datetime: ("datetime", lambda x: [x.isoformat()], _time(datetime.datetime)),
     datetime.date: ("date", lambda x: [x.isoformat()], _time(datetime.date)),

@@ -27,7 +27,7 @@ _MAX_LINES = 3
 _WIDEST_NAME = 32
 _NARROWEST = 72
 _UNBOUNDED = 10_000
-_LONGEST = 300
+_LONGEST = 500
 """So much of one reason is shown: the feedback page has all of it."""
 _ENDED = {"TimeLimit", "ProcessDied"}
 """The errors of cases at which the connection to the student's process ended."""
