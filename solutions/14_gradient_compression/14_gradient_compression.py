@@ -1816,7 +1816,9 @@ def expect(ms, q, name="", tolerance=1e-9):
     check.equal(len(world.came), 2, name="calls of mean")
     close = {"rtol": tolerance, "atol": tolerance, "dtype": ms[0].dtype.name}
     sent = ms[0] @ q, ms[0].T @ basis(world.results[0])
-    for came, want, which in zip(world.came, sent, ("first", "second")):
+    for came, want, which in zip(
+        world.came, sent, ("first", "second"), strict=True
+    ):
         at = f"the {which} array that is sent{name}"
         check.close(came, want, rtol=tolerance, atol=tolerance, name=at)
     check.close(near, world.approximation(), **close, name="result" + name)

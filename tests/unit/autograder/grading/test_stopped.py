@@ -26,7 +26,7 @@ def _test(name: str) -> nbformat.NotebookNode:
     ("source", "error", "told", "told_if_readable"),
     [
         ("def f(:\n    pass", ("SyntaxError", ""), "SyntaxError in line 1: invalid syntax", True),
-        ("%time x = 1\nif x:\ny = 2", ("IndentationError", ""), "IndentationError in line 3: expected an indented", True),
+        ("%time x = 1\nif x:\ny = 2", ("IndentationError", ""), "IndentationError in line 3: expected an", True),
         ("x = 1\ny = 1 / 0", ("ZeroDivisionError", "2"), "ended in ZeroDivisionError in line 2", False),
         ("x = 1", ("SyntaxError", ""), "ended in SyntaxError", False),
         ("x = 1", ("expected144", "1"), "", False),
