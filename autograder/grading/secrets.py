@@ -137,13 +137,12 @@ def _loaded(node: ast.AST) -> set[str]:
 
 
 def _stored(node: ast.AST) -> set[str]:
-    stored = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    return stored - _of_comprehensions(node)
-
-
-def _of_comprehensions(node: ast.AST) -> set[str]:
-    targets = (part.target for part in ast.walk(node) if isinstance(part, ast.comprehension))
-    return {n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
+    """Return the names that this surely binds where it has run: not `:=`, which may stand where nothing comes by."""
+    if isinstance(node, ast.AnnAssign) and node.value is None:
+        return set()
+    stored = {id(n): n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    inner = (part.target for part in ast.walk(node) if isinstance(part, ast.comprehension | ast.NamedExpr))
+    return set({key: stored[key] for key in stored.keys() - {id(n) for one in inner for n in ast.walk(one)}}.values())
 
 
 def _filled_by(function: Statement) -> frozenset[str]:
