@@ -1,4 +1,4 @@
-"""Random programs are run, and every name that one reads before it has bound it must be among those it may read first."""
+"""Random programs are run: each name that one reads before it has bound it is among those that it may read first."""
 
 from __future__ import annotations
 
