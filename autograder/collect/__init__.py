@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autograder.collect.collect import LEFT_OUT, Row, collect_lab, who_handed_in_nothing
+from autograder.collect.install import KEPT
 from autograder.collect.lms_names import SYSTEMS
 
-__all__ = ["LEFT_OUT", "SYSTEMS", "Row", "collect_lab", "who_handed_in_nothing"]
+__all__ = ["KEPT", "LEFT_OUT", "SYSTEMS", "Row", "collect_lab", "who_handed_in_nothing"]

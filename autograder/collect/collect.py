@@ -83,7 +83,7 @@ def who_handed_in_nothing(course: Course, lab: str, roster: Path, rows: Iterable
     people = read_roster(roster, course.students())
     here = {fold(student) for student in (*course.submitters(lab), *(row.student for row in rows if not row.lost))}
     return [
-        next(filter(None, (*person.ids, person.email, *person.names)), person.number)
+        next(filter(None, (people.match_row(person).student, *person.ids, person.email, *person.names)), person.number)
         for person in people.people
         if here.isdisjoint(map(fold, (people.match_row(person).student, *person.ids, *person.addresses)))
     ]

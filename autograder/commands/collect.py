@@ -10,7 +10,7 @@ from typing import Any
 import click
 from rich.cells import cell_len, set_cell_size
 
-from autograder.collect import LEFT_OUT, SYSTEMS, Row, collect_lab, who_handed_in_nothing
+from autograder.collect import KEPT, LEFT_OUT, SYSTEMS, Row, collect_lab, who_handed_in_nothing
 from autograder.commands.common import COURSE, LAB, ROSTER_FILE, SYSTEM_HINTS, command
 from autograder.commands.table import plain
 from autograder.course import open_course
@@ -74,6 +74,8 @@ def collect(
     rows = _collected(root, lab, source, system=system, roster=roster, late=late, force=force, dry_run=dry_run)
     taken = len({row.student for row in rows if row.student and not row.lost})
     click.echo(f"{counted(taken, 'student')}{' (dry run: nothing was written)' if dry_run else ''}", err=True)
+    if kept := sorted({row.student for row in rows if KEPT in row.what}):
+        click.echo(f"the archive has another submission, which was not taken, of: {plain(listed(kept))}", err=True)
     if roster and (nothing := who_handed_in_nothing(open_course(root), lab, roster, rows)):
         click.echo(f"nothing handed in, of those in {roster.name}: {plain(listed(nothing))}", err=True)
     if general := next((row.error for row in rows if row.error and row.error.errno in SYSTEM_HINTS), None):

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-__all__ = ["command", "settings"]
+__all__ = ["command", "for_students", "settings"]
 
 _SETTINGS = Path(__file__).parent / "jupyter"
 _EXCHANGE = Path("/usr/local/share/nbgrader/exchange")
@@ -31,6 +31,11 @@ def settings(environment: Mapping[str, str]) -> dict[str, str]:
     )
     others = [environment["JUPYTER_CONFIG_PATH"]] if environment.get("JUPYTER_CONFIG_PATH") else []
     return {"JUPYTER_CONFIG_PATH": os.pathsep.join([*map(str, folders), *others])}
+
+
+def for_students(environment: Mapping[str, str]) -> bool:
+    """Whether this environment is one that `settings` has made."""
+    return str(_SETTINGS / "student") in environment.get("JUPYTER_CONFIG_PATH", "").split(os.pathsep)
 
 
 def _has_exchange(environment: Mapping[str, str]) -> bool:

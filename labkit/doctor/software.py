@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import re
 import sys
@@ -12,6 +13,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from labkit._work.jupyterlab import for_students
 from labkit.doctor.finding import Finding
 
 if TYPE_CHECKING:
@@ -120,7 +122,8 @@ def kernel() -> list[Finding]:
 def extensions() -> list[Finding]:
     """Look for nbgrader's extensions of JupyterLab and its server, without starting either.
 
-    Where the kit was installed without its grader, only the one that validates matters.
+    Only the one that validates matters where the kit was installed without its grader, and in a student's JupyterLab,
+    from which `labkit lab` leaves out the others.
     """
     from jupyter_core.paths import jupyter_path
 
@@ -128,7 +131,7 @@ def extensions() -> list[Finding]:
     disabled, servers = _jupyter_settings()
     off = [name for name in disabled if name.startswith(_NBGRADER)]
     wanted = ["formgrader", "validate_assignment"]
-    if not entry_points(group="console_scripts", name="autograder"):
+    if for_students(os.environ) or not entry_points(group="console_scripts", name="autograder"):
         off = [name for name in off if name == _NBGRADER or "validate" in name]
         wanted.remove("formgrader")
     missing = [part for part in wanted if not _enabled(servers, part)]

@@ -21,6 +21,7 @@ from packaging.requirements import Requirement
 
 from labkit import _machine
 from labkit._system import LINUX
+from labkit._work import jupyterlab
 from labkit.doctor import SECTIONS, Finding, accelerator, examine, machine, places, software
 
 GIB = 1024**3
@@ -193,6 +194,13 @@ def test_a_disabled_server_extension_is_named(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path))
     monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "0")
     assert only(software.extensions()).detail == "not enabled: formgrader"
+
+
+def test_what_a_student_s_jupyterlab_leaves_out_is_not_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in jupyterlab.settings({}).items():
+        monkeypatch.setenv(name, value)
+    found = only(software.extensions())
+    assert found.status == "ok", found.detail
 
 
 def test_where_nobody_grades_formgrader_may_be_disabled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
