@@ -23,8 +23,9 @@ from autograder.boundary.given import DATA, names_made, trusted_names
 from autograder.boundary.handles import module_name
 from autograder.boundary.left import Left
 from autograder.boundary.locked import all_statements
+from autograder.boundary.operations import compares
 from autograder.boundary.peer import Peer
-from autograder.boundary.proxy import Judge, Proxy, compares
+from autograder.boundary.proxy import Judge, Proxy
 from autograder.boundary.trusted import Trusted
 from autograder.boundary.verdicts import verdicts
 from labkit import check

@@ -14,6 +14,8 @@ from functools import lru_cache
 from typing import Any
 
 from autograder.boundary import exact
+from autograder.boundary.handles import StandIn
+from autograder.boundary.operations import compares
 
 __all__ = ["KINDS", "NamedValue", "read_named", "write_named"]
 
@@ -132,4 +134,20 @@ def _plain(count: int) -> type:
 @lru_cache(maxsize=1000)
 def _named_class(name: str, fields: tuple[str, ...], handle: int) -> type:
     base: Any = collections.namedtuple(name, fields)  # type: ignore[misc]  # checks that these are identifiers
-    return type(name, (base, NamedValue), {"_boundary_class_handle": handle, "__slots__": ()})
+    own = {field: _not_a_function(field, place) for place, field in enumerate(fields) if compares(field)}
+    return type(name, (base, NamedValue), {**own, "_boundary_class_handle": handle, "__slots__": ()})
+
+
+def _not_a_function(field: str, place: int) -> property:
+    """Return a field with the name of a method that compares: what stands there in its place would be told the other.
+
+    An object of the student's is not given; a value, such as a number of votes in `ne`, is.
+    """
+
+    def value(named: Any) -> Any:
+        found = tuple.__getitem__(named, place)
+        if issubclass(type(found), StandIn):
+            raise TypeError(f"the field {field} of a named tuple holds no value, and its name says that it compares")
+        return found
+
+    return property(value)

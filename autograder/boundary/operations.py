@@ -23,6 +23,7 @@ __all__ = [
     "READ_BY_NAME",
     "UNARY",
     "as_markdown",
+    "compares",
     "names_of",
 ]
 
@@ -98,8 +99,15 @@ READ_BY_NAME = {"__doc__", "__name__", "__qualname__"}
 PREDICATES = {
     *("all_close", "allclose", "almost_equal", "array_equal", "close_to", "endswith", "eq", "equal", "equals", "ge"),
     *("gt", "is_close", "is_equal", "isclose", "isdisjoint", "issubset", "issuperset", "le", "lt", "ne", "startswith"),
+    "symmetric_difference",
 }
 """Methods that compare. An object without a value must not: it would be told what is expected, and then agree."""
+
+
+def compares(name: str) -> bool:
+    """Whether a function of this name compares, as `allclose` and `assertEqual` do."""
+    return name in PREDICATES or name.startswith("assert")
+
 
 FROM_TEST: tuple[Row, ...] = (
     Row(("name",), "the name", "a name that the test cell neither imports nor defines", "names"),

@@ -27,7 +27,7 @@ from autograder.boundary.handles import (
     plain_all,
     refusal,
 )
-from autograder.boundary.operations import PREDICATES, READ_BY_NAME
+from autograder.boundary.operations import READ_BY_NAME, compares
 from autograder.boundary.operators import METHODS, array_ufunc
 
 if TYPE_CHECKING:
@@ -218,11 +218,6 @@ class Predicate(Judge):
         if type(own) is not Proxy and hasattr(own, self._attribute):
             return getattr(own, self._attribute)(*plain_all(args), **plain_all(kwargs))
         return super().__call__(*args, **kwargs)
-
-
-def compares(name: str) -> bool:
-    """Whether a function of this name compares, as `allclose` and `assertEqual` do."""
-    return name in PREDICATES or name.startswith("assert")
 
 
 def make(peer: Peer, handle: int, description: Mapping[str, Any]) -> Proxy:

@@ -49,21 +49,23 @@ def feedback(lab: str, root: Path, students: tuple[str, ...], archive: Path | No
       autograder feedback 01_numpy_mlp
       autograder feedback 01_numpy_mlp --zip pages.zip
     """
-    pages: list[Path] = []
-    for path in feedback_lab(root, lab, students):
-        click.echo(str(path))
-        pages.append(path)
-    if archive is not None:
-        _pack(archive, pages)
-        click.echo(f"{archive}: {counted(len(pages), 'page')}")
+    pages: list[tuple[str, Path]] = []
+    try:
+        for student, path in _pages(root, lab, students):
+            click.echo(str(path))
+            pages.append((student, path))
+    finally:
+        if archive is not None and pages:
+            _pack(archive, pages)
+            click.echo(f"{archive}: {counted(len(pages), 'page')}")
 
 
-def _pack(archive: Path, pages: Sequence[Path]) -> None:
+def _pack(archive: Path, pages: Sequence[tuple[str, Path]]) -> None:
     """Write STUDENT/NOTEBOOK.html of each page into a zip file."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as target:
-        for page in pages:  # feedback/STUDENT/LAB/NOTEBOOK.html
-            target.write(page, f"{page.parents[1].name}/{page.name}")
+        for student, page in pages:
+            target.write(page, f"{student}/{page.name}")
     try:
         write_whole(archive, content.getvalue())
     except OSError as error:
@@ -72,6 +74,11 @@ def _pack(archive: Path, pages: Sequence[Path]) -> None:
 
 def feedback_lab(root: Path, lab: str, students: Sequence[str]) -> Iterator[Path]:
     """Write the feedback page of every graded submission, or of these students'; one that fails stops no other."""
+    return (page for _, page in _pages(root, lab, students))
+
+
+def _pages(root: Path, lab: str, students: Sequence[str]) -> Iterator[tuple[str, Path]]:
+    """Yield each student's pages as they are written."""
     course = open_course(root)
     course.notebooks(lab)
     say_late(course, lab)
@@ -84,7 +91,7 @@ def feedback_lab(root: Path, lab: str, students: Sequence[str]) -> Iterator[Path
     failures, fetched = [], {}
     for student in sorted(set(students) or results):
         try:
-            yield from write_feedback(course, results[student])
+            yield from ((student, page) for page in write_feedback(course, results[student]))
             put_beside(course, student, lab)
             fetched[student] = came_by_exchange(course, student, lab)
         except AutograderError as error:

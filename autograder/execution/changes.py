@@ -123,7 +123,7 @@ class Changes:
         elif isinstance(test, ast.Compare) and len(test.ops) == 1:
             yield from self._of_comparison(test)
         elif isinstance(test, ast.Call) and called(test) in _CLOSE:
-            if reach := _reach(test):
+            if test.args and not isinstance(test.args[0], ast.Starred) and (reach := _reach(test)):
                 yield from list(self._of_literals(test.args[:2], reach)) or [self._pushed(test, reach)]
         elif isinstance(test, ast.Call) and called(test) in _CERTAIN:
             yield self._another_type(test) or Change(test, f"not {segment(self._source, test)}", literal=False)
@@ -198,7 +198,7 @@ class Changes:
 
     def _pushed(self, call: ast.Call, reach: Reach) -> Change:
         """Move one side of a comparison of two expressions."""
-        return self._moved(call.args[secrets.randbelow(2)], reach)
+        return self._moved(secrets.choice(call.args[:2]), reach)
 
     def _moved(self, side: ast.expr, reach: Reach) -> Change:
         """Move what is compared a little, and farther than the tolerance.

@@ -103,7 +103,7 @@ def _score_cell(
     elif secret:
         cases = without_hidden_values(cases, row.source, whole=hides.whole)
     if retold:
-        cases = [_without_values(case) for case in cases]
+        cases = [_in_words_of(row, _without_values(case)) for case in cases]
     return CellScore(name, row.grade_id, points, row.points, cases=tuple(cases), message=message)
 
 
@@ -122,6 +122,13 @@ def _without_values(case: Case) -> Case:
     """Return a case without what the student's code has said, or returned; the rest is the instructor's."""
     told = {"error": case["error"] if case["error"] in _TOLD_APART else "Error", "message": _RETOLD}
     return case if case["passed"] or case["error"] == GUARD else {**case, **told}
+
+
+def _in_words_of(row: CellSpec, case: Case) -> Case:
+    """Return a case without words that the test's text does not hold: made of values, they may be the student's."""
+    known = {n.value for n in ast.walk(ast.Module(statements(row.source), [])) if isinstance(n, ast.Constant)}
+    said = {key: text if text in known else "" for key in ("hint", "more") if (text := case.get(key, ""))}
+    return {**case, "title": case["title"] if case["title"] in known else "a case", **said}
 
 
 def _as_written(cases: Sequence[Case], row: CellSpec) -> list[Case]:

@@ -199,4 +199,6 @@ def _titles(source: str, whole: bool) -> tuple[frozenset[str], frozenset[str]]:
     ]
     below = [call for call in made if call not in above and called(call) == "case"]  # a hidden_case says so itself
     fixed = frozenset(map(case_title, made)) - {""}
+    if any(not case_title(call) for call in below):  # made of values: it may be any of those above
+        return fixed, frozenset()
     return fixed, frozenset(map(case_title, above)) - frozenset(map(case_title, below))

@@ -55,11 +55,13 @@ def _why(cell: nbformat.NotebookNode, readable: bool) -> Iterator[str]:
 
 def _no_python(source: str) -> str:
     """Return what Python says of a text that it cannot read; nothing of one that it can."""
-    lines = source[:_LONGEST].split("\n")
+    if len(source) > _LONGEST:
+        return ""
+    lines = source.split("\n")
     try:
         syntax_tree("\n".join(f"{found[1]}pass" if (found := MAGIC.match(line)) else line for line in lines))
     except SyntaxError as error:
-        return f"{type(error).__name__} in line {error.lineno}: {error.msg}"
+        return f"{type(error).__name__} in line {error.lineno or 1}: {error.msg}"
     except (ValueError, RecursionError, MemoryError):
         pass
     return ""

@@ -215,6 +215,21 @@ def test_predicates(talk: Talk) -> None:
     assert talk.value("from labkit import check\nwith check.operators():\n    same = data().equals(1)\nsame") == "True"
 
 
+def test_a_field_of_a_named_tuple_is_no_method_that_compares(talk: Talk) -> None:
+    talk.code("""
+        import collections
+        Liar = collections.namedtuple("Liar", "issuperset startswith equal assertEqual symmetric_difference ne total")
+        seen = []
+        def yes(*told): seen.append(told); return set()
+        def lie(): return Liar(yes, yes, yes, yes, yes, 3, yes)
+        """)
+    for name in ("issuperset", "startswith", "equal", "assertEqual", "symmetric_difference"):
+        assert talk.test(f"lie().{name}(7241.5)")["error"]["name"] == "TypeError"
+    assert talk.value("(lie().ne, lie()[5])") == "(3, 3)", "a value may have any name"
+    assert "7241.5" not in talk.given()
+    assert talk.value("lie().total() == set()") == "True"
+
+
 def test_exit_tells_no_text(talk: Talk) -> None:
     talk.code("""
         seen = []

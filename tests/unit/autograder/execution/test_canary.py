@@ -192,6 +192,12 @@ def test_lines_of_ipython_stay_as_they_are() -> None:
     assert lines[-1].startswith("assert f(2) == ") and lines[-1] != "assert f(2) == 4"
 
 
+@pytest.mark.parametrize("test", ["f(y).allclose(y + y)", "isclose(f(1))", "f(y).allclose()", "np.allclose(*both)"])
+def test_a_comparison_with_one_argument_or_none_is_made_false_or_left(test: str) -> None:
+    for _ in range(20):
+        assert falsified(f"assert {test}").text
+
+
 def test_a_cell_that_is_no_python_ends_in_a_false_assertion() -> None:
     found = falsified("def (:\n  f")
     assert found.kind == "error"
