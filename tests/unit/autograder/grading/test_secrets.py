@@ -135,7 +135,7 @@ LARGE = "with check.case('large'):\n    check.equal(f(12), 144)"
         (LOOP + HIDDEN.format(LOOP.replace("case", "hidden_case")), ["f(2)"], ["f(2)"]),
         ("table = [1]\n" + HIDDEN.format("table += [2]") + "\n" + LOOP, ["f(1)", "f(2)"], []),
         (VISIBLE + HIDDEN.format(VISIBLE), ["small"], []),
-        (VISIBLE + HIDDEN.format("for t in ('small',):\n    with check.case(t):\n        f(12)"), ["small", "small"], []),
+        (VISIBLE + HIDDEN.format("for t in names:\n    with check.case(t):\n        f(12)"), ["small", "small"], []),
         ("def t(n):\n    with check.case('t'):\n        f(n)\nt(2)\n" + HIDDEN.format("t(12)"), ["t", "t"], []),
         ("def t(n):\n    with check.case('t'):\n        f(n)\nt(2)\n" + HIDDEN.format("g(12)"), ["t"], ["t"]),
         (VISIBLE, ["small", "of another cell"], ["small"]),
