@@ -18,6 +18,7 @@ from autograder.execution.results import Report
 from autograder.files import write_whole
 from autograder.grading.checks import checks_of
 from autograder.grading.scoring import score_notebook
+from autograder.grading.stopped import JOINED
 from autograder.markers import BEGIN_HIDDEN, EXPLORE
 from autograder.model import CellScore, CellSpec, Lab, Limits
 from autograder.notebook import read_notebook, to_explore
@@ -150,7 +151,9 @@ def why_not(scores: Iterable[CellScore]) -> dict[str, str]:
 
 def _why(score: CellScore) -> str:
     failed = [f"{case['title']}: {case['message'] or case['error']}" for case in score.failed]
-    lines = [*score.message.splitlines(), *failed] or [f"{score.points:g} of {counted(score.max_points, 'point')}"]
+    lines = [*score.message.partition(JOINED)[0].splitlines(), *failed] or [
+        f"{score.points:g} of {counted(score.max_points, 'point')}"
+    ]
     return lines[0].replace("\n", " ")[:_MAX_REASON]
 
 

@@ -12,10 +12,12 @@ from autograder.boundary.parsing import MAGIC, syntax_tree
 from autograder.notebook import grade_id_of, metadata_of, students_own
 from autograder.submission.sanitize_outputs import plain
 
-__all__ = ["PLACE", "stopped_above"]
+__all__ = ["JOINED", "PLACE", "stopped_above"]
 
 PLACE = re.compile(r"^Cell In\[\d{1,9}\], line (\d{1,6})")
 """Where IPython's traceback begins. Whatever else it may be, it is a number of a line that the student can read."""
+JOINED = "; cell "
+"""What stands between what a test says and the first cell that ended early: one reason may be that of many tests."""
 _UNREAD = {"IndentationError", "SyntaxError", "TabError"}
 _STUB = "NotImplementedError"
 _LONGEST = 20_000

@@ -82,7 +82,9 @@ with check.case(
 with check.case("each is above 0", hint="a ratio of 1 means: no change"):
     for name in ("fft", "microbatch", "winograd"):
         check.at_least(predictions()[name], 1e-9, name=name)
-with check.case("the same in each call", hint="commit: draw nothing"):
+with check.case(
+    "the same in each call", hint="commit: draw nothing", guard=True
+):
     check.equal(predictions(), predictions(), name="two calls")
 check.score(1)
 
@@ -651,7 +653,8 @@ line, pair = np.array([[[[1.0, 2, 3]]]]), np.array([[[[1.0, 10]]]])
 with check.case(
     "the worked example",
     hint="which results does the edge not touch? how many are they?",
-    more="21, 32 and 13 come out of the circle; 12, 23 and 31 mean that no spectrum was conjugated",
+    more="21, 32 and 13 come out of the circle; 12, 23 and 31 mean that no"
+    " spectrum was conjugated",
 ):
     check.close(conv_fft(line, pair), [[[[21, 32]]]], name="y")
 with check.case(
@@ -1187,7 +1190,8 @@ with check.hidden_case(
         check.close(got, [terms, 4 * terms // k], rtol=1e-12, name="im2col")
 with check.hidden_case(
     "FFT, all sizes different, odd sides too",
-    hint="spectra are counted by image and channel, kernel and channel, image and kernel",
+    hint="spectra are counted by image and channel, kernel and channel,"
+    " image and kernel",
 ):
     got = multiplications_and_workspace("FFT", Sizes(2, 3, 8, 16, 5, 3, 4))
     many = 6 + 15 + 10
@@ -1706,7 +1710,8 @@ def least(seconds, workspace, limit):
 rng = np.random.default_rng(6)
 with check.hidden_case(
     "random tables, against all ways to split",
-    hint="neither the fastest microbatch nor the largest that fits is always part of the best plan",
+    hint="neither the fastest microbatch nor the largest that fits is always"
+    " part of the best plan",
     weight=2,
 ):
     for rows, n in ((1, 1), (2, 2), (3, 7), (1, 9), (5, 8), (4, 10)):

@@ -51,7 +51,7 @@ print(digits)
 # %% [markdown]
 # ### Task 1. Predict (1 point)
 #
-# Commit to three numbers before you count them; the point is for writing them down.
+# Write three numbers down before you count them.
 #
 # * `"halo"`: an image of 256 rows lies on four devices, 64 rows each, and is convolved with a 3 x 3 kernel.
 #   How many times fewer bytes does an inner device send if it sends only what its neighbours need,
@@ -85,7 +85,9 @@ with check.case("each is above 0", hint="2 is twice as many, 0.5 half"):
         check.at_least(predictions()[name], 1e-9, name=name)
 with check.case("a share is at most 1", hint="10 % is 0.1"):
     check.at_most(predictions()["idle"], 1.0, name="idle")
-with check.case("the same in each call", hint="commit: draw nothing"):
+with check.case(
+    "the same in each call", hint="commit: draw nothing", guard=True
+):
     check.equal(predictions(), predictions(), name="two calls")
 check.score(1)
 
@@ -111,8 +113,8 @@ check.score(1)
 # * `all_gather(comm, part)` returns the parts of all ranks, joined, flat.
 # * `all_reduce(comm, x)` is both, one after the other: the sum over all ranks, in x's shape.
 #
-# They are rings. Each of the first two sends $m(P-1)/P$ bytes a rank, for $m$ bytes in all, or a few more or less where the parts differ; `all_reduce` sends twice that.
-# `comm.exchange(array, to, source)` sends and receives at once, so that nobody waits for the other to begin.
+# They are rings. Each of the first two sends $m(P-1)/P$ bytes a rank, for $m$ bytes in all (parts may differ by one); `all_reduce` sends twice that.
+# `comm.exchange(array, to, source)` sends and receives at once.
 #
 # `count.collective(fn, [(P, xs, *more)])` calls `fn(comm, xs[rank], *more)` on each of $P$ processes
 # and returns, for each job and rank, a dictionary with `value` and `bytes`, what it sent.
@@ -2060,7 +2062,8 @@ print(f"a speed-up of {layers * T / ticks:.2f}; off from nn.LSTM by {off:.0e}")
 # ($\mu$ is `mu`, $\eta$ is `lr`) for its own part, and then `self.w`, in its shape, on every rank.
 # It uses one `reduce_scatter` and one `all_gather`. All keep w's dtype.
 # Each step sets new arrays: earlier ones stay as they were.
-#
+
+# %% [markdown]
 # With $w$ = `[1, 2]`, $\eta = 1$, and gradients `[1, 0]` and `[0, 3]` on two ranks, both have `[0, -1]` after a step;
 # rank 0's momentum is `[1]`, rank 1's `[3]`. About 9 lines.
 

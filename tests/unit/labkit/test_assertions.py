@@ -191,7 +191,7 @@ def test_what_is_the_same_is_also_equal_in_python(a: object, b: object) -> None:
     except Mismatch:
         return
     assert type(a) is type(b)
-    assert repr(a) == repr(b) or a == b
+    assert repr(a) == repr(b) or a == b or ("nan" in repr(a) and "nan" in repr(b)), "a complex NaN has many forms"
 
 
 @pytest.mark.parametrize(
