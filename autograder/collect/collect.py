@@ -82,10 +82,11 @@ def who_handed_in_nothing(course: Course, lab: str, roster: Path, rows: Iterable
     """Return the people of a roster of whom nothing has been handed in for a lab, neither before nor by these rows."""
     people = read_roster(roster, course.students())
     here = {fold(student) for student in (*course.submitters(lab), *(row.student for row in rows if not row.lost))}
+    students = [(people.match_row(person).student, person) for person in people.people]
     return [
-        next(filter(None, (people.match_row(person).student, *person.ids, person.email, *person.names)), person.number)
-        for person in people.people
-        if here.isdisjoint(map(fold, (people.match_row(person).student, *person.ids, *person.addresses)))
+        next(filter(None, (student, *person.ids, person.email, *person.names)), person.number)
+        for student, person in students
+        if here.isdisjoint(map(fold, (student, *person.ids, *person.addresses)))
     ]
 
 

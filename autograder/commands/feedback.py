@@ -16,7 +16,7 @@ from autograder.errors import AutograderError, CourseError, counted, listed
 from autograder.files import write_whole
 from autograder.model import Status
 from autograder.records.log import Log
-from autograder.reports.exchange import came_by_exchange, put_beside
+from autograder.reports.exchange import put_beside
 from autograder.reports.feedback import write_feedback
 
 __all__ = ["feedback", "feedback_lab"]
@@ -92,8 +92,7 @@ def _pages(root: Path, lab: str, students: Sequence[str]) -> Iterator[tuple[str,
     for student in sorted(set(students) or results):
         try:
             yield from ((student, page) for page in write_feedback(course, results[student]))
-            put_beside(course, student, lab)
-            fetched[student] = came_by_exchange(course, student, lab)
+            fetched[student] = put_beside(course, student, lab)
         except AutograderError as error:
             failures.append(error)
     if others := [student for student in fetched if not fetched[student]]:

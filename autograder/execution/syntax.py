@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from autograder.boundary.parsing import MAGIC, syntax_tree
+from autograder.boundary.parsing import syntax_tree, without_magics
 from autograder.markers import BEGIN_HIDDEN, END_HIDDEN
 
 __all__ = ["called", "case_title", "hidden_lines", "is_case", "offset", "segment", "statements_of"]
@@ -12,10 +12,8 @@ __all__ = ["called", "case_title", "hidden_lines", "is_case", "offset", "segment
 
 def statements_of(source: str) -> list[ast.stmt]:
     """Return the statements at the top; none of a cell that is no Python. Lines of IPython count as `pass`."""
-    lines = source.split("\n")
-    masked = [f"{found[1]}pass" if (found := MAGIC.match(line)) else line for line in lines]
     try:
-        return syntax_tree("\n".join(masked)).body
+        return syntax_tree(without_magics(source)).body
     except (SyntaxError, ValueError, RecursionError):
         return []
 

@@ -103,7 +103,7 @@ def _score_cell(
     elif secret:
         cases = without_hidden_values(cases, row.source, whole=hides.whole)
     if retold:
-        cases = [_in_words_of(row, _without_values(case)) for case in cases]
+        cases = _in_words_of(row, [_without_values(case) for case in cases])
     return CellScore(name, row.grade_id, points, row.points, cases=tuple(cases), message=message)
 
 
@@ -124,11 +124,14 @@ def _without_values(case: Case) -> Case:
     return case if case["passed"] or case["error"] == GUARD else {**case, **told}
 
 
-def _in_words_of(row: CellSpec, case: Case) -> Case:
-    """Return a case without words that the test's text does not hold: made of values, they may be the student's."""
+def _in_words_of(row: CellSpec, cases: Sequence[Case]) -> list[Case]:
+    """Return cases without words that the test's text does not hold: made of values, they may be the student's."""
     known = {n.value for n in ast.walk(ast.Module(statements(row.source), [])) if isinstance(n, ast.Constant)}
-    said = {key: text if text in known else "" for key in ("hint", "more") if (text := case.get(key, ""))}
-    return {**case, "title": case["title"] if case["title"] in known else "a case", **said}
+    instead = {"title": "a case", "hint": "", "more": ""}
+    return [
+        {key: instead[key] if key in instead and said not in known else said for key, said in case.items()}
+        for case in cases
+    ]
 
 
 def _as_written(cases: Sequence[Case], row: CellSpec) -> list[Case]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 
 from autograder.boundary.locked import Statement, all_statements, global_names, only_imports, statements
-from autograder.boundary.scopes import filled as _filled
+from autograder.boundary.scopes import filled
 from autograder.execution.results import Case
 from autograder.execution.syntax import called, case_title, is_case
 from autograder.markers import BEGIN_HIDDEN, strip_hidden
@@ -57,8 +57,8 @@ def reached_by_hidden(cells: Sequence[tuple[str, str]], locked: Collection[int] 
         used = _through(global_names(source), {name: s.uses for name, s in defined.items()})
         own = {name for s in made if not (s.is_function or only_imports(s.node)) for name in s.binds}
         if source != shown or place in found[-1:]:
-            filled = (used & bound) | {name for f in used & defined.keys() for name in _filled_by(defined[f])}
-            known |= own | (filled - imported)
+            more = (used & bound) | {name for f in used & defined.keys() for name in _filled_by(defined[f])}
+            known |= own | (more - imported)
         bound |= own if place not in locked else set()
     return found
 
@@ -148,7 +148,7 @@ def _stored(node: ast.AST) -> set[str]:
 def _filled_by(function: Statement) -> frozenset[str]:
     """Return the global names that a function or class binds, sets items of, or fills when it is used."""
     parts = [part for part in ast.walk(function.node) if isinstance(part, ast.stmt) and part is not function.node]
-    within = frozenset[str]().union(*map(_filled, parts)) & function.uses
+    within = frozenset[str]().union(*map(filled, parts)) & function.uses
     return function.declares | (function.binds - {function.name}) | within
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import nbformat
 
-from autograder.boundary.parsing import MAGIC, syntax_tree
+from autograder.boundary.parsing import syntax_tree, without_magics
 from autograder.notebook import grade_id_of, metadata_of, students_own
 from autograder.submission.sanitize_outputs import plain
 
@@ -59,9 +59,8 @@ def _no_python(source: str) -> str:
     """Return what Python says of a text that it cannot read; nothing of one that it can."""
     if len(source) > _LONGEST:
         return ""
-    lines = source.split("\n")
     try:
-        syntax_tree("\n".join(f"{found[1]}pass" if (found := MAGIC.match(line)) else line for line in lines))
+        syntax_tree(without_magics(source))
     except SyntaxError as error:
         return f"{type(error).__name__} in line {error.lineno or 1}: {error.msg}"
     except (ValueError, RecursionError, MemoryError):

@@ -8,36 +8,27 @@ from pathlib import Path
 from autograder.course import Course
 from autograder.files import write_whole
 
-__all__ = ["came_by_exchange", "put_beside"]
+__all__ = ["put_beside"]
 
 _SECRET, _TIMESTAMP = "submission_secret.txt", "timestamp.txt"
 _LONGEST = 1000
 
 
-def came_by_exchange(course: Course, student: str, lab: str) -> bool:
-    """Whether nbgrader's submit left a secret with this submission: its student can fetch what is released."""
-    return bool(_secret_of(course, student, lab))
-
-
-def put_beside(course: Course, student: str, lab: str) -> None:
+def put_beside(course: Course, student: str, lab: str) -> bool:
     """Write when a submission was handed in, and the secret of which the exchange makes the page's name.
 
     nbgrader's submit leaves the secret with the student and in the submission. One that came another way has none: it
-    gets one that nobody knows, for release_feedback stops at the first submission without.
+    gets one that nobody knows, for release_feedback stops at the first submission without. Returns whether the student
+    can fetch the page.
     """
     folder = course.feedback(student, lab)
-    secret = _secret_of(course, student, lab) or _read(folder / _SECRET) or secrets.token_hex(64)
+    places = course.autograded(student, lab), course.submitted(student, lab)
+    known = next(filter(None, (_read(place / _SECRET) for place in places)), "")
+    secret = known or _read(folder / _SECRET) or secrets.token_hex(64)
     write_whole(folder / _SECRET, secret.encode())
-    timestamp = next(filter(None, map(course.timestamp, _places(course, student, lab))), "")  # "" is unknown
+    timestamp = next(filter(None, map(course.timestamp, places)), "")  # nbgrader takes an empty one for unknown
     write_whole(folder / _TIMESTAMP, timestamp.encode())
-
-
-def _places(course: Course, student: str, lab: str) -> tuple[Path, Path]:
-    return course.autograded(student, lab), course.submitted(student, lab)
-
-
-def _secret_of(course: Course, student: str, lab: str) -> str:
-    return next(filter(None, (_read(place / _SECRET) for place in _places(course, student, lab))), "")
+    return bool(known)
 
 
 def _read(path: Path) -> str:
