@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
 
 from autograder.commands.common import COURSE, ROSTER_FILE, command, may_replace, say_late, stderr
+from autograder.commands.notes import notes_on_scores
 from autograder.commands.table import plain
 from autograder.course import Course, open_course
-from autograder.errors import counted, listed
+from autograder.errors import counted
 from autograder.files import write_whole
 from autograder.lms import (
     Export,
@@ -90,7 +91,7 @@ def export_grades(
         say_late(course, name)
     scores = course.scores(lab)
     export = _exported(course, scores, form, people)
-    for note in [*export.notes, *_remarks(scores)]:
+    for note in [*export.notes, *notes_on_scores(scores)]:
         stderr().print(plain(note), soft_wrap=True, markup=False)
     if target is None:
         sys.stdout.write(export.content)
@@ -99,20 +100,6 @@ def export_grades(
     may_replace(target, ours=ours, what="is not an export")
     write_whole(target, export.content.encode())
     return export.rows
-
-
-def _remarks(scores: Sequence[GradebookEntry]) -> Iterator[str]:
-    """Yield what a person should know of these scores before they go out."""
-    for lab in sorted({score.lab for score in scores}):
-        own = [score for score in scores if score.lab == lab]
-        if waiting := [score.student for score in own if score.pending]:
-            whose = counted(len(waiting), "student")
-            yield f"{lab}: written answers of {whose} are still to be graded by hand: {listed(waiting)}"
-        if again := [score.student for score in own if score.again]:
-            whose = counted(len(again), "student")
-            yield f"{lab}: points by hand of {whose} are from before the answer was changed: {listed(again)}"
-        if above := [f"{s.student} ({s.score:g} of {s.max_score:g})" for s in own if s.score > s.max_score + 1e-9]:
-            yield f"{lab}: more than 100 %: {listed(above)}"
 
 
 def _exported(course: Course, rows: Sequence[GradebookEntry], form: str, people: Roster) -> Export:

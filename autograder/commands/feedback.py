@@ -10,16 +10,17 @@ from pathlib import Path
 import click
 
 from autograder.commands.common import COURSE, LAB, STUDENTS, command, say_late, stderr
+from autograder.commands.notes import notes_on_scores
 from autograder.commands.table import plain
 from autograder.course import Course, open_course
 from autograder.errors import AutograderError, CourseError, counted, listed
 from autograder.files import write_whole
-from autograder.model import Status
+from autograder.model import Result, Status
 from autograder.records.log import Log
 from autograder.reports.exchange import put_beside
 from autograder.reports.feedback import write_feedback
 
-__all__ = ["feedback", "feedback_lab"]
+__all__ = ["feedback", "feedback_lab", "graded"]
 
 _ELSEWHERE = "not handed in through nbgrader's exchange, so fetch_feedback does not find their pages"
 _SEND = "send them the files, or pack them with --zip"
@@ -82,12 +83,7 @@ def _pages(root: Path, lab: str, students: Sequence[str]) -> Iterator[tuple[str,
     course = open_course(root)
     course.notebooks(lab)
     say_late(course, lab)
-    log = Log(course.state / f"{lab}.jsonl")
-    results = {student: line.result for student, line in log.graded().items() if line.result and line.result.cells}
-    for student in sorted(set(students) - set(results)):
-        raise _no_page(course, lab, student, log)
-    if not results:
-        raise CourseError(f"{lab}: nothing has been graded", hint=f"autograder grade {lab}")
+    results = graded(course, lab, students)
     failures, fetched = [], {}
     for student in sorted(set(students) or results):
         try:
@@ -98,8 +94,21 @@ def _pages(root: Path, lab: str, students: Sequence[str]) -> Iterator[tuple[str,
     if others := [student for student in fetched if not fetched[student]]:
         who = listed(others) if any(fetched.values()) else f"all {len(others)}" if len(others) > 1 else others[0]
         stderr().print(plain(f"note: {_ELSEWHERE}: {who}; {_SEND}"), soft_wrap=True, markup=False)
+    for note in notes_on_scores([score for score in course.scores(lab) if score.student in fetched]):
+        stderr().print(plain(f"note: {note}"), soft_wrap=True, markup=False)
     if failures:
         raise failures[0]
+
+
+def graded(course: Course, lab: str, students: Sequence[str]) -> dict[str, Result]:
+    """Return what was graded of a lab by student; CourseError if there is nothing, or nothing of one of these."""
+    log = Log(course.state / f"{lab}.jsonl")
+    results = {student: line.result for student, line in log.graded().items() if line.result and line.result.cells}
+    for student in sorted(set(students) - set(results)):
+        raise _no_page(course, lab, student, log)
+    if not results:
+        raise CourseError(f"{lab}: nothing has been graded", hint=f"autograder grade {lab}")
+    return results
 
 
 def _no_page(course: Course, lab: str, student: str, log: Log) -> CourseError:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from autograder.commands.common import stderr
 from autograder.commands.table import plain
 from autograder.course import Course, left_to_nbgrader
-from autograder.errors import AutograderError, in_one_line
+from autograder.errors import AutograderError, counted, in_one_line, listed
 from autograder.execution import Executor
 from autograder.files import write_whole
+from autograder.model import GradebookEntry
 
-__all__ = ["lost_by_solution", "notes_on", "notes_on_nbgrader", "preparing"]
+__all__ = ["lost_by_solution", "notes_on", "notes_on_nbgrader", "notes_on_scores", "preparing"]
 
 _HAND_OVER = "write into nbgrader_config.py: from autograder.course import hand_over; hand_over(c)"
 
@@ -43,6 +44,20 @@ def notes_on_nbgrader(course: Course) -> Iterator[str]:
     """Yield what nbgrader's own commands, and formgrader's icons, do in this course and should not."""
     if left := left_to_nbgrader(course.app.config):
         yield f"in this course nbgrader's {'; its '.join(left)}; to give both to the autograder {_HAND_OVER}"
+
+
+def notes_on_scores(scores: Sequence[GradebookEntry]) -> Iterator[str]:
+    """Yield what a person should know of these scores before they, or pages with them, go out."""
+    for lab in sorted({score.lab for score in scores}):
+        own = [score for score in scores if score.lab == lab]
+        if waiting := [score.student for score in own if score.pending]:
+            whose = counted(len(waiting), "student")
+            yield f"{lab}: written answers of {whose} are still to be graded by hand: {listed(waiting)}"
+        if again := [score.student for score in own if score.again]:
+            whose = counted(len(again), "student")
+            yield f"{lab}: points by hand of {whose} are from before the answer was changed: {listed(again)}"
+        if above := [f"{s.student} ({s.score:g} of {s.max_score:g})" for s in own if s.score > s.max_score + 1e-9]:
+            yield f"{lab}: more than 100 %: {listed(above)}"
 
 
 def lost_by_solution(course: Course, lab: str, executor: Executor, say: Callable[[str], None]) -> list[str]:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import click
 
-from autograder.commands.common import COURSE, LAB, command, may_replace, say_late
+from autograder.commands.common import COURSE, LAB, STUDENTS, command, may_replace, say_late
+from autograder.commands.feedback import graded
 from autograder.course import Course, open_course
 from autograder.files import write_whole
 from autograder.notebook import read_notebook
 from autograder.records.log import Log
 from autograder.reports.class_report import MARK, class_page, class_statistics
-from autograder.reports.feedback import headings
+from autograder.reports.feedback import PRIVATE, headings, private_pages
 from autograder.reports.same_answers import same_answers
 
-__all__ = ["report", "report_lab"]
+__all__ = ["report", "report_lab", "report_students"]
 
 
 @click.command(short_help="Write a report on a class: scores, tasks, what to look at.")
@@ -30,16 +31,27 @@ __all__ = ["report", "report_lab"]
     metavar="FILE",
     help="Page to write; LAB_report.html in the course directory if not given.",
 )
+@STUDENTS
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON; no page, unless --to is given.")
 @command
-def report(lab: str, root: Path, target: Path | None, as_json: bool) -> None:
+def report(lab: str, root: Path, target: Path | None, students: tuple[str, ...], as_json: bool) -> None:
     """Write one HTML page about LAB: the spread of scores, which tasks and cases failed, whom to look at, the slowest.
+
+    With --student a page about that submission, for you alone: the student's feedback with what hidden cases expected
+    and got. It goes to LAB_STUDENT_report.html.
 
     \b
     Examples:
       autograder report 01_numpy_mlp
       autograder report 01_numpy_mlp --json
+      autograder report 01_numpy_mlp --student ann
     """
+    if students and (target or as_json):
+        raise click.UsageError("--student writes pages of its own: without --to and --json")
+    if students:
+        for page in report_students(root, lab, students):
+            click.echo(str(page))
+        return
     if path := report_lab(root, lab, target, as_json=as_json):
         click.echo(str(path), err=as_json)
 
@@ -65,9 +77,24 @@ def report_lab(root: Path, lab: str, target: Path | None, *, as_json: bool) -> P
     if as_json and target is None:
         return None
     path = target or course.root / f"{lab}_report.html"
-    may_replace(path, ours=_is_report(path), what="is no class report")
+    may_replace(path, ours=_holds(path, MARK), what="is no class report")
     write_whole(path, class_page(found).encode("utf-8", "replace"))
     return path
+
+
+def report_students(root: Path, lab: str, students: Sequence[str]) -> Iterator[Path]:
+    """Write a page for the instructor about each of these students' submissions of a lab; yield them."""
+    course = open_course(root)
+    course.notebooks(lab)
+    say_late(course, lab)
+    results = graded(course, lab, students)
+    for student in dict.fromkeys(students):
+        for name, page in private_pages(course, results[student]):
+            which = f"{lab}_{student}" if name == lab else f"{lab}_{student}_{name}"
+            path = course.root / f"{which}_report.html"
+            may_replace(path, ours=_holds(path, PRIVATE), what="is no report on a submission")
+            write_whole(path, page.encode("utf-8", "replace"))
+            yield path
 
 
 def _titles(course: Course, lab: str, names: Iterable[str]) -> dict[str, str]:
@@ -83,8 +110,8 @@ def _titles(course: Course, lab: str, names: Iterable[str]) -> dict[str, str]:
     return titles
 
 
-def _is_report(path: Path) -> bool:
+def _holds(path: Path, mark: str) -> bool:
     if not path.is_file():
         return False
     with path.open("rb") as file:
-        return MARK.encode() in file.read(1000)
+        return mark.encode() in file.read(1000)

@@ -29,6 +29,7 @@ __all__ = [
     "REFUSED",
     "RefuseMarkers",
     "StubSolutions",
+    "as_mark_scheme",
     "checksum",
     "hide_mark_schemes",
     "nbgrader_points",
@@ -89,6 +90,16 @@ def _markers(parent: Any) -> tuple[str, ...]:
 def _around_schemes(parent: Any) -> tuple[str, str]:
     schemes = ClearMarkScheme(parent=parent)
     return schemes.begin_mark_scheme_delimeter, schemes.end_mark_scheme_delimeter
+
+
+def as_mark_scheme(text: str, parent: Any) -> str:
+    """Return text between the lines that stand around a mark scheme; they cannot stand in it.
+
+    parent: what has the course's configuration.
+    """
+    begin, end = _around_schemes(parent)
+    inner = [line for line in text.split("\n") if begin not in line and end not in line]
+    return "\n".join([f"### {begin}\n", *inner, f"\n### {end}"])
 
 
 def hide_mark_schemes(notebook: nbformat.NotebookNode, parent: Any) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import copy
-import errno
 import os
 import time
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -15,11 +13,12 @@ from pathlib import Path
 import nbformat
 
 from autograder.course import Course
-from autograder.course.gradebook import DISK_FULL, FREE_SPACE
-from autograder.errors import AutograderError, SandboxError, SubmissionError, in_one_line
+from autograder.errors import SandboxError, SubmissionError, in_one_line
 from autograder.execution import Checks, Execution, Executor, mark_not_run
 from autograder.execution.time_limit import a_few_times
 from autograder.grading.along import taken_along
+from autograder.grading.failure import explain
+from autograder.grading.mark_schemes import mark_schemes, put_beside
 from autograder.grading.placement import Modes, find_modes
 from autograder.grading.scoring import score_notebook
 from autograder.grading.second_look import About, second_look
@@ -34,7 +33,7 @@ from autograder.submission.repair import parse, put_aside, repair
 from autograder.submission.sanitize_prose import make_harmless
 from autograder.submission.unfit import NO_METADATA, cells_of_others, unfit
 
-__all__ = ["Attempt", "Setup", "attempt", "explain", "prepare"]
+__all__ = ["Attempt", "Setup", "attempt", "prepare"]
 
 _WANTED = {NO_METADATA: "hand in the file that JupyterLab saves"}
 _NOT_RUN = "[not run when grading, and not one of the lab's cells to explore: the output handed in is left out]\n"
@@ -66,6 +65,8 @@ class Setup:
     """The instructor's notebooks."""
     prose: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """The instructor's own texts in each notebook: shown as they are, which a student's are not."""
+    schemes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """What the instructor's own answers to what a person grades are, for that person: by notebook and grade_id."""
 
     @property
     def max_score(self) -> float:
@@ -170,6 +171,7 @@ def prepare(course: Course, lab: str, executor: Executor, say: Callable[[str], N
             name: frozenset(cell.source for cell in [*own, *rows[name]] if cell.cell_type == "markdown")
             for name, own in cells.items()
         },
+        schemes={name: mark_schemes(course, own, rows[name]) for name, own in cells.items()},
     )
 
 
@@ -185,24 +187,13 @@ def attempt(setup: Setup, handin: Handin) -> Attempt:
             result.notebooks[name] = execution.notebook
             result.cells += scores
             make_harmless(execution.notebook, setup.prose.get(name, frozenset()))
+            put_beside(execution.notebook, setup.schemes.get(name, {}))
     except Exception as error:  # an error of ours must not stop the class
         result.failure = explain(error)
         result.starved = result.starved or isinstance(error, SandboxError)  # it had waited for the machine
     result.seconds = time.monotonic() - started
     result.crowded = result.starved and os.getloadavg()[0] > len(os.sched_getaffinity(0))
     return result
-
-
-def explain(error: Exception) -> str:
-    """Return an error in one line; one that nobody expected with the line it came from, for the kit's authors."""
-    if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
-        return f"{DISK_FULL}; {FREE_SPACE}"
-    if isinstance(error, AutograderError):
-        return in_one_line(error)
-    if isinstance(error, PermissionError) and error.filename:
-        return f"{error.filename}: {error.strerror}; change its permissions, then grade again"
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__}: {in_one_line(error)} ({Path(frame.filename).name}:{frame.lineno})"
 
 
 def _run(setup: Setup, result: Attempt, name: str) -> _Scored:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,10 @@ from autograder.files import write_whole
 from autograder.model import CellScore, GradebookEntry, Result, Status
 from autograder.notebook import grade_id_of, metadata_of, read_notebook, students_own, was_put_back
 
-__all__ = ["feedback_page", "headings", "write_feedback"]
+__all__ = ["PRIVATE", "feedback_page", "headings", "private_pages", "write_feedback"]
+
+PRIVATE = '<meta name="generator" content="autograder, for the instructor">'
+_PUBLIC = '<meta name="generator" content="autograder">'
 
 _TEMPLATE = Path(__file__).with_name("feedback.html")
 _MAX_ANSWER = 20_000
@@ -35,8 +39,22 @@ _SLOW = re.compile(r"(^[^\n]{500,}|\s{100,})", re.MULTILINE)
 
 def write_feedback(course: Course, result: Result) -> list[Path]:
     """Write feedback/<student>/<lab>/<notebook>.html for one graded submission; return the pages."""
-    stored = course.score(result.student, result.lab)
     pages = []
+    for name, page in _pages(course, result):
+        path = course.feedback(result.student, result.lab) / f"{name}.html"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, page.encode("utf-8", "replace"))
+        pages.append(path)
+    return pages
+
+
+def private_pages(course: Course, result: Result) -> Iterator[tuple[str, str]]:
+    """Yield each notebook's name and its page with what hidden cases said, which is for instructors only."""
+    return _pages(course, result, private=True)
+
+
+def _pages(course: Course, result: Result, *, private: bool = False) -> Iterator[tuple[str, str]]:
+    stored = course.score(result.student, result.lab)
     for name in dict.fromkeys(cell.notebook for cell in result.cells):
         executed = course.autograded(result.student, result.lab) / f"{name}.ipynb"
         try:
@@ -46,25 +64,23 @@ def write_feedback(course: Course, result: Result) -> list[Path]:
                 f"{executed}: cannot be read: {error}", hint=f"grade it again: autograder grade {result.lab} --force"
             ) from error
         hide_mark_schemes(notebook, course.app)
-        page = feedback_page(result, stored, name, notebook)
-        path = course.feedback(result.student, result.lab) / f"{name}.html"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, page.encode("utf-8", "replace"))
-        pages.append(path)
-    return pages
+        yield name, feedback_page(result, stored, name, notebook, private=private)
 
 
 # ------------------------------------------------------------------------------------------------------------ the page
-def feedback_page(result: Result, stored: GradebookEntry, name: str, notebook: nbformat.NotebookNode) -> str:
+def feedback_page(
+    result: Result, stored: GradebookEntry, name: str, notebook: nbformat.NotebookNode, *, private: bool = False
+) -> str:
     """Return the page: points, each case with expected, got and hint, the student's answers, comments.
 
     Student text is escaped, hidden cases show what the instructor chose, and hidden tests' source is never there. Of a
-    cell that students may not write in there is no text either.
+    cell that students may not write in there is no text either. Only a private page tells what hidden cases said.
     """
     cells = {grade_id_of(cell): cell for cell in notebook.cells}
     titles = headings(notebook)
-    answers = _answers(notebook)
-    tasks = [_task(score, stored, cells.get(score.grade_id)) for score in result.cells if score.notebook == name]
+    answers, aside = _answers(notebook), _put_aside(notebook)
+    graded = [score for score in result.cells if score.notebook == name]
+    tasks = [_task(score, stored, cells.get(score.grade_id), private=private) for score in graded]
     for task in tasks:
         own = answers.get(task["grade_id"], [])
         task["code"] = [_coloured(cell) for cell in own]
@@ -75,11 +91,13 @@ def feedback_page(result: Result, stored: GradebookEntry, name: str, notebook: n
         result=result,
         stored=stored,
         tasks=tasks,
-        aside=_put_aside(notebook),
+        aside=aside,
         ours=any(score.cases for score in result.cells),
-        title=titles.get("") or name,
+        title=name if aside else titles.get("") or name,
         pending=sum(task["max_points"] for task in tasks if task["pending"]),
         usual=result.status == Status.GRADED,
+        private=private,
+        mark=PRIVATE if private else _PUBLIC,
     )
 
 
@@ -92,7 +110,9 @@ def _template() -> jinja2.Template:
     return environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
 
 
-def _task(score: CellScore, stored: GradebookEntry, cell: nbformat.NotebookNode | None) -> dict[str, Any]:
+def _task(
+    score: CellScore, stored: GradebookEntry, cell: nbformat.NotebookNode | None, *, private: bool
+) -> dict[str, Any]:
     key = f"{score.notebook}/{score.grade_id}"
     points = stored.grades.get(key, score.points)
     return {
@@ -100,13 +120,25 @@ def _task(score: CellScore, stored: GradebookEntry, cell: nbformat.NotebookNode 
         "points": points or 0.0,
         "max_points": score.max_points,
         "pending": key in stored.pending,
-        "failed": [{**case, "message": "" if case["hidden"] else case["message"]} for case in score.failed],
+        "by_hand": _by_hand(score, points, changed=key in stored.again),
+        "failed": [
+            {**case, "message": case["message"] if private or not case["hidden"] else ""} for case in score.failed
+        ],
         "passed": [case for case in score.cases if case["passed"]],
         "blank": bool(score.failed) and score.not_begun,
         "message": score.message,
         "comments": [stored.comments[key]] if key in stored.comments else [],
         "written": "" if cell is None or cell.cell_type != "markdown" or not _theirs(cell) else _shown(cell),
     }
+
+
+def _by_hand(score: CellScore, points: float | None, *, changed: bool) -> str:
+    """Return what is said of points that a person has given, where the rest of the page would contradict them."""
+    if changed:
+        return "A person gave these points before the answer was changed, and will look at it again."
+    if score.points is None or points is None or abs(points - score.points) < 1e-9:
+        return ""
+    return f"A person gave these points; the tests gave {score.points:g} of {score.max_points:g}."
 
 
 def headings(notebook: nbformat.NotebookNode) -> dict[str, str]:

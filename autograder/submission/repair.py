@@ -36,9 +36,9 @@ MAX_CELLS = 5000
 _TYPES: dict[str, dict[str, Any]] = {"code": {"execution_count": None, "outputs": []}, "markdown": {}, "raw": {}}
 """What a cell of each type has besides. nbformat's own functions compare each cell with a scheme: a millisecond."""
 _CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-_ASIDE = "The file has no nbgrader metadata. What was handed in stands at the end, under a heading of its own."
+_ASIDE = "Nothing of this file was run. What was handed in stands at the end, under a heading of its own."
 _PUT_BACK = {"autograder": {"put_back": True}}
-_HINT = "ask for the .ipynb file that JupyterLab saves"
+_HINT = "hand in the .ipynb file that JupyterLab saves"
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,9 @@ def read(path: Path) -> bytes:
     if not os.path.lexists(path):
         raise SubmissionError(f"{path.name}: No such file or directory")
     if path.is_symlink():
-        raise SubmissionError(f"{path.name}: a link, not a file", hint="ask for the notebook itself")
+        raise SubmissionError(f"{path.name}: a link, not a file", hint="hand in the notebook itself")
     if path.exists() and not path.is_file():  # reading a pipe or a device could wait forever
-        raise SubmissionError(f"{path.name}: not a file", hint="ask for the notebook itself")
+        raise SubmissionError(f"{path.name}: not a file", hint="hand in the notebook itself")
     if (size := path.stat().st_size) > MAX_BYTES:
         raise SubmissionError(
             f"{path.name}: {size / 2**20:.0f} MiB, more than {MAX_BYTES // 2**20} MiB",

@@ -234,7 +234,7 @@ def _changed(text: str, change: Callable[[dict[str, Any]], object]) -> bytes:
 def _submissions(text: str) -> dict[str, tuple[bytes, Status, float, str]]:
     """Return what is handed in by whom, and what is to become of it."""
     unreadable, graded, tampered = Status.UNREADABLE, Status.GRADED, Status.TAMPERED
-    json_hint = "not JSON; ask for the .ipynb file that JupyterLab saves"
+    json_hint = "not JSON; hand in the .ipynb file that JupyterLab saves"
 
     def change(change: Callable[[dict[str, Any]], object]) -> bytes:
         return _changed(text, change)

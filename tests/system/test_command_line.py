@@ -58,7 +58,7 @@ def test_json_is_one_object_a_student_and_nothing_else_on_stdout(course: Path) -
     assert ann["seconds"] > 0
     assert ann["sandbox"] in {choose().name, f"{choose().name}, pre-warmed"}
     assert (ann["isolated"], ann["tests"]) == (choose().isolated, "isolated")
-    assert lines["[red]"]["messages"] == ["01_tiny.ipynb: not JSON; ask for the .ipynb file that JupyterLab saves"]
+    assert lines["[red]"]["messages"] == ["01_tiny.ipynb: not JSON; hand in the .ipynb file that JupyterLab saves"]
     assert re.search(r"^01_tiny 3/3 \S+: (graded|unreadable)$", done.stderr, re.MULTILINE)
     assert "3 students: 2 graded, 1 unreadable\n" in done.stderr
 
@@ -67,7 +67,7 @@ def test_the_table_is_on_stdout_and_progress_is_not(course: Path) -> None:
     done = process("autograder", "grade", f"{TINY}/", cwd=course)
     assert done.stdout.splitlines() == [
         "student  points  status      where to look",
-        "[red]       0/8  unreadable  01_tiny.ipynb: not JSON; ask for the .ipynb file that JupyterLab saves",
+        "[red]       0/8  unreadable  01_tiny.ipynb: not JSON; hand in the .ipynb file that JupyterLab saves",
         "ann         5/8  graded",
         "bob         2/8  graded      double-check 0/3: two is doubled; why 0/3: no answer",
     ]
@@ -139,6 +139,28 @@ def test_feedback_for_one_goes_on_where_another_one_fails(course: Path) -> None:
     assert result.exit_code == 1
     assert "hint: grade it again: autograder grade 01_tiny --force" in result.stderr
     assert sorted(path.parts[-3] for path in course.glob("feedback/*/*/*.html")) == ["[red]", "bob"]
+
+
+def test_a_report_on_a_submission_is_the_instructors_and_feedback_stays_the_students(course: Path) -> None:
+    hand_in(course, "cat", answered(course, add=ADD.replace("a + b", "abs(a) + abs(b)")))
+    grade(course)
+    result = autograder("report", TINY, "--course", course, "--student", "cat", "--student", "ann")
+    pages = [course / f"{TINY}_{student}_report.html" for student in ("cat", "ann")]
+    assert (result.exit_code, result.stdout.split()) == (0, [str(page) for page in pages])
+    own, private = (course / "feedback/cat" / TINY / f"{TINY}.html"), pages[0].read_text()
+    autograder("feedback", TINY, "--course", course)
+    assert ("For the instructor." in private, "For the instructor." in own.read_text()) == (True, False)
+    assert ("expected -2, got 2" in private, "expected -2, got 2" in own.read_text()) == (True, False)
+    assert autograder("report", TINY, "--course", course, "--student", "cat").exit_code == 0, "it is an earlier one"
+
+
+def test_a_report_on_a_submission_writes_over_nothing_else_and_names_who_is_missing(course: Path) -> None:
+    (course / f"{TINY}_bob_report.html").write_text("mine")
+    result = autograder("report", TINY, "--course", course, "--student", "bob")
+    assert (result.exit_code, "is no report on a submission" in result.stderr) == (1, True)
+    assert (course / f"{TINY}_bob_report.html").read_text() == "mine"
+    assert "eve: no such student" in autograder("report", TINY, "--course", course, "--student", "eve").stderr
+    assert autograder("report", TINY, "--course", course, "--student", "bob", "--json").exit_code == 2
 
 
 # --------------------------------------------------------------------------------------------------------------- export

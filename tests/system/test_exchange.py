@@ -81,6 +81,8 @@ def test_formgraders_icons_are_ours_and_the_page_comes_to_its_student(course: Pa
     assert text == (course / "feedback/root" / TINY / f"{TINY}.html").read_text()
     assert HIDDEN in text
     assert SECRET not in text
+    graded_by_hand = (course / "autograded/root" / TINY / f"{TINY}.ipynb").read_text()
+    assert ("Because." in graded_by_hand, "Because." in text) == (True, False), "the model answer is the grader's"
     assert {result.sandbox for result in _results(course)} == {_results(course)[0].sandbox}
     assert [result.tests for result in _results(course)] == ["isolated", "isolated"]
 

@@ -15,7 +15,7 @@ from autograder.errors import CourseError
 from tests.unit.autograder.collect.desk import LAB, Course, collected, folder_of, notebook, text_of
 
 NOW, LATER = (2026, 11, 20, 12, 0, 0), (2026, 11, 21, 12, 0, 0)
-HINT = "ask for the .ipynb file that JupyterLab saves"
+HINT = "hand in the .ipynb file that JupyterLab saves"
 
 
 def cells(*names: str) -> bytes:

@@ -19,7 +19,7 @@ from pygments import highlight
 from autograder.errors import CourseError
 from autograder.model import CellScore, GradebookEntry, Result, Status
 from autograder.reports import feedback
-from autograder.reports.feedback import feedback_page, headings, write_feedback
+from autograder.reports.feedback import PRIVATE, feedback_page, headings, write_feedback
 
 HOSTILE = (
     "<script>alert(1)</script>\"><img src=x onerror=alert(1)> '</pre></code></details></style><style>@import 'x';"
@@ -100,6 +100,24 @@ def page(
     found = Page(feedback_page(graded, stored(**more), "lab", book))
     assert found.open == []
     return found
+
+
+def test_points_that_a_person_gave_are_told_beside_what_the_tests_gave() -> None:
+    score = CellScore("lab", "f-check", 1.0, 2.0, (case(), case(False)))
+    assert "A person gave these points; the tests gave 1 of 2." in page(score, grades={"lab/f-check": 2.0}).text
+    assert "A person" not in page(score, grades={"lab/f-check": 1.0}).text
+    written = CellScore("lab", "words", None, 2.0)
+    assert "A person" not in page(written, grades={"lab/words": 2.0}).text
+    again = page(written, grades={"lab/words": 2.0}, again=frozenset({"lab/words"})).text
+    assert "A person gave these points before the answer was changed" in again
+
+
+def test_only_a_private_page_tells_what_a_hidden_case_said() -> None:
+    score = CellScore("lab", "f-check", 1.0, 2.0, (case(False, hidden=True, message="expected 4, got 5"),))
+    result = Result("ada", "lab", Status.GRADED, cells=(score,), isolated=True, graded_at="2026-11-20T15:49:05+00:00")
+    pages = [feedback_page(result, stored(), "lab", USUAL, private=private) for private in (False, True)]
+    assert ["expected 4" in page for page in pages] == [False, True]
+    assert [PRIVATE in page for page in pages] == [False, True]
 
 
 def check_harmless(found: Page) -> None:

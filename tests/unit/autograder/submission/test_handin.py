@@ -54,7 +54,7 @@ def test_what_never_ends_is_not_opened(course: Course, folder: Path) -> None:
     (folder / "two.ipynb").mkdir()
     handin = _read(course)
     assert handin.problems == {
-        name: f"{name}.ipynb: not a file; ask for the notebook itself" for name in ("one", "two")
+        name: f"{name}.ipynb: not a file; hand in the notebook itself" for name in ("one", "two")
     }
     assert not handin.empty
 

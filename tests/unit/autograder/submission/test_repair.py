@@ -108,8 +108,8 @@ def test_a_link_a_directory_and_a_huge_file_are_not_read(tmp_path: Path, monkeyp
     huge.write_bytes(b"x" * 3 * 2**20)
     monkeypatch.setattr(repair_module, "MAX_BYTES", 2 * 2**20)
     for path, text in (
-        (link, "link.ipynb: a link, not a file\nhint: ask for the notebook itself"),
-        (folder, "dir.ipynb: not a file\nhint: ask for the notebook itself"),
+        (link, "link.ipynb: a link, not a file\nhint: hand in the notebook itself"),
+        (folder, "dir.ipynb: not a file\nhint: hand in the notebook itself"),
         (huge, "huge.ipynb: 3 MiB, more than 2 MiB\nhint: clear the outputs and hand it in again"),
         (tmp_path / "none.ipynb", "none.ipynb: No such file or directory"),
     ):
@@ -121,7 +121,7 @@ def test_a_link_a_directory_and_a_huge_file_are_not_read(tmp_path: Path, monkeyp
 @pytest.mark.parametrize(
     ("content", "error"),
     [
-        (b"", "lab.ipynb: the file is empty\nhint: ask for the .ipynb file that JupyterLab saves"),
+        (b"", "lab.ipynb: the file is empty\nhint: hand in the .ipynb file that JupyterLab saves"),
         (b" \n\t", "lab.ipynb: the file is empty"),
         (b"\xff\xfe\x00", "lab.ipynb: not a text file (byte 0 is not UTF-8)"),
         (b"{", "lab.ipynb: not JSON"),

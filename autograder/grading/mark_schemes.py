@@ -1,0 +1,59 @@
+"""Puts the instructor's own answer, with its rubric, beside each answer that a person grades."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import nbformat
+
+from autograder.course import Course, as_mark_scheme, left_to_nbgrader
+from autograder.markers import BEGIN_SOLUTION, END_SOLUTION
+from autograder.model import CellSpec
+from autograder.notebook import grade_id_of
+
+__all__ = ["mark_schemes", "put_beside"]
+
+_ADDED = {
+    "grade": False,
+    "solution": False,
+    "task": False,
+    "locked": True,
+    "cell_type": "markdown",
+    "schema_version": 3,
+}
+
+
+def mark_schemes(course: Course, cells: Sequence[nbformat.NotebookNode], rows: Sequence[CellSpec]) -> dict[str, str]:
+    """Return, by grade_id, what the instructor's notebook holds where students write what a person grades.
+
+    As a mark scheme of nbgrader's, which formgrader shows. None in a course that has kept nbgrader's own feedback:
+    students would read it there.
+    """
+    if left_to_nbgrader(course.app.config):
+        return {}
+    by_hand = {row.grade_id: row for row in rows if row.grade and row.solution and not row.automatic}
+    found = {}
+    for cell in cells:
+        row = by_hand.get(grade_id_of(cell))
+        lines = [line for line in cell.source.split("\n") if line.strip() not in {BEGIN_SOLUTION, END_SOLUTION}]
+        text = "\n".join(lines).strip()
+        if row is not None and text and text != row.source.strip():
+            shown = text if cell.cell_type == "markdown" else f"~~~~python\n{text}\n~~~~"
+            found[row.grade_id] = as_mark_scheme(shown, course.app)
+    return found
+
+
+def put_beside(notebook: nbformat.NotebookNode, schemes: Mapping[str, str]) -> None:
+    """Put each mark scheme above its answer in a notebook that was run, in a locked cell of the grader's."""
+    taken = {grade_id_of(cell) for cell in notebook.cells} | {cell.id for cell in notebook.cells}
+    cells = []
+    for cell in notebook.cells:
+        name = f"{grade_id_of(cell)}-mark-scheme"
+        if (text := schemes.get(grade_id_of(cell))) and name not in taken:
+            about = {
+                "nbgrader": {**_ADDED, "grade_id": name},
+                "autograder": {"put_back": True},
+            }
+            cells.append(nbformat.v4.new_markdown_cell(text, id=name[:64], metadata=about))
+        cells.append(cell)
+    notebook.cells = cells
