@@ -1,13 +1,17 @@
-"""Another plausible reading: whole matrices, the library's own cells, sets where the text leaves the way open."""
+"""Another plausible reading: whole matrices, the library's functions, sets where the text leaves the way open."""
 
 
 def lstm_mean(x, lengths, w_x, w_h, b):
     longest = x.shape[1]
     h = torch.zeros(x.shape[0], w_h.shape[1], dtype=x.dtype)
     c, states = torch.zeros_like(h), []
-    zero = torch.zeros_like(b)
     for t in range(longest):
-        h, c = torch.lstm_cell(x[:, t], (h, c), w_x, w_h, b, zero)
+        gates = torch.nn.functional.linear(
+            torch.cat([x[:, t], h], 1), torch.cat([w_x, w_h], 1), b
+        )
+        i, f, g, o = gates.reshape(len(x), 4, -1).unbind(1)
+        c = torch.addcmul(torch.sigmoid(f) * c, torch.sigmoid(i), torch.tanh(g))
+        h = torch.sigmoid(o) * torch.tanh(c)
         states.append(h)
     stacked = torch.stack(states, dim=1)
     length = torch.tensor([int(n) for n in lengths])

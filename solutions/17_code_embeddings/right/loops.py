@@ -10,7 +10,7 @@ def predictions():
 def parse(text):
     found, block = [], None
     for line in text.split("\n"):
-        if line[:6] == "define":
+        if line[:7] == "define ":
             block = ""
         elif line[:1] == "}":
             block = None
@@ -51,7 +51,7 @@ def normalise(statement):
             kinds.append("<%ID>")
         elif re.fullmatch(r"-?\d+", word):
             kinds.append("<INT>")
-        elif re.fullmatch(r"-?\d+\.[\de+-]*|0x\w+", word):
+        elif re.fullmatch(r"-?\d+\.\d+(e[+-]?\d+)?|0xH?[0-9A-F]+", word):
             kinds.append("<FLOAT>")
         else:
             kinds.append(word)
