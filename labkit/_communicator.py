@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, SupportsIndex, cast
 
 import numpy as np
 
@@ -41,15 +42,15 @@ class Endpoint:
 
     def send(self, array: np.ndarray, to: int) -> None:
         """Send an array to another rank; return when it is being received."""
-        self._step(array, to, None)
+        self._step(_message(array), self._other(to), None)
 
     def recv(self, source: int) -> np.ndarray:
         """Return the next array that `source` sends to this rank."""
-        return cast("np.ndarray", self._step(None, None, source))
+        return cast("np.ndarray", self._step(None, None, self._other(source)))
 
     def exchange(self, array: np.ndarray, to: int, source: int) -> np.ndarray:
         """Send an array to `to` and return the one that comes from `source`, both at once: one step."""
-        return cast("np.ndarray", self._step(array, to, source))
+        return cast("np.ndarray", self._step(_message(array), self._other(to), self._other(source)))
 
     def counts(self) -> dict[str, int]:
         """Return what this rank has sent so far: messages, bytes and steps."""
@@ -57,21 +58,23 @@ class Endpoint:
 
     def _step(self, array: np.ndarray | None, to: int | None, source: int | None) -> np.ndarray | None:
         self.steps += 1
-        if to is not None:
-            array = _message(array)
-        for other in (to, source):
-            self._expect_other(other)
         if array is not None:
             self.messages += 1
             self.bytes += array.nbytes
         return self._carry(array, to, source)
 
-    def _expect_other(self, other: int | None) -> None:
-        if other is not None and (not 0 <= other < self.size or other == self.rank):
+    def _other(self, rank: object) -> int:
+        """Return the number of another rank, which a message goes to or comes from; ValueError if it is none."""
+        try:
+            number = operator.index(cast("SupportsIndex", rank))
+        except TypeError:
+            number = -1
+        if not 0 <= number < self.size or number == self.rank:
             raise ValueError(
-                f"Communicator: rank {self.rank} of {self.size} cannot talk to rank {other}\n"
+                f"Communicator: rank {self.rank} of {self.size} cannot talk to rank {rank}\n"
                 "hint: another rank's number, from 0 to size - 1; use % size"
             )
+        return number
 
 
 class Communicator(Endpoint):

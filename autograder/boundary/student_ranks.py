@@ -17,6 +17,7 @@ from typing import Any
 
 from autograder.boundary.frames import Connection, ProcessDied
 from autograder.boundary.peer import Peer
+from labkit._launch.confinement import write_nothing
 
 __all__ = ["Ranks", "answer_until_end"]
 
@@ -116,6 +117,7 @@ def _answer(rank: int, world_size: int, door: str, make_owner: Callable[[], Any]
     with _unix_socket() as stream:
         stream.connect(door)
         stream.sendall(bytes([rank]))
+        write_nothing()  # what ranks tell each other goes through the test, which counts it
         peer = Peer(Connection(stream), owner, writable=True, only_when_asked=True)
         peer.begin(_CELL)
         peer.send("here")

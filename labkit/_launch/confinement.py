@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from labkit._system import LINUX, prctl, syscall
 
-__all__ = ["only_compute", "only_write_in"]
+__all__ = ["only_compute", "only_write_in", "write_nothing"]
 
 # Per machine: its number in the audit subsystem, and the column of the tables below.
 _MACHINES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
@@ -94,6 +94,13 @@ def only_write_in(folder: str) -> None:
     _filter(_TELLING, _REFUSE, _ALLOW)
 
 
+def write_nothing() -> None:
+    """From now on no file is written, and no other process hears of anything but through open descriptors."""
+    if LINUX:
+        _landlock()
+    _filter(_TELLING, _REFUSE, _ALLOW)
+
+
 def _no_more(*, files: bool) -> None:
     try:
         import resource
@@ -104,19 +111,20 @@ def _no_more(*, files: bool) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
 
 
-def _landlock(folder: str) -> None:
-    """Linux 5.13; an older one lets it write elsewhere."""
+def _landlock(folder: str = "") -> None:
+    """Write in this folder only, or nowhere. Linux 5.13; an older one lets it write elsewhere."""
     prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     version = syscall(_CREATE_RULES, None, 0, 1)
     if version <= 0:
         return
     rights = _WRITING | (_REFERRING if version > 1 else 0) | (_CUTTING if version > 2 else 0)
     rules = syscall(_CREATE_RULES, struct.pack("Q", rights), 8, 0)
-    within = os.open(folder, os.O_PATH)
-    syscall(_ADD_RULE, rules, 1, struct.pack("=Qi", rights, within), 0)
+    if folder:
+        within = os.open(folder, os.O_PATH)
+        syscall(_ADD_RULE, rules, 1, struct.pack("=Qi", rights, within), 0)
+        os.close(within)
     syscall(_RESTRICT, rules, 0)
     os.close(rules)
-    os.close(within)
 
 
 def _filter(calls: dict[str, tuple[int | None, int | None]], then: tuple[int, ...], otherwise: tuple[int, ...]) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from labkit import Communicator, RankError, launch
+from labkit._communicator import Endpoint
 from labkit._launch.deadlock import EXCHANGE, RECEIVE, SEND, Wait, Waits, explain, read_waits, stuck
 
 pytestmark = pytest.mark.frameworks
@@ -65,6 +66,19 @@ def test_what_is_sent_may_be_changed_at_once() -> None:
         return float(came[0])
 
     assert launch(talk, 2) == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("talk", ["c.exchange(x, None, None)", "c.exchange(x, 1, None)", "c.exchange(x, None, 1)",
+                                  "c.exchange(None, None, None)", "c.send(x, None)", "c.recv(None)",
+                                  "c.exchange(x, 1.0, 1)", "c.exchange(Noisy(), 1, None)"])  # fmt: skip
+def test_a_message_that_goes_to_nobody_is_no_message(talk: str) -> None:
+    class Noisy:
+        nbytes, shape, ndim = 1000, (), 0
+
+    end = Endpoint(0, 2, lambda *_: np.ones(1))
+    with pytest.raises((TypeError, ValueError), match=r"cannot (talk to rank|send)"):
+        eval(talk, {"c": end, "x": np.ones(2), "Noisy": Noisy})
+    assert end.counts() == {"messages": 0, "bytes": 0, "steps": 0}
 
 
 @pytest.mark.parametrize("other", [-1, 2, 0])

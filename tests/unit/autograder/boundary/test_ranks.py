@@ -8,6 +8,7 @@ import textwrap
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,30 @@ def test_it_fails_as_in_a_notebook(talk: Talk, body: str) -> None:
         in_a_notebook(code, timeout_s=8)
     assert error["name"] == type(caught.value).__name__
     assert error["value"].splitlines()[0] == str(caught.value).splitlines()[0]
+
+
+_WAYS = {
+    "a file": "open(f'{place}/{comm.rank}', 'w').write('1')",
+    "a folder": "os.mkdir(f'{place}/{comm.rank}')",
+    "a link": "os.symlink('/', f'{place}/{comm.rank}')",
+    "a socket": "socket.socket(socket.AF_UNIX)",
+    "shared memory": "shared_memory.SharedMemory(create=True, size=8)",
+}
+
+
+@pytest.mark.parametrize("way", _WAYS.values(), ids=_WAYS)
+def test_ranks_tell_each_other_nothing_but_through_the_test(talk: Talk, way: str, tmp_path: Path) -> None:
+    talk.code(f"""
+import os, socket
+from multiprocessing import shared_memory
+place = {str(tmp_path)!r}
+def f(comm, x):
+    if comm.size == 3:
+        {way}
+    return x
+""")
+    assert "Error" in talk.test(TEST, time_s=30)["error"]["value"]
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_rank_that_computes_for_ever_is_ended(talk: Talk) -> None:
