@@ -11,7 +11,7 @@ from pathlib import Path
 
 from autograder.collect.archive import UNREAD, Archive, Member, open_archive
 from autograder.collect.gradescope_metadata import read_metadata
-from autograder.collect.install import KEPT, Submission, place
+from autograder.collect.install import KEPT, UNCHANGED, Submission, place
 from autograder.collect.lms_names import Owner, Piece, check_system, in_a_submission, pieces
 from autograder.collect.names import TIMESTAMP
 from autograder.collect.packed import unpacked
@@ -71,7 +71,8 @@ def collect_lab(
                     room, trusted = course.max_files_bytes, system == "folders"
                     made = plan(inner.pieces, student, names, keep_timestamp=trusted, room=room)
                     made.left_out += inner.left_out
-                    rows += _hand_over(course, lab, archive, made, usable, late_by, force=force, dry_run=dry_run)
+                    how = {"marks": system == "canvas", "force": force, "dry_run": dry_run}
+                    rows += _hand_over(course, lab, archive, made, usable, late_by, **how)
                 lost = any(row.lost for row in rows)  # one submission, however many zip files are damaged
                 for number, (file, why) in enumerate(inner.damaged):
                     rows.append(Row(student, file, f"{LEFT_OUT}: {why}", lost=not lost and not number))
@@ -146,10 +147,13 @@ def _by_owner(found: Sequence[Piece]) -> dict[Owner, list[Piece]]:
 
 
 def _hand_over(
-    course: Course, lab: str, archive: Archive, made: Handover, usable: Usable, late_by: LateBy, *, force: bool,
-    dry_run: bool,
+    course: Course, lab: str, archive: Archive, made: Handover, usable: Usable, late_by: LateBy, *, marks: bool,
+    force: bool, dry_run: bool,
 ) -> Iterator[Row]:  # fmt: skip
-    """Read what one student handed in and put it in its place; whatever goes wrong there is this student's alone."""
+    """Read what one student handed in and put it in its place; whatever goes wrong there is this student's alone.
+
+    marks: whether the system marks what is late.
+    """
     needed: dict[str, bytes] = {}
     when = 0.0
     for name, piece in made.notebooks.items():
@@ -175,8 +179,10 @@ def _hand_over(
     elif TIMESTAMP in beside:
         needed[TIMESTAMP] = beside.pop(TIMESTAMP)
         notes.append(said_of(needed[TIMESTAMP], [piece.member.when for piece in made.notebooks.values()]))
-    notes += [late_by.said()] if made.late else []
-    own = Submission(made.student, needed, beside, when, problems, reckoned=bool(time and not made.time))
+    own = Submission(
+        made.student, needed, beside, when, problems, reckoned=bool(time and not made.time),
+        in_time=marks and not made.late,
+    )  # fmt: skip
     try:
         said, left_out = place(course, lab, own, usable.usable, force=force, dry_run=dry_run)
     except OSError as error:
@@ -185,6 +191,7 @@ def _hand_over(
     except (CourseError, OverflowError) as error:
         yield Row(made.student, files, f"left out: {in_one_line(error)}", lost=True)
         return
+    notes += [late_by.said(anew=said not in {KEPT, UNCHANGED})] if made.late else []
     troubles = [] if said == KEPT else [f"cannot be graded: {why}" for why in problems.values()]
     yield Row(made.student, files, "; ".join([said, *troubles, *notes]), lost=bool(troubles))
     yield from (Row(made.student, name, f"left out: {why}") for name, why in [*made.left_out, *left_out.items()])

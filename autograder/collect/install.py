@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shutil
 import time
@@ -13,11 +14,14 @@ from pathlib import Path
 from autograder.collect.names import TIMESTAMP
 from autograder.course import Course, moment
 from autograder.errors import CourseError, SubmissionError
-from autograder.files import walk
+from autograder.files import walk, write_whole
 
-__all__ = ["KEPT", "Submission", "place"]
+__all__ = ["IN_TIME_NOW", "KEPT", "LATE_NOW", "UNCHANGED", "Submission", "place"]
 
 KEPT = "kept: another one is there that is not older; --force replaces it"
+UNCHANGED = "unchanged"
+LATE_NOW = "as before, but late now"
+IN_TIME_NOW = "as before, but not marked as late any more: it counts as in time"
 
 _OF_NAMES = {
     errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ, errno.ENOENT
@@ -39,6 +43,8 @@ class Submission:
     """Why a notebook of it will not be graded, by its file name."""
     reckoned: bool = False
     """Whether nobody has said when it was handed in: its time follows from `--late` and the student's due date."""
+    in_time: bool = False
+    """Whether the system, which marks what is late, has not marked it."""
 
     @property
     def content(self) -> dict[str, bytes]:
@@ -58,9 +64,11 @@ def place(
     target = course.submitted(own.student, lab)
     _check(target)
     there = target.exists()
+    times = _Reckoned(course.state / f"{lab}.reckoned.json")
     if there and (_same(target, own.content) or (not force and _same_but_reckoned(target, own))):
-        return "unchanged", {}
-    if there and not force and not _newer(own, target):
+        return UNCHANGED, {}
+    retimed = there and _retimed(target, own, times)
+    if there and not force and not retimed and not _newer(own, target):
         return KEPT, {}
     if there and not force:
         for name, problem in own.problems.items():
@@ -72,10 +80,10 @@ def place(
     try:
         left_out = _write(new, own)
         if left_out and there and _same(target, {n: data for n, data in own.content.items() if n not in left_out}):
-            return "unchanged", left_out
+            return UNCHANGED, left_out
         if there:
             old = _aside(course, lab, own.student, target)
-            said = f"replaced; the one before is in {old.relative_to(course.root)}"
+            said = retimed or f"replaced; the one before is in {old.relative_to(course.root)}"
             try:
                 new.rename(target)
             except OSError:
@@ -84,9 +92,55 @@ def place(
         else:
             new.rename(target)
             said = "new"
+        times.note(own)
     finally:
         shutil.rmtree(new, ignore_errors=True)
     return said, left_out
+
+
+@dataclass(frozen=True)
+class _Reckoned:
+    """The times that `--late` has given to submissions of a lab, by student: nobody else knows them."""
+
+    path: Path
+
+    def of(self, student: str) -> str:
+        """Return the time that was given to a student's submission; empty if none was."""
+        return str(self._read().get(student, ""))
+
+    def note(self, own: Submission) -> None:
+        """Keep the time that a submission was placed with, or that it has none of ours."""
+        before = self._read()
+        now = {student: time for student, time in before.items() if student != own.student}
+        if own.reckoned:
+            now[own.student] = own.needed[TIMESTAMP].decode().strip()
+        if now != before:
+            self.path.parent.mkdir(exist_ok=True)
+            write_whole(self.path, json.dumps(now, indent=0).encode())
+
+    def _read(self) -> dict[str, str]:
+        try:
+            found = json.loads(self.path.read_bytes())
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+
+def _retimed(folder: Path, own: Submission, times: _Reckoned) -> str:
+    """Say what becomes of the time of what is there, if this is the same and only its time is another one.
+
+    Empty if it is not the same, or if the time that is there is not ours to change.
+    """
+    there = folder / TIMESTAMP
+    if there.is_symlink() or (there.exists() and not there.is_file()):
+        return ""
+    if own.reckoned and not there.exists():
+        return LATE_NOW if _same(folder, {n: d for n, d in own.content.items() if n != TIMESTAMP}) else ""
+    if not own.in_time or not there.exists() or TIMESTAMP in own.content:
+        return ""
+    data = there.read_bytes()[:100]
+    ours = data.decode("utf-8", "replace").strip() == times.of(own.student)
+    return IN_TIME_NOW if ours and _same(folder, {**own.content, TIMESTAMP: data}) else ""
 
 
 def _aside(course: Course, lab: str, student: str, target: Path) -> Path:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from autograder.course import Course, moment
-from autograder.errors import CourseError
+from autograder.errors import CourseError, counted
 
 __all__ = ["LateBy", "said_of"]
 
@@ -60,8 +60,19 @@ class LateBy:
             return ""
         return f"{self.due + self.extensions.get(student, timedelta()) + self.by:{_FORMAT}}"
 
-    def said(self) -> str:
-        """Return a note on such a submission."""
+    def said(self, *, anew: bool = True) -> str:
+        """Return a note on such a submission; anew: what is there has got its time now."""
         if self.by is None:
             return "late, and no time is known: no penalty (see --late)"
-        return f"late, and no time is known: counts as {self.by} after the due date"
+        if not anew:
+            return "late: what is there keeps the time that it got before (--force reckons it again)"
+        return f"late, and no time is known: counts as {in_words(self.by)} after the due date"
+
+
+def in_words(span: timedelta) -> str:
+    """Return a span in the units in which --late takes it."""
+    minutes = round(span.total_seconds() / 60)
+    for unit, length in (("week", 10_080), ("day", 1440), ("hour", 60)):
+        if minutes >= length and minutes % length == 0:
+            return counted(minutes // length, unit)
+    return counted(minutes, "minute")

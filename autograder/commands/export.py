@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -26,6 +29,8 @@ from autograder.lms import (
 from autograder.model import GradebookEntry
 
 __all__ = ["export", "export_grades"]
+
+_MOST_HASHES = 1000
 
 
 @click.command(short_help="Write the grades as CSV, also for Canvas, Moodle and Gradescope.")
@@ -96,9 +101,11 @@ def export_grades(
     if target is None:
         sys.stdout.write(export.content)
         return export.rows
-    ours = target.exists() and not _same_file(target, roster) and _is_export(target, export.content)
-    may_replace(target, ours=ours, what="is not an export")
-    write_whole(target, export.content.encode())
+    content, before = export.content.encode(), _Written(course.state / f"exports.{form}.txt")
+    ours = not _same_file(target, roster) and (before.holds(target) or _is_export(target, export.content))
+    may_replace(target, ours=ours, what="is not an export, or was changed since")
+    write_whole(target, content)
+    before.note(content)
     return export.rows
 
 
@@ -115,7 +122,32 @@ def _exported(course: Course, rows: Sequence[GradebookEntry], form: str, people:
 
 
 def _same_file(target: Path, roster: Path | None) -> bool:
-    return roster is not None and roster.exists() and target.samefile(roster)
+    return target.exists() and roster is not None and roster.exists() and target.samefile(roster)
+
+
+@dataclass(frozen=True)
+class _Written:
+    """The hashes of the files that earlier exports of a course have written, in one format."""
+
+    path: Path
+
+    def holds(self, file: Path) -> bool:
+        """Whether a file is one of them, as it was written."""
+        if not (self.path.is_file() and file.is_file()):
+            return False
+        return _hash(file.read_bytes()) in self.path.read_text(encoding="utf-8").split()
+
+    def note(self, content: bytes) -> None:
+        """Add one; in a course that may only be read none is kept."""
+        before = self.path.read_text(encoding="utf-8").split() if self.path.is_file() else []
+        kept = list(dict.fromkeys([*before, _hash(content)]))[-_MOST_HASHES:]
+        with suppress(OSError):
+            self.path.parent.mkdir(exist_ok=True)
+            write_whole(self.path, "\n".join(kept).encode())
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _is_export(path: Path, content: str) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from sqlalchemy.engine import make_url
@@ -12,7 +14,7 @@ from sqlalchemy.exc import ArgumentError
 
 from autograder.errors import CourseError
 
-__all__ = ["CONFIG", "absolute", "complaint", "put_environment_on_path"]
+__all__ = ["CONFIG", "absolute", "complaint", "inside", "put_environment_on_path"]
 
 CONFIG = "nbgrader_config.py"
 
@@ -49,3 +51,16 @@ def put_environment_on_path() -> None:
     path = os.environ.get("PATH", os.defpath)
     if here not in path.split(os.pathsep):
         os.environ["PATH"] = here + os.pathsep + path
+
+
+@contextmanager
+def inside(root: Path) -> Iterator[None]:
+    """Work as nbgrader does, from the course's directory: it looks there for its configuration and its plugins."""
+    before, path = Path.cwd(), sys.path.copy()
+    os.chdir(root)
+    sys.path.insert(0, str(root))
+    try:
+        yield
+    finally:
+        os.chdir(before)
+        sys.path[:] = path

@@ -20,7 +20,7 @@ from nbgrader.apps.baseapp import NbGrader
 from nbgrader.preprocessors import Execute
 
 from autograder.course import converters, gradebook, late, stored
-from autograder.course.configuration import CONFIG, absolute, complaint, put_environment_on_path
+from autograder.course.configuration import CONFIG, absolute, complaint, inside, put_environment_on_path
 from autograder.course.execution import limits_within
 from autograder.course.moments import moment
 from autograder.course.preprocess import save_cells
@@ -59,7 +59,7 @@ class Course:
         put_environment_on_path()
         self.app = _App(log=converters.Complaints(), raise_config_file_errors=True)
         try:
-            with _inside(root):
+            with inside(root):
                 self.app.initialize([], root=str(root))
         except (Exception, SystemExit) as error:
             raise CourseError(complaint(root, error), hint="nbgrader cannot read it either") from error
@@ -128,7 +128,7 @@ class Course:
 
     def given_files(self, lab: str) -> dict[str, Path]:
         """Return the instructor's files that stand beside every student's notebook, in place of the student's own."""
-        with _inside(self.root):
+        with inside(self.root):
             left_alone = converters.left_alone(self.app, lab)
         return {name: path for name, path in self.files(self.source(lab)).items() if name not in left_alone}
 
@@ -168,14 +168,14 @@ class Course:
 
     def generate(self, lab: str) -> None:
         """Run nbgrader's own generate_assignment, for courses whose source is a notebook."""
-        with _inside(self.root):
+        with inside(self.root):
             converters.generate(self.app, lab)
 
     @contextmanager
     def preview(self, lab: str) -> Iterator[Path]:
         """Give the directory of what generate would write, which nothing else is written to, until the block ends."""
         with tempfile.TemporaryDirectory(prefix="autograder-release-") as scratch:
-            with _inside(self.root):
+            with inside(self.root):
                 converters.preview(self.app, lab, Path(scratch))
             yield self._path(str(Path(scratch, "release")), ".", lab)
 
@@ -184,15 +184,21 @@ class Course:
 
         notebook: what a source of ours was built to; without it nbgrader's generate_assignment is asked.
         """
-        with tempfile.TemporaryDirectory(prefix="autograder-release-") as scratch, _inside(self.root):
+        with tempfile.TemporaryDirectory(prefix="autograder-release-") as scratch, inside(self.root):
             return converters.cells_to_be(self.app, lab, notebook, Path(scratch))
 
     def released(self, lab: str) -> Path:
         return self._path(self.directory.release_directory, ".", lab)
 
-    def record(self, student: str, lab: str, staged: Path) -> None:
-        """Store executed notebooks, which stand in .../student/lab, as nbgrader's autograde would."""
-        with _inside(self.root):
+    def record(self, student: str, lab: str, staged: Path, *, gone: str = "") -> None:
+        """Store executed notebooks, which stand in .../student/lab, as nbgrader's autograde would.
+
+        gone: when an earlier submission came, whose timestamp.txt is no longer there: nbgrader would keep that.
+        """
+        if gone:
+            with self._gradebook() as book:
+                stored.forget_time(book, lab, student, gone)
+        with inside(self.root):
             converters.record(self.app, lab, student, staged)
 
     def score(self, student: str, lab: str) -> GradebookEntry:
@@ -222,7 +228,7 @@ class Course:
 
     def penalties(self, lab: str) -> dict[str, dict[str, float]]:
         """Return what each submission would lose today for being late, by student and notebook; empty: no policy."""
-        with self._gradebook() as book, _inside(self.root):
+        with self._gradebook() as book, inside(self.root):
             return late.penalties(self.app, book, lab)
 
     def set_penalties(self, lab: str, student: str, penalties: Mapping[str, float]) -> None:
@@ -283,16 +289,3 @@ class Course:
     def max_files_bytes(self) -> int:
         """How much a student may hand in beside the notebooks."""
         return int(self.directory.max_dir_size) * 1000
-
-
-@contextmanager
-def _inside(root: Path) -> Iterator[None]:
-    """Work as nbgrader does, from the course's directory: it looks there for its configuration and its plugins."""
-    before, path = Path.cwd(), sys.path.copy()
-    os.chdir(root)
-    sys.path.insert(0, str(root))
-    try:
-        yield
-    finally:
-        os.chdir(before)
-        sys.path[:] = path

@@ -18,6 +18,7 @@ __all__ = [
     "Lateness",
     "StoredCell",
     "commented",
+    "forget_time",
     "lateness",
     "needs_no_look",
     "recorded_labs",
@@ -154,6 +155,14 @@ def _lateness(submitted: Any) -> Lateness:
         extension_s=extension.total_seconds() if extension else 0.0,
         penalty=number(submitted.late_submission_penalty or 0.0) or 0.0,
     )
+
+
+def forget_time(book: Gradebook, lab: str, student: str, known: str) -> None:
+    """Take back when a submission was handed in, if that is this time."""
+    for submitted in submissions(book, lab, student):
+        if str(submitted.timestamp or "") == known:
+            submitted.timestamp = None
+    book.db.commit()
 
 
 def submission(book: Gradebook, lab: str, student: str) -> GradebookEntry:

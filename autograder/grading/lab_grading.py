@@ -52,6 +52,7 @@ class Grading:
         self.log = Log(course.state / f"{lab}.jsonl")
         self._done: Mapping[str, Result] = {}
         self._stored: Mapping[str, GradebookEntry] = {}
+        self._times: Mapping[str, str] = {}
         self._penalties: Penalties | None = None
 
     def students(self, only: Sequence[str] = ()) -> list[str]:
@@ -120,6 +121,7 @@ class Grading:
 
     def _look_up(self, *, force: bool) -> None:
         self._done = {} if force else self.log.latest()
+        self._times = {student: line.basis.handed_in for student, line in self.log.graded().items() if line.basis}
         self._stored = {stored.student: stored for stored in self.course.scores(self.lab)}
         self._penalties = Penalties(self.course, self.lab, self.log) if self._done else None
 
@@ -239,7 +241,8 @@ class Grading:
             self._stage(handin, done)
             with one_transaction(self.course):
                 by_hand = GivenBefore.of(self.course, self.lab, student, rows) if student in self._stored else None
-                self.course.record(student, self.lab, self._staged(student))
+                gone = "" if handin.timestamp else self._times.get(student, "")
+                self.course.record(student, self.lab, self._staged(student), gone=gone)
                 if by_hand is not None:
                     done.notes += by_hand.settle(self.course, self.lab, student, rows, done.notebooks)
                 stored = self.course.score(student, self.lab)

@@ -63,7 +63,11 @@ def _filled(
     header = [*table.header[:identity], *(table.header[at] if at >= 0 else text(lab) for lab, at in where.items())]
     lines = [header, [_POSSIBLE, *[""] * (identity - 1), *map(number, labs.values())]]
     found: set[str] = set()
-    notes = [f"{lab}: no such assignment in {table.path.name}: Canvas makes one" for lab, at in where.items() if at < 0]
+    notes = [
+        f"{lab}: no assignment of this name in {table.path.name}: Canvas makes one"
+        for lab, at in where.items()
+        if at < 0
+    ]
     for person in roster.people:
         match = roster.match_row(person)
         student, row = match.student, table.rows[person.row]
@@ -85,6 +89,16 @@ def _why(match: Match, again: bool) -> str:
 
 
 def _assignment(table: Table, lab: str) -> int:
-    """Return the column of an assignment of this name, with Canvas's number after it or without; -1 if none is."""
-    title = re.compile(rf"\s*{re.escape(lab)}\s*(\(\d+\))?\s*", re.IGNORECASE)
-    return next((at for at, name in enumerate(table.header) if title.fullmatch(name)), -1)
+    """Return the column of an assignment of this name, with Canvas's number after it or without; -1 if none is.
+
+    If none is called so exactly, the only one whose name differs in case, blanks and signs.
+    """
+    titles = [re.sub(r"\s*\(\d+\)\s*$", "", name).strip().casefold() for name in table.header]
+    if lab.casefold() in titles:
+        return titles.index(lab.casefold())
+    alike = [at for at, title in enumerate(titles) if _letters(title) == _letters(lab)]
+    return alike[0] if len(alike) == 1 else -1
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name.casefold())

@@ -1108,6 +1108,7 @@ with check.case(
 with check.case(
     "who is not replaced stays as it was, at its place",
     hint="only the k lowest ranked change",
+    guard=True,
 ):
     members = population([3, 9, 1, 5])
     got, _ = population_step(members, np.random.default_rng(0))

@@ -849,6 +849,7 @@ with check.hidden_case(
 with check.hidden_case(
     "all ranks hold the same bits",
     hint="copy finished chunks; do not add them up once more",
+    guard=True,
 ):
     for _, ranks in outcome("many"):
         for number, found in enumerate(ranks):
@@ -1217,6 +1218,7 @@ with check.hidden_case(
         "the partner is rank ^ distance, both ways: "
         "then both add the same two vectors"
     ),
+    guard=True,
 ):
     for _, ranks in (outcome("odd")[2], outcome("powers")[1]):
         for number, found in enumerate(ranks):
@@ -1503,6 +1505,7 @@ with check.hidden_case(
         "a chain takes P - 1 rounds, and so does one sender"
     ),
     essential=True,
+    guard=True,
 ):
     for (size, _, root), ranks in outcome("many"):
         took = rounds([found["log"] for found in ranks], root)
@@ -1849,6 +1852,7 @@ with check.hidden_case(
 with check.hidden_case(
     "all ranks hold the same bits",
     hint="each chunk is added up by its server only, then copied",
+    guard=True,
 ):
     for _, ranks in outcome("many"):
         for number, found in enumerate(ranks):

@@ -203,6 +203,12 @@ with check.hidden_case(
         order_of(some, 8)[1::3].tolist(),
         name="rank 1",
     )
+    again = np.array([4, 9, 4, 4, 7, 9, 1])
+    check.equal(
+        np.asarray(shard(again, 1, 2, 3)).tolist(),
+        order_of(again, 3)[1::2].tolist(),
+        name="rank 1, of indices that occur twice",
+    )
 with check.hidden_case(
     "other indices in the same epoch, and earlier shards stay",
     hint="nothing is kept from one call to the next",
@@ -396,6 +402,17 @@ with check.hidden_case(
             name=f"limit {limit}",
         )
 with check.hidden_case(
+    "thousands of parameters, and one of 16 MiB",
+    hint="a loop, and whole numbers",
+):
+    many = np.random.default_rng(4).integers(1, 9, 3000).tolist()
+    check.equal(plain(buckets(many, 20)), planned(many, 20), name="limit 20")
+    check.equal(
+        plain(buckets([2, 2**24 - 1], 2**24)),
+        [[1], [0]],
+        name="a byte too much",
+    )
+with check.hidden_case(
     "no parameters, no buckets", hint="return an empty list", guard=True
 ):
     check.equal(plain(buckets([], 100)), [], name="buckets")
@@ -419,7 +436,7 @@ check.score(2)
 # `Wire` stands between you and `torch.distributed`, and keeps a log.
 #
 # * `wire.broadcast(tensor)` overwrites a tensor with rank 0's, in place.
-# * `wire.all_reduce(tensor)` begins to add up a tensor over all ranks and returns at once, with a `Work`.
+# * `wire.all_reduce(tensor)` begins to add up a tensor over all ranks, as it is now, and returns at once, with a `Work`.
 #   `work.wait()` waits, and only then writes the sum into that tensor.
 # * `wire.total(number)` returns the sum of a number over all ranks.
 #
@@ -536,7 +553,7 @@ class Scale(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.register_buffer("scale", torch.ones(16))
+        self.register_buffer("scale", torch.ones(16), persistent=False)
 
     def forward(self, x):
         """Return x times the buffer."""
@@ -602,8 +619,8 @@ def network(
 # `DDP(model, wire, limit)` has the same interface, and four promises more:
 #
 # 1. When it is made, each parameter and each buffer (`model.buffers()`) is broadcast, once,
-#    frozen ones too: all ranks start from rank 0's.
-# 2. Parameters that learn travel in the buckets of Task 2, an all-reduce a bucket.
+#    frozen ones too: all ranks start from rank 0's. Then `ready` is registered with each parameter that learns.
+# 2. Parameters that learn, numbered without the frozen ones, travel in the buckets of Task 2 (`p.nbytes`), an all-reduce a bucket.
 #    What is frozen sends no gradient; a tied weight is one parameter.
 
 # %% [markdown]
@@ -674,14 +691,23 @@ class DDP:
 
 # %% nbgrader={"grade_id": "one-backward", "locked": true}
 def one_backward(
-    rank, world_size, kind, limit, parts, passes=(True,), steps=1, beside=False
+    rank,
+    world_size,
+    kind,
+    limit,
+    parts,
+    passes=(True,),
+    steps=1,
+    beside=False,
+    dtype=torch.float64,
 ):
     """Return the gradients, all tensors, and the log of the last step.
 
     passes: what `sync` is in each backward pass of a step.
-    beside: whether there is a second DDP, of another model.
+    beside: whether there is a second DDP, of another model, whose step
+    lies around the first one's.
     """
-    model, wire = network(kind, seed=rank, even=rank == 0), Wire()
+    model, wire = network(kind, rank, dtype, even=rank == 0), Wire()
     for buffer in model.buffers():
         buffer.add_(rank)
     learning = [tensor for tensor in model.parameters() if tensor.requires_grad]
@@ -690,23 +716,34 @@ def one_backward(
             lambda _, note=("gradient", number): wire.log.append(note)
         )
     ddp = DDP(model, wire, limit)
-    if beside:
-        DDP(network("tied"), Wire(), limit)
+    other = DDP(network("tied"), Wire(), limit) if beside else None
     begin = wire.log[:]
     x, y = (torch.as_tensor(array) for array in parts[rank])
+
+    def backward(net):
+        logits = net(x.to(next(net.parameters()).dtype))
+        nn.functional.cross_entropy(logits, y, reduction="sum").backward()
+
     for _ in range(steps):
         wire.log.clear()
         model.zero_grad()
+        if other:
+            backward(other.model)
         for ddp.sync in passes:
-            nn.functional.cross_entropy(model(x), y, reduction="sum").backward()
+            backward(model)
         early = wire.log[:]
         ddp.finish()
+        if other:
+            other.finish()
     tensors = [*model.parameters(), *model.buffers()]
     return {
         "gradients": [
             None if p.grad is None else p.grad.numpy().copy() for p in learning
         ],
         "tensors": [t.detach().numpy().copy() for t in tensors],
+        "beside": [p.grad.numpy().copy() for p in other.model.parameters()]
+        if other
+        else [],
         "begin": begin,
         "early": early,
         "log": wire.log,
@@ -770,7 +807,7 @@ class Scaled(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.register_buffer("scale", torch.ones(16))
+        self.register_buffer("scale", torch.ones(16), persistent=False)
 
     def forward(self, x):
         return x * self.scale
@@ -883,7 +920,11 @@ LAUNCHES = [
     [(2, "plain", 2100, (False, True), 1), (2, "tied", 700, (True,), 1)],
     [(2, "plain", 900, (True,), 3), (2, "frozen", 1400, (True,), 2)],
     [(2, "crossed", 700, (True,), 1), (2, "crossed", 10**6, (True,), 2)],
-    [(3, "branches", 0, (True,), 1), (3, "branches", 800, (True,), 1)],
+    [
+        (3, "branches", 0, (True,), 1),
+        (3, "branches", 800, (True,), 1),
+        (3, "branches", 10**6, (True,), 3),
+    ],
 ]
 
 
@@ -922,7 +963,8 @@ def ranks_of(*case):
     if error is not None:
         hint = (
             "all ranks make the same calls in the same order; "
-            "launch(one_backward, ...) says more"
+            'launch(one_backward, 2, "plain", 2100, PARTS[:2], '
+            'backend="gloo") says more'
         )
         raise check.Mismatch(said(error), hint)
     return [rank[LAUNCHES[place].index(case)] for rank in found]
@@ -1110,6 +1152,10 @@ with check.hidden_case(
         check.close(
             came, want, rtol=1e-10, atol=1e-12, name=f"gradient {number}"
         )
+    for number, want in enumerate(sums("tied", 1)):
+        name = f"gradient {number} of the other"
+        came = found["beside"][number]
+        check.close(came, want, rtol=1e-10, atol=1e-12, name=name)
 with check.hidden_case(
     "other limits, another order of messages",
     hint="is the plan of Task 2 used, with the limit that was given?",
@@ -1144,6 +1190,21 @@ with check.hidden_case(
 ):
     compare_sums("branches", 3, 0)
     compare_sums("branches", 3, 800)
+with check.hidden_case(
+    "a step after one with missing gradients",
+    hint="finish forgets what it has started, too",
+):
+    compare_sums("branches", 3, 10**6, (True,), 3)
+    found = alone("branches", 800, (True,), 2)
+    wanted = expected_log(found["log"], learning_bytes("branches"), 800)
+    compare_logs(found["log"], wanted, "gradients and messages, second step")
+with check.hidden_case(
+    "a float32 model: four bytes a number",
+    hint="p.nbytes, or p.numel() * p.element_size()",
+):
+    log = alone("plain", 1400, (True,), 1, False, torch.float32)["log"]
+    sizes = [size // 2 for size in learning_bytes("plain")]
+    compare_logs(log, expected_log(log, sizes, 1400), "gradients and messages")
 ### END HIDDEN TESTS
 check.score(4)
 
@@ -1165,15 +1226,16 @@ check.score(4)
 
 # %% [markdown]
 # `train_epoch(ddp, optimizer, x, y, pieces, accumulate)`
-# gets this rank's `pieces`, a list of index arrays that are not empty, each a batch that fits into memory.
+# gets this rank's `pieces`, a list of index arrays that are not empty, each a batch that fits into memory, in any order.
 # Ranks may have different numbers of pieces, of different lengths.
 # `ddp.model` is the network, `ddp.wire` the wire; $\ell_i$ is the cross-entropy,
 # `nn.functional.cross_entropy(..., reduction="sum")` for a piece.
-#
+
+# %% [markdown]
 # * A step uses the rank's next `accumulate` pieces; its last step may have fewer.
-# * The gradient is that of $L$ over all images that all ranks use in this step. Then the optimiser takes its step.
+# * The gradient is that of $L$ over all images that all ranks use in this step. Then the optimiser takes its step. What `grad` held before the step does not count.
 # * `ddp.sync` is true during the last backward pass of a step, and false during the others; `ddp.finish` is called once a step.
-# * A rank that has run out of pieces takes part with an empty batch, `x[[]]`:
+# * A rank that has run out of pieces takes part in a step with one empty batch, `x[[]]` and `y[[]]`:
 #   a sum over nothing, with a gradient of zeros. The epoch ends for all when no rank has pieces left.
 
 # %% [markdown]
@@ -1250,12 +1312,20 @@ def epochs_on_ranks(rank, world_size, cases):
     return [epoch_on_ranks(rank, world_size, *case) for case in cases]
 
 
+class Crowded(Wire):
+    """A wire on which another rank has as many images, and does nothing."""
+
+    def total(self, number):
+        """Return the number and the other rank's."""
+        return 2 * super().total(number)
+
+
 class Noting(OneByOne):
     """Notes the images and sync of each pass, and each finish."""
 
-    def __init__(self, model) -> None:
+    def __init__(self, model, wire) -> None:
         self.images, self.notes = [], []
-        super().__init__(model, Wire())
+        super().__init__(model, wire)
         model.register_forward_pre_hook(
             lambda _, given: self.images.append(len(given[0]))
         )
@@ -1270,11 +1340,15 @@ class Noting(OneByOne):
         super().finish()
 
 
-def noted_epoch(x, y, pieces, accumulate):
-    """Return what Noting notes in an epoch of one rank."""
-    noting = Noting(network())
+def noted_epoch(x, y, pieces, accumulate, crowded=False, sync=True):
+    """Return what Noting notes in an epoch of one rank, and the losses.
+
+    sync: what it is before.
+    """
+    noting = Noting(network(), Crowded() if crowded else Wire())
+    noting.sync = sync
     optimizer = torch.optim.SGD(noting.model.parameters(), lr=0.1)
-    train_epoch(
+    parts = train_epoch(
         noting,
         optimizer,
         torch.as_tensor(x),
@@ -1282,7 +1356,7 @@ def noted_epoch(x, y, pieces, accumulate):
         pieces,
         accumulate,
     )
-    return noting.images, noting.notes
+    return noting.images, noting.notes, list(parts)
 
 
 # %% [markdown]
@@ -1356,9 +1430,9 @@ IMAGES, LABELS = draw.normal(size=(60, 64)), draw.integers(0, 10, 60)
 
 
 def cut(first, *lengths):
-    """Return index arrays of these lengths, one after the other."""
-    ends = first + np.cumsum(lengths)
-    return [np.arange(e - n, e) for e, n in zip(ends, lengths, strict=True)]
+    """Return index arrays of these lengths, in any order as from `shard`."""
+    order = first + np.random.default_rng(first).permutation(sum(lengths))
+    return np.split(order, np.cumsum(lengths)[:-1])
 
 
 CASES = {
@@ -1552,7 +1626,7 @@ with check.case(
     hint="each piece is a batch that fits into memory; what is sent waits for "
     "the last of a step",
 ):
-    images, notes = noted_epoch(IMAGES, LABELS, cut(0, 4, 3, 2, 5, 1), 2)
+    images, notes, _ = noted_epoch(IMAGES, LABELS, cut(0, 4, 3, 2, 5, 1), 2)
     check.equal(list(images), [4, 3, 2, 5, 1], name="images of each pass")
     words = {False: "sync is false", True: "sync is true", "finish": "finish"}
     wanted = ["sync is false", "sync is true", "finish"] * 2 + [
@@ -1601,6 +1675,23 @@ with check.hidden_case(
     compare_weights("float32", rtol=1e-4, atol=1e-5)
 with check.hidden_case("a rank alone", hint="the same code, with P = 1"):
     compare_weights("alone")
+with check.hidden_case(
+    "one pass a step: sync is true, whatever it was before",
+    hint="the only backward pass of a step is its last one",
+):
+    _, notes, _ = noted_epoch(IMAGES, LABELS, cut(0, 4, 3), 1, sync=False)
+    told = ["finish" if note == "finish" else bool(note) for note in notes]
+    check.equal(told, [True, "finish"] * 2, name="sync of each pass, finish")
+with check.hidden_case(
+    "n is what ddp.wire says",
+    hint="ddp.wire knows the other ranks; a wire of your own need not",
+):
+    pieces = cut(0, 4, 3)
+    alone, crowded = (
+        noted_epoch(IMAGES, LABELS, pieces[:1], 1, crowded=other)[2]
+        for other in (False, True)
+    )
+    check.close(2 * crowded[0], alone[0], rtol=1e-9, name="twice the part")
 with check.hidden_case(
     "gradients of before do not count",
     hint="when are gradients cleared? a step may begin with old ones",
@@ -1741,7 +1832,7 @@ print(
 )
 
 # %% [markdown]
-# This is how the course's talk on MXNet counts: 16 GPUs of one machine reach 91 % of 16 times one GPU's images a second.
+# This is how a talk of 2017 on MXNet counts, one of the course's four sources (`docs/claims.md`): 16 GPUs of one machine reach 91 % of 16 times one GPU's images a second.
 # The second line is strong scaling: the same batch, where a sixteenth of a second would be 100 %.
 # The talk divides throughput, so it does not matter to the formula which of the two scalings was run.
 # It does matter to the reader. Twice the images a step is another training, and images a second are not accuracy.
@@ -1819,13 +1910,13 @@ check.score(1)
 # Commit to four numbers before you run the experiments below; the point is for writing them down.
 #
 # * `"two ranks"`: the throughput of two ranks on this machine, over that of one, for the same batch of 512 images.
-# * Three validation accuracies of a network of four layers that starts from weights 1.8 times as wide as He et al. advise.
+# * Three validation accuracies of a network of four layers that starts from weights 1.8 times as large as He et al. advise (standard deviation $\sqrt{2/n_{in}}$).
 #   With batches of 32 and a rate of 0.05 it reaches about 96 % in 20 epochs. Now for 20 epochs with
 #   * `"fixed rate"`: batches of 256, rate 0.05;
 #   * `"linear rule"`: batches of 256, rate 0.4;
 #   * `"warm-up"`: batches of 256; in the first quarter of the steps the rate grows from 0.05 to 0.4.
 #
-# `predictions()` returns a dictionary with these four keys: a ratio above 0, and accuracies between 0 and 1. 1 line.
+# `predictions()` returns a dictionary with these four keys, the same in each call: a ratio above 0, and accuracies between 0 and 1. 1 line.
 
 
 # %% nbgrader={"grade_id": "predictions", "solution": true}
@@ -1862,6 +1953,10 @@ with check.case(
     "the ratio is above 0", hint="2 means twice as many images a second"
 ):
     check.at_least(predictions()["two ranks"], 1e-9, name="two ranks")
+with check.case(
+    "the same in each call", hint="commit: draw nothing", guard=True
+):
+    check.equal(predictions(), predictions())
 check.score(1)
 
 # %% [markdown]
@@ -2078,7 +2173,8 @@ for title, factor in {
     ]
     choices[title] = (np.array(limits) / 1024, np.array(found) * 1e3)
     best = limits[int(np.argmin(found))] // 1024
-    print(f"{title}: best at {best} KiB of 4224")
+    said = f"{best} KiB" if best < 4224 else "one bucket for all 4224 KiB"
+    print(f"{title}: best with {said}")
 plot.curves(
     choices,
     xlabel="limit of a bucket, KiB",
@@ -2108,7 +2204,7 @@ plot.curves(
 #
 # `lr_at(step, lr, batch, reference, warmup)`: the rate `lr` is good for batches of `reference` images.
 # For `batch` images the target is `lr * batch / reference`.
-# At step 0 the rate is `lr`, it grows by equal amounts and reaches the target at step `warmup`, and stays there.
+# At step 0 the rate is `lr`, it changes by equal amounts (falls, where `batch` is the smaller one) and reaches the target at step `warmup`, and stays there.
 # If `warmup` is 0, it is the target from the start.
 #
 # `lr_at(5, 0.1, 256, 32, 10)` is half-way from 0.1 to 0.8: `0.45`. About 4 lines.
@@ -2183,7 +2279,7 @@ check.score(1)
 #
 # A step on $P$ ranks with 32 images each is a step on $32 P$ images: you have shown it above.
 # So this experiment runs one process with large batches, and speaks of 8 ranks.
-# Twenty epochs each, three seeds, from two starts: He's, and one with weights 1.8 times as wide, where the loss is steep.
+# Twenty epochs each, three seeds, from two starts: He's, and one with weights 1.8 times as large, where the loss is steep.
 
 
 # %% nbgrader={"grade_id": "one-process", "locked": true}
@@ -2337,7 +2433,7 @@ for title, rates in {
     ]
     found[title] = tried, np.median(runs_of, axis=1)
     print(f"{title:28}", found[title][1])
-print("nan: not within 400 steps")
+print("nan: a seed did not get there within 400 steps")
 first = min(steps[0] for _, steps in found.values())
 found["half the steps for twice the batch"] = tried, first * tried[0] / tried
 figure = plot.curves(
@@ -2359,9 +2455,12 @@ figure = plot.curves(
 #
 # You may rent 1, 2, 4, 8 or 16 devices, each of which computes 8 images a step,
 # and pay for each by the hour until 95 % is reached.
-# Modelled as above, a step of $P$ devices takes `modelled_step(one_s[8], sizes_wide, 2**20, P, alpha, beta)`.
+# Modelled as above, a step of $P$ devices takes `modelled_step(one_s[8], sizes_wide, 2**21, P, alpha, beta)`:
+# the steps are those of the small network above, the seconds those of a million weights.
+# Processes of one machine have a large $\alpha$; with 20 µs and 10 GB/s, a fast network, the answer may be another. Ask both.
 # You choose the rate of each batch, with or without warm-up, SGD or another optimiser, how many seeds.
-#
+
+# %% [markdown]
 # Hand in, below and in the cell after it:
 #
 # 1. a figure of steps to 95 % against the batch, at least five batches with rates that *you tuned for each*,
@@ -2371,24 +2470,35 @@ figure = plot.curves(
 
 # %% explore=true
 # Change this cell: two batches, two rates and two seeds are too few.
+# A rate that misses the goal counts as infinitely many steps; batches of 8
+# may need more than `most=400`.
 rates_tried = (0.2, 0.4)
 best = {}
 for batch in (16, 64):
     runs_of = {
-        rate: sum(steps_to(batch, rate, seed) for seed in range(2)) / 2
+        rate: np.nan_to_num(
+            np.mean([steps_to(batch, rate, seed) for seed in range(2)]),
+            nan=np.inf,
+        )
         for rate in rates_tried
     }
     best[batch] = min(runs_of.values())
     print(f"{batch} images a step:", runs_of)
+
+# %% explore=true
 for batch, steps in best.items():
     P = batch // 8
-    step_s = modelled_step(one_s[8], sizes_wide, 2**20, P, alpha, beta)
+    step_s = modelled_step(one_s[8], sizes_wide, 2**21, P, alpha, beta)
     print(
         f"{P:2} devices: {steps:4.0f} steps, {steps * step_s:6.2f} s, "
         f"{P * steps * step_s:6.2f} device seconds (modelled)"
     )
+first = best[16]
 figure = plot.curves(
-    {"best of my rates": (list(best), list(best.values()))},
+    {
+        "best of my rates": (list(best), list(best.values())),
+        "half the steps": (list(best), [first * 16 / b for b in best]),
+    },
     xlabel="images a step",
     ylabel="steps to 95 %",
     title="How large is too large?",
@@ -2425,7 +2535,7 @@ figure = plot.curves(
 #
 # A run that is killed shall go on from its last checkpoint and end with the same weights as one that was not.
 # So everything that decides the future must be in it:
-# weights and buffers, the optimiser's state, the place in the data (epoch and step), and torch's random generator.
+# weights and buffers, the optimiser's state with its rates, the place in the data (epoch and step), and torch's random generator.
 # Your sampler needs no more: its order follows from the epoch.
 
 # %% [markdown]
@@ -2435,7 +2545,7 @@ figure = plot.curves(
 #
 # `load_checkpoint(path, model, optimizer)` restores everything and returns `(epoch, step)`.
 # If there is no such file, it changes nothing and returns `(0, 0)`. About 10 lines in both;
-# `torch.save`, `torch.load`, `torch.get_rng_state` and `torch.set_rng_state` help.
+# `torch.save`, `torch.load` (which reads tensors and plain values), `torch.get_rng_state` and `torch.set_rng_state` help.
 
 
 # %% nbgrader={"grade_id": "save-checkpoint", "solution": true}
@@ -2446,7 +2556,7 @@ def save_checkpoint(
     ### BEGIN SOLUTION
     state = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
     state |= {"epoch": epoch, "step": step, "random": torch.get_rng_state()}
-    part = path.with_suffix(".part")
+    part = path.with_name(f"{path.name}.new")
     torch.save(state, part)
     part.replace(path)
     ### END SOLUTION
@@ -2565,29 +2675,14 @@ def resume_all(files, x, y):
     return [resume_elsewhere(data, more, x, y) for data, more in files]
 
 
-def resume_damaged(data, more, x, y):
-    """Overwrite each quarter of the bytes; return what they restore."""
-    found, quarter = [], -(-len(data) // 4)
-    for at in range(0, len(data), quarter):
-        rest = data[at + quarter :]
-        damaged = data[:at] + bytes(len(data) - at - len(rest)) + rest
-        try:
-            found.append(resume_elsewhere(damaged, more, x, y)[-1])
-        except NotImplementedError:
-            raise
-        except Exception:
-            found.append(None)
-    return found
-
-
-def interrupted_save():
+def interrupted_save(name="checkpoint.pt"):
     """Return (epoch, step) after a failed save, and if weights are right.
 
     Also returns (epoch, step) of a second name of the old file, after a
     save that succeeded.
     """
     with tempfile.TemporaryDirectory() as folder:
-        path, old = Path(folder, "checkpoint.pt"), Path(folder, "second-name")
+        path, old = Path(folder, name), Path(folder, "second-name")
         (model, optimizer), (other, memory) = dropout_model(), dropout_model()
         save_checkpoint(path, model, optimizer, 3, 4)
         limits = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -2671,16 +2766,50 @@ def killed_before_the_replacement():
         return load_checkpoint(path, *dropout_model()), beside
 
 
+def another_optimizer():
+    """Save and load a training in float64, with Adam and a rate that falls.
+
+    Return whether weights, rate, and weights after two more steps are equal.
+    """
+    x, y, folder = x_train[:32].double(), y_train[:32], None
+
+    def adam():
+        model = dropout_model()[0].double()
+        return model, torch.optim.Adam(model.parameters(), lr=0.01)
+
+    def take(model, optimizer, steps):
+        for _ in range(steps):
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(model(x), y).backward()
+            optimizer.step()
+        return [tensor.clone() for tensor in model.state_dict().values()]
+
+    (model, optimizer), (other, memory) = adam(), adam()
+    take(model, optimizer, 3)
+    optimizer.param_groups[0]["lr"] = 0.003
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "adam.pt")
+        save_checkpoint(path, model, optimizer, 1, 3)
+        ends = [take(model, optimizer, 0), take(model, optimizer, 2)]
+        load_checkpoint(path, other, memory)
+        rate = memory.param_groups[0]["lr"] == 0.003
+        found = [take(other, memory, 0), take(other, memory, 2)]
+    same = [
+        all(map(torch.equal, mine, theirs))
+        for mine, theirs in zip(found, ends, strict=True)
+    ]
+    return same[0], rate, same[1]
+
+
 def load_from_nowhere():
-    """Load without a file; also return whether the model is as it was."""
+    """Load without a file; also return whether all is as it was."""
     model, optimizer = dropout_model()
     before = [tensor.clone() for tensor in model.state_dict().values()]
+    before.append(torch.get_rng_state())
     with tempfile.TemporaryDirectory() as folder:
         place = load_checkpoint(Path(folder, "checkpoint.pt"), model, optimizer)
-    after = model.state_dict().values()
-    return place, all(
-        torch.equal(a, b) for a, b in zip(before, after, strict=True)
-    )
+    after = [*model.state_dict().values(), torch.get_rng_state()]
+    return place, all(map(torch.equal, before, after))
 
 
 # %% explore=true
@@ -2749,37 +2878,6 @@ def expect_state(found, steps, kind, seed=1):
             check.close(tensor, want, rtol=1e-4, atol=1e-5, name=name)
 
 
-def is_state(found, steps):
-    """Return whether weights and buffers are those after some steps."""
-    try:
-        for kind in ("weight", "running"):
-            expect_state(found, steps, kind)
-    except check.Mismatch:
-        return False
-    return True
-
-
-def idle_quarter(data):
-    """Say which quarter of a file can be zeroed without any change."""
-    try:
-        restored = in_fresh_process(resume_damaged, data, 6, IMAGES, LABELS)
-    except NotImplementedError:
-        raise
-    except (
-        Exception
-    ):  # nobody promises what becomes of a process that reads a damaged file
-        return ""
-    quarters = zip((1, 2, 3, 4), restored, strict=True)
-    idle = [
-        k for k, found in quarters if found is not None and is_state(found, 12)
-    ]
-    return (
-        f"zeros over quarter {idle[0]} of 4 of its bytes change nothing"
-        if idle
-        else ""
-    )
-
-
 @cache
 def resumed():
     """Return what a process restores from another's bytes, or the error."""
@@ -2787,14 +2885,9 @@ def resumed():
         saved = save_elsewhere(list(MORE), IMAGES, LABELS)
         files = [(saved[stop], more) for stop, more in MORE.items()]
         found = in_fresh_process(resume_all, files, IMAGES, LABELS)
-        lost = (
-            ""
-            if len(saved[6]) >= LEAST
-            else f"the file has {len(saved[6])} bytes"
-        )
-        return dict(zip(MORE, found, strict=True)), lost or idle_quarter(
-            saved[6]
-        )
+        few = len(saved[6]) < LEAST
+        lost = f"the file has {len(saved[6])} bytes" if few else ""
+        return dict(zip(MORE, found, strict=True)), lost
     except Exception as error:
         return None, error
 
@@ -2879,8 +2972,20 @@ with check.hidden_case(
     "old one",
     guard=True,
 ):
-    _, _, place = interrupted_save()
-    expect_place(place, 3, 4, "in the old file")
+    for name in ("checkpoint.pt", "run.tmp", "run.part", "run.new", "run"):
+        first, same, place = interrupted_save(name)
+        expect_place(first, 3, 4, f"of the old checkpoint {name}")
+        check.true(same, f"the weights of the old checkpoint {name}")
+        expect_place(place, 3, 4, f"in the old file {name}")
+with check.hidden_case(
+    "another optimiser, another rate, float64",
+    hint="optimizer.state_dict() has it all, the rates too",
+    guard=True,
+):
+    weights, rate, later = another_optimizer()
+    check.true(weights, "the weights in float64")
+    check.true(rate, "the rate that was changed")
+    check.true(later, "the weights after two more steps of Adam")
 with check.hidden_case(
     "every file holds its own state",
     hint="all of it goes into the file at path: a restarted process remembers "

@@ -2368,6 +2368,7 @@ with check.hidden_case(
 with check.hidden_case(
     "no more memory than a part of the momentum takes",
     hint="a view keeps all of the array alive that it looks into",
+    guard=True,
 ):
     expect_held("shown")
 with check.hidden_case(
@@ -2711,6 +2712,7 @@ with check.case(
     hint="the whole weights and the whole gradient are local variables",
     more="a view keeps all of the array alive that it looks into",
     essential=True,
+    guard=True,
 ):
     for number, (size, _, w, pairs) in enumerate(CASES["shown"]):
         ranks = outcomes("shown")[number]

@@ -40,7 +40,7 @@ Student,ID,SIS User ID,SIS Login ID,Section,{TINY} (5501),Current Score
 "Hopper, Grace",102,S2,grace,Monday,1,
 "Turing, Alan",103,S3,alan,Tuesday,,
 """
-LATE = "late, and no time is known: counts as 2:00:00 after the due date"
+LATE = "late, and no time is known: counts as 2 hours after the due date"
 MOODLE = """\
 Identifier,Full name,Email address,Status,Grade,Maximum Grade,Grade can be changed,Last modified (grade)
 Participant 901,Ada Lovelace,ada@uni.example,Submitted,,8.00,Yes,-
@@ -256,6 +256,19 @@ def test_an_export_replaces_an_export_of_its_kind_and_nothing_else(graded: Path,
     assert (desk / "moodle.csv").read_text() == MOODLE
 
 
+def test_an_earlier_export_is_known_also_when_its_columns_are_others_now(graded: Path, desk: Path) -> None:
+    target = desk / "grades.csv"
+    form = ["--format", "canvas", "--roster", str(desk / "canvas.csv")]
+    assert autograder("export", "--course", graded, *form, "--to", target).exit_code == 0
+    (desk / "canvas.csv").write_text(CANVAS.replace("Section", "Section,Notes", 1).replace("Monday", "Monday,x"))
+    before = target.read_bytes()
+    again = autograder("export", "--course", graded, *form, "--to", target)
+    assert again.exit_code == 0, again.stderr
+    target.write_bytes(before + b"my own line\n")
+    changed = autograder("export", "--course", graded, "--format", "canvas", "--to", target)
+    assert (changed.exit_code, "or was changed since" in changed.stderr) == (1, True)
+
+
 def test_a_roster_that_would_not_be_used_is_wrong_usage(graded: Path, desk: Path) -> None:
     result = autograder("export", "--course", graded, "--roster", desk / "canvas.csv", "--to", "-")
     assert (result.exit_code, "belongs to another --format" in result.stderr) == (2, True)
@@ -275,7 +288,7 @@ def test_what_cannot_be_graded_is_named_when_it_is_collected(tiny: Path, desk: P
     collected = autograder("collect", TINY, zipped(desk / "in.zip", files), "--course", tiny)
     assert collected.exit_code == 1
     assert "1 student\nerror: 1 submission cannot be graded\nhint: " in collected.stderr
-    assert "new; cannot be graded: 01_tiny.ipynb: the file is empty; ask for" in collected.stdout
+    assert "new; cannot be graded: 01_tiny.ipynb: the file is empty; hand in" in collected.stdout
     files["../x.ipynb"] = "{}"
     collected = autograder("collect", TINY, zipped(desk / "in.zip", files), "--course", tiny)
     assert "error: 1 submission could not be taken; 1 submission cannot be graded\n" in collected.stderr

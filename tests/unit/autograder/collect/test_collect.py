@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from autograder.collect.archive import open_archive
 from autograder.collect.gradescope_metadata import read_metadata
+from autograder.collect.install import IN_TIME_NOW, KEPT, LATE_NOW, UNCHANGED
 from autograder.collect.lms_names import detect
 from autograder.course import Lateness
 from autograder.errors import CourseError, SubmissionError
@@ -557,7 +558,7 @@ def test_what_is_only_known_to_be_late_counts_as_late_as_the_instructor_says(cou
     rows = collected(course, files, late=timedelta(hours=2))
     found = {name: text.strip() for name, text in there(course).items() if name.endswith("timestamp.txt")}
     assert found == {"b/lab/timestamp.txt": "2026-11-20 14:00:00 UTC", "c/lab/timestamp.txt": "2026-11-20 15:00:00 UTC"}
-    assert "counts as 2:00:00 after the due date" in said(rows)["b"]
+    assert "counts as 2 hours after the due date" in said(rows)["b"]
     assert said(collected(course, files, late=timedelta(hours=2)))["b"].startswith("unchanged")
     course.lateness = lambda _lab: {"b": Lateness(extension_s=7200.0)}  # granted after that
     before = (course.submitted("b", "lab") / "timestamp.txt").read_text()
@@ -799,3 +800,42 @@ def test_a_list_of_contents_of_the_longer_form_is_bounded_too(course: Course) ->
     path.write_bytes(data[:place] + long + locator + data[place:])
     with pytest.raises(CourseError, match="too many files in it"):
         collected(course, path)
+
+
+def _named(late: str) -> dict[str, str]:
+    return {"a_101_9001_lab.ipynb": "a", f"c_{late}103_9003_lab.ipynb": "c"}
+
+
+def test_what_is_no_longer_marked_as_late_counts_as_in_time(course: Course) -> None:
+    course.due = lambda _lab: datetime(2026, 1, 1, tzinfo=UTC)
+    course.lateness = lambda _lab: {}
+    time = course.root / "submitted/c/lab/timestamp.txt"
+    late, excused = _named("LATE_"), _named("")
+    collected(course, late, late=timedelta(days=2))
+    assert time.read_text() == "2026-01-03 00:00:00 UTC\n"
+    assert IN_TIME_NOW in said(collected(course, excused))["c"]
+    assert not time.exists()
+    assert said(collected(course, excused))["c"].startswith(UNCHANGED)
+
+
+def test_a_time_that_is_not_ours_stays(course: Course) -> None:
+    course.due = lambda _lab: datetime(2026, 1, 1, tzinfo=UTC)
+    course.lateness = lambda _lab: {}
+    collected(course, _named("LATE_"), late=timedelta(days=2))
+    time = course.root / "submitted/c/lab/timestamp.txt"
+    time.write_text("2026-01-02 12:00:00 UTC\n")
+    assert said(collected(course, _named("")))["c"].startswith(KEPT)
+    assert time.read_text() == "2026-01-02 12:00:00 UTC\n"
+
+
+def test_late_may_be_said_after_a_first_collect_and_what_stays_is_told(course: Course) -> None:
+    course.due = lambda _lab: datetime(2026, 1, 1, tzinfo=UTC)
+    course.lateness = lambda _lab: {}
+    late = _named("LATE_")
+    assert "no penalty (see --late)" in said(collected(course, late))["c"]
+    after = said(collected(course, late, late=timedelta(days=2)))["c"]
+    assert after == f"{LATE_NOW}; late, and no time is known: counts as 2 days after the due date"
+    again = said(collected(course, late, late=timedelta(days=7)))["c"]
+    assert again.startswith(UNCHANGED)
+    assert "keeps the time that it got before" in again
+    assert (course.root / "submitted/c/lab/timestamp.txt").read_text() == "2026-01-03 00:00:00 UTC\n"

@@ -140,10 +140,29 @@ def test_canvas_s_own_export_is_filled_in_with_its_ids_and_assignment_numbers(tm
         ["Hopper, Grace", "102", "S-2", "grace", "Monday", "4", ""],
     ]
     assert export.notes == [
-        "new: no such assignment in roster.csv: Canvas makes one",
+        "new: no assignment of this name in roster.csv: Canvas makes one",
         "Turing, Alan: left out: nothing of theirs in the gradebook",
         "eve: left out: not in roster.csv",
     ]
+
+
+@pytest.mark.parametrize(
+    ("titles", "found"),
+    [
+        (["lab"], "lab"),
+        (["LAB (7)"], "LAB (7)"),
+        (["01 NumPy MLP (55501)"], "01 NumPy MLP (55501)"),
+        (["01 NumPy MLP (1)", "01_numpy_mlp (2)"], "01_numpy_mlp (2)"),
+        (["01 NumPy MLP (1)", "01-numpy-mlp (2)"], "01_numpy_mlp"),
+        (["Lab 01: 01_numpy_mlp (1)"], "01_numpy_mlp"),
+    ],
+)
+def test_an_assignment_of_canvas_is_known_by_its_name(tmp_path: Path, titles: list[str], found: str) -> None:
+    head = f"Student,ID,SIS User ID,SIS Login ID,Section,{','.join(titles)}\n"
+    people = roster(tmp_path, f'{head}"Lovelace, Ada",101,S-1,ada,Monday{"," * len(titles)}\n')
+    lab = "lab" if "lab" in titles or "LAB (7)" in titles else "01_numpy_mlp"
+    export = canvas_csv([stored("ada", lab=lab, score=2.0)], people)
+    assert table(export.content)[0][5:] == [found]
 
 
 def test_a_score_that_canvas_has_and_we_have_not_is_not_deleted(tmp_path: Path) -> None:
