@@ -18,6 +18,8 @@ IN_ARCHIVE = "not opened: only a zip file that holds the notebook is"
 
 _PACKED = (".zip", ".tar", ".gz", ".tgz", ".7z", ".rar", ".bz2", ".xz")
 _COPY = re.compile(r"(?: ?\((\d+)\)|-(\d+)| - copy| copy(?: (\d+))?|-copy(\d+))$", re.IGNORECASE)
+_DUPLICATE = re.compile(r"(?: - | |-)copy ?\d*$", re.IGNORECASE)
+"""What JupyterLab and file managers add to a copy of a file that stays beside it."""
 _MAX_FILES = 2000
 """How many files of one student are looked at beside the notebooks."""
 
@@ -168,10 +170,17 @@ def plan(pieces: Iterable[Piece], student: str, names: Collection[str], *, keep_
 def _candidates(own: Sequence[Piece], names: Collection[str]) -> dict[str, list[Piece]]:
     """Return the notebooks that may be each of the lab's; the only notebook is the lab's whatever it is called."""
     notebooks = [piece for piece in own if piece.path.lower().endswith(".ipynb") and not piece.problem]
+    notebooks = [piece for piece in notebooks if not _kept_aside(piece)] or notebooks
     found = {name: [p for p in notebooks if _plain(_stem(p)) == _plain(name) or _stem(p) == name] for name in names}
+    found = {name: [p for p in pieces if not _DUPLICATE.search(_stem(p))] or pieces for name, pieces in found.items()}
     if len(names) == 1 and notebooks and not any(found.values()):
         found = dict.fromkeys(names, notebooks)
     return {name: pieces for name, pieces in found.items() if pieces}
+
+
+def _kept_aside(piece: Piece) -> bool:
+    """Whether a file lies in a hidden folder, as copies do that programs keep (`.released`, `.ipynb_checkpoints`)."""
+    return any(part.startswith(".") for part in piece.path.split("/")[:-1])
 
 
 def _take_files(made: Handover, others: Sequence[Piece], taken: Names, *, keep_timestamp: bool, room: int) -> None:

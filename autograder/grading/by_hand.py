@@ -71,17 +71,24 @@ class GivenBefore:
                 standing.append(key)
             else:
                 name = key if len(rows) > 1 else cell.grade_id
-                lines.append(f"{name}: {_given(cell)} by hand before the answer was changed: look at it again")
+                what = "answer or its test" if self._answered_alike(cell, answers.get(cell.notebook)) else "answer"
+                lines.append(f"{name}: {_given(cell)} by hand before the {what} was changed: look at it again")
         course.needs_no_look(lab, student, standing)
         return lines
 
     def _same(self, before: StoredCell, now: StoredCell, answers: Mapping[str, _Answer] | None) -> bool:
+        """Whether a person would give the same points again: the same answer, and in code the same from the test."""
+        alike = before.cell_type == now.cell_type and self._answered_alike(before, answers)
+        return alike and (before.cell_type == "markdown" or before.auto_score == now.auto_score)
+
+    def _answered_alike(self, before: StoredCell, answers: Mapping[str, _Answer] | None) -> bool:
+        """Whether the answer is what it was then; False where that is not known."""
         then = self.answers.get(before.notebook)
         if then is None or answers is None:
             return False
-        if before.cell_type == now.cell_type == "markdown":
+        if before.cell_type == "markdown":
             return before.grade_id in then and then[before.grade_id] == answers.get(before.grade_id)
-        return before.auto_score == now.auto_score and then[_CODE] == answers[_CODE]
+        return then[_CODE] == answers[_CODE]
 
 
 def _answers(notebook: nbformat.NotebookNode, rows: Sequence[CellSpec]) -> dict[str, _Answer]:

@@ -33,6 +33,8 @@ _NBGRADERS = "No response."
 """What nbgrader itself remarks on a stub; the failed cases say it already."""
 _HEADING = re.compile(r"^(#{1,3}) {1,9}(\S.{0,199}?)(?: {0,9}\([^()\n]{0,20}points?\))? {0,9}#{0,9}$", re.MULTILINE)
 """Bounded everywhere, for a student's line may be as long as a notebook."""
+_ANSI = re.compile(r"\x1b\[[0-9;]*m")
+_MAX_SAID = 4000
 _SLOW = re.compile(r"(^[^\n]{500,}|\s{100,})", re.MULTILINE)
 """What the expressions of Pygments' lexer take the square of in time."""
 
@@ -128,14 +130,24 @@ def _task(
         "blank": bool(score.failed) and score.not_begun,
         "message": score.message,
         "comments": [stored.comments[key]] if key in stored.comments else [],
+        "output": _said(cell) if private and cell is not None and not score.cases else "",
         "written": "" if cell is None or cell.cell_type != "markdown" or not _theirs(cell) else _shown(cell),
     }
+
+
+def _said(cell: nbformat.NotebookNode) -> str:
+    """Return what a test put out when it ran: hidden values too."""
+    texts = []
+    for output in cell.get("outputs", []):
+        shown = output.get("text") or output.get("data", {}).get("text/plain") or "\n".join(output.get("traceback", []))
+        texts.append("".join(shown))
+    return _ANSI.sub("", "\n".join(texts))[-_MAX_SAID:].strip()
 
 
 def _by_hand(score: CellScore, points: float | None, *, changed: bool) -> str:
     """Return what is said of points that a person has given, where the rest of the page would contradict them."""
     if changed:
-        return "A person gave these points before the answer was changed, and will look at it again."
+        return "A person gave these points before the answer or its test was changed, and will look at it again."
     if score.points is None or points is None or abs(points - score.points) < 1e-9:
         return ""
     return f"A person gave these points; the tests gave {score.points:g} of {score.max_points:g}."

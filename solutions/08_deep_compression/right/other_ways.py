@@ -12,7 +12,7 @@ def magnitude_mask(w, sparsity):
 
 
 def masked_step(w, gradient, velocity, mask, lr, momentum=0.9):
-    new_v, new_w = np.zeros_like(velocity), np.zeros_like(w)
+    new_v, new_w = np.zeros(np.shape(velocity)), np.zeros(np.shape(w))
     new_v[mask] = momentum * velocity[mask] + gradient[mask]
     new_w[mask] = w[mask] - lr * new_v[mask]
     return new_w, new_v
@@ -79,7 +79,7 @@ def to_gaps(codes, bits):
 
 
 def from_gaps(gaps, symbols, size):
-    codes = np.zeros(size, np.uint8)
+    codes = np.zeros(size, np.uint64)
     codes[np.cumsum(np.asarray(gaps, dtype=np.int64) + 1) - 1] = symbols
     return codes
 

@@ -839,3 +839,22 @@ def test_late_may_be_said_after_a_first_collect_and_what_stays_is_told(course: C
     assert again.startswith(UNCHANGED)
     assert "keeps the time that it got before" in again
     assert (course.root / "submitted/c/lab/timestamp.txt").read_text() == "2026-01-03 00:00:00 UTC\n"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "lab-Copy1.ipynb",
+        "lab - Copy.ipynb",
+        ".released/lab/lab.ipynb",
+        ".ipynb_checkpoints/lab.ipynb",
+        "lab-Copy12.ipynb",
+    ],
+)
+def test_a_copy_that_stayed_beside_a_notebook_is_not_the_newer_one(course: Course, other: str) -> None:
+    collected(course, {"ada/lab.ipynb": "whole", f"ada/{other}": "copy"})
+    assert there(course)["ada/lab/lab.ipynb"] == "whole"
+    alone = {f"eve/{other}": "copy"} if not other.startswith(".") else {}
+    if alone:
+        collected(course, alone)
+        assert there(course)["eve/lab/lab.ipynb"] == "copy", "it is all there is"
