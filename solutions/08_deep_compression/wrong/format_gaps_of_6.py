@@ -1,5 +1,6 @@
 """Fails format-check: gaps of 7 and 8 bits become 6."""
 
+
 def layer_parts(codes, codebook, bias, gap_bits: int = 6) -> dict[str, bytes]:
     """Return the bytes of one layer, part by part, in the file's order."""
     codes = np.asarray(codes)

@@ -1,5 +1,6 @@
 """Fails format-check: words of 16 bits and more do not fit."""
 
+
 def layer_parts(codes, codebook, bias, gap_bits: int = 6) -> dict[str, bytes]:
     """Return the bytes of one layer, part by part, in the file's order."""
     codes = np.asarray(codes)

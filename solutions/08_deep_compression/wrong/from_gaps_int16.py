@@ -1,5 +1,6 @@
 """Fails gaps-check: codes are cut to 16 bits."""
 
+
 def from_gaps(gaps, symbols, size: int) -> np.ndarray:
     """Return the codes, shape (size,), of these gaps and symbols."""
     codes = np.zeros(size, np.int16)

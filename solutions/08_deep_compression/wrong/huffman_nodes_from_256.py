@@ -1,9 +1,10 @@
 """Fails huffman-code-check: inner nodes take the numbers of large symbols."""
 
+
 def huffman_code(frequencies: dict[int, int]) -> dict[int, str]:
     """Return a word for each symbol: a prefix-free code of least length."""
     if len(frequencies) == 1:
-        return {symbol: "0" for symbol in frequencies}
+        return dict.fromkeys(frequencies, "0")
     heap = [(n, symbol) for symbol, n in frequencies.items()]
     heapq.heapify(heap)
     above, node = {}, 256

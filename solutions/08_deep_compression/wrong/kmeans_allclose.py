@@ -1,5 +1,6 @@
 """Fails kmeans-codebook-check: stops where np.allclose sees no difference."""
 
+
 def kmeans_codebook(w: np.ndarray, bits: int) -> tuple[np.ndarray, np.ndarray]:
     """Return 2**bits values found by k-means, and each weight's index."""
     w = np.asarray(w, np.float64)

@@ -1,5 +1,6 @@
 """Fails gaps-check: codes are cut to a byte."""
 
+
 def to_gaps(codes: np.ndarray, bits: int) -> tuple[list[int], list[int]]:
     """Return the zeros skipped before each symbol, and the symbols."""
     codes = codes.astype(np.uint8)

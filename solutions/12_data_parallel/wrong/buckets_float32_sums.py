@@ -1,5 +1,6 @@
 """Fails buckets-check: sums are float32."""
 
+
 def buckets(sizes, limit):
     """Return the parameter numbers of each bucket, the last parameter first."""
     sizes = np.asarray(sizes, dtype=np.float32)

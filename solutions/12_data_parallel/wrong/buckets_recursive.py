@@ -1,5 +1,6 @@
 """Fails buckets-check: a call for each parameter."""
 
+
 def buckets(sizes, limit):
     """Return the parameter numbers of each bucket, the last parameter first."""
 

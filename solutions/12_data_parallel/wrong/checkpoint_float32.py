@@ -1,10 +1,18 @@
 """Fails checkpoint-check: weights are saved as float32."""
 
+
 def save_checkpoint(path, model, optimizer, epoch, step):
     """Write the whole state of a training to a file, at once or not at all."""
     new = path.with_name(path.name + ".new")
-    torch.save({"model": {k: v.float() for k, v in model.state_dict().items()}, "optimizer": optimizer.state_dict(),
-        "place": (epoch, step), "random": torch.get_rng_state()}, new)
+    torch.save(
+        {
+            "model": {k: v.float() for k, v in model.state_dict().items()},
+            "optimizer": optimizer.state_dict(),
+            "place": (epoch, step),
+            "random": torch.get_rng_state(),
+        },
+        new,
+    )
     os.replace(new, path)
 
 

@@ -1,11 +1,23 @@
 """Fails checkpoint-check: of the optimiser only momenta are saved."""
 
+
 def save_checkpoint(path, model, optimizer, epoch, step):
     """Write the whole state of a training to a file, at once or not at all."""
     new = path.with_name(path.name + ".new")
-    torch.save({"model": model.state_dict(), "optimizer": [optimizer.state[p].get("momentum_buffer") for g in optimizer.param_groups for p in g["params"]],
-        "rates": [g["lr"] for g in optimizer.param_groups],
-        "place": (epoch, step), "random": torch.get_rng_state()}, new)
+    torch.save(
+        {
+            "model": model.state_dict(),
+            "optimizer": [
+                optimizer.state[p].get("momentum_buffer")
+                for g in optimizer.param_groups
+                for p in g["params"]
+            ],
+            "rates": [g["lr"] for g in optimizer.param_groups],
+            "place": (epoch, step),
+            "random": torch.get_rng_state(),
+        },
+        new,
+    )
     os.replace(new, path)
 
 

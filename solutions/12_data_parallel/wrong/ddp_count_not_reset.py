@@ -1,5 +1,6 @@
 """Fails ddp-check: counts of buckets that finish has started stay."""
 
+
 class DDP:
     """Sums gradients over all ranks by buckets, while backward goes on."""
 

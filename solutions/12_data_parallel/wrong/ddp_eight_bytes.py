@@ -1,5 +1,6 @@
 """Fails ddp-check: eight bytes a number, whatever the dtype."""
 
+
 class DDP:
     """Sums gradients over all ranks by buckets, while backward goes on."""
 

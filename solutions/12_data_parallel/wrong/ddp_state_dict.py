@@ -1,5 +1,6 @@
 """Fails ddp-check: buffers outside of the state_dict are not broadcast."""
 
+
 class DDP:
     """Sums gradients over all ranks by buckets, while backward goes on."""
 

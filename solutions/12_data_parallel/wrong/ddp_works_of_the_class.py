@@ -1,9 +1,10 @@
 """Fails ddp-check: the list of works belongs to the class."""
 
+
 class DDP:
     """Sums gradients over all ranks by buckets, while backward goes on."""
 
-    works = []
+    works = []  # noqa: RUF012
 
     def __init__(self, model, wire, limit: int = 25 * 2**20) -> None:
         self.model, self.wire, self.sync = model, wire, True

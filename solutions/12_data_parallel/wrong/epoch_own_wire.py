@@ -1,5 +1,6 @@
 """Fails train-epoch-check: makes a wire of its own."""
 
+
 def train_epoch(ddp, optimizer, x, y, pieces, accumulate=1):
     """Train in step with all other ranks; return this rank's losses."""
     losses, at, wire = [], 0, Wire()
@@ -12,9 +13,12 @@ def train_epoch(ddp, optimizer, x, y, pieces, accumulate=1):
         passes = mine or [[]]
         for k, piece in enumerate(passes):
             ddp.sync = k == len(passes) - 1
-            loss = nn.functional.cross_entropy(
-                ddp.model(x[piece]), y[piece], reduction="sum"
-            ) / n
+            loss = (
+                nn.functional.cross_entropy(
+                    ddp.model(x[piece]), y[piece], reduction="sum"
+                )
+                / n
+            )
             loss.backward()
             part += loss.item()
         ddp.finish()

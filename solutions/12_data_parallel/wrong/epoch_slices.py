@@ -1,5 +1,6 @@
 """Fails train-epoch-check: takes a slice from the first to the last index."""
 
+
 def train_epoch(ddp, optimizer, x, y, pieces, accumulate=1):
     """Train in step with all other ranks; return this rank's losses."""
     losses, at = [], 0
@@ -12,9 +13,12 @@ def train_epoch(ddp, optimizer, x, y, pieces, accumulate=1):
         passes = [slice(p[0], p[-1] + 1) for p in mine] or [slice(0, 0)]
         for k, piece in enumerate(passes):
             ddp.sync = k == len(passes) - 1
-            loss = nn.functional.cross_entropy(
-                ddp.model(x[piece]), y[piece], reduction="sum"
-            ) / n
+            loss = (
+                nn.functional.cross_entropy(
+                    ddp.model(x[piece]), y[piece], reduction="sum"
+                )
+                / n
+            )
             loss.backward()
             part += loss.item()
         ddp.finish()

@@ -1,5 +1,6 @@
 """Fails train-epoch-check: leaves sync as it was where a step has one pass."""
 
+
 def train_epoch(ddp, optimizer, x, y, pieces, accumulate=1):
     """Train in step with all other ranks; return this rank's losses."""
     losses, at = [], 0
@@ -13,9 +14,12 @@ def train_epoch(ddp, optimizer, x, y, pieces, accumulate=1):
         for k, piece in enumerate(passes):
             if accumulate > 1:
                 ddp.sync = k == len(passes) - 1
-            loss = nn.functional.cross_entropy(
-                ddp.model(x[piece]), y[piece], reduction="sum"
-            ) / n
+            loss = (
+                nn.functional.cross_entropy(
+                    ddp.model(x[piece]), y[piece], reduction="sum"
+                )
+                / n
+            )
             loss.backward()
             part += loss.item()
         ddp.finish()

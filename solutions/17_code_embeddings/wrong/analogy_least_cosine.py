@@ -1,5 +1,6 @@
 """Fails analogy-check: rows a, b and c get a cosine of -1."""
 
+
 def analogy(vectors: np.ndarray, a: int, b: int, c: int) -> int:
     """Return the row that is to row c what row b is to row a."""
     q = vectors[b] - vectors[a] + vectors[c]

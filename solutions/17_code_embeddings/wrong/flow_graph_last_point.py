@@ -1,5 +1,6 @@
 """Fails flow-graph-check: a point at the end of a name is dropped."""
 
+
 def flow_graph(statements) -> tuple[np.ndarray, np.ndarray]:
     """Return the data and the control edges, (m, 2) each."""
     defined = {r: i for i, (_, r, _) in enumerate(statements) if r}

@@ -1,5 +1,6 @@
 """Fails lstm-mean-check: PyTorch's own cell is used."""
 
+
 def lstm_mean(x, lengths, w_x, w_h, b):
     """Return the mean state of an LSTM over each program, (p, h)."""
     p, steps, _ = x.shape

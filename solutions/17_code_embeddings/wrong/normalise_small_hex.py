@@ -1,5 +1,6 @@
 """Fails normalise-check: small hexadecimal digits and a capital E count, too."""
 
+
 def normalise(statement: tuple[str, str, str]) -> str:
     """Return a statement's kind: no names, no constants."""
     _, result, op = statement

@@ -1,18 +1,19 @@
 """Fails parse-check: a block whose name begins with define is taken for a function."""
 
+
 def parse(text: str) -> list[tuple[str, str, str]]:
     """Return (block, result, operation) of each statement."""
     found, inside, block = [], False, ""
-    for line in text.split("\n"):
-        if re.match(r"define\b", line):
+    for whole in text.split("\n"):
+        if re.match(r"define\b", whole):
             inside = True
             continue
         if not inside:
             continue
-        if line.startswith("}"):
+        if whole.startswith("}"):
             inside = False
             continue
-        line = line.split(";")[0].strip()
+        line = whole.split(";")[0].strip()
         if not line:
             continue
         if line.endswith(":"):

@@ -1,16 +1,17 @@
 """Fails parse-check: a colon ends a block's name wherever it stands."""
 
+
 def parse(text: str) -> list[tuple[str, str, str]]:
     """Return (block, result, operation) of each statement."""
     found, inside, block = [], False, ""
-    for line in text.split("\n"):
+    for whole in text.split("\n"):
         if not inside:
-            inside = re.match(r"define\b", line) is not None
+            inside = re.match(r"define\b", whole) is not None
             continue
-        if line.startswith("}"):
+        if whole.startswith("}"):
             inside = False
             continue
-        line = line.split(";")[0].strip()
+        line = whole.split(";")[0].strip()
         if not line:
             continue
         if re.match(r"[\w.]+:", line):
