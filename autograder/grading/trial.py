@@ -27,6 +27,7 @@ from autograder.submission.repair import parse, repair
 
 __all__ = ["Found", "Trial"]
 
+_IN_KERNEL = "in the kernel imports and helpers are what the student makes of them (docs/grading.md, compat)"
 _NO_SOURCE = "there is no instructor's notebook to try its tests on: they run in the student's kernel, watched"
 _NEEDED = "another test there uses its names"
 _MAGIC = "a cell magic decides what becomes of an error"
@@ -130,6 +131,7 @@ class Trial:
             *(f"{ids} in the student's kernel, not watched: {why}" for ids, why in by_reason(blind)),
             *(f"{ids} the instructor's own notebook does not get full marks: {why}" for ids, why in by_reason(lost)),
         ]
+        notes += [_IN_KERNEL] if kernel or blind else []
         kept = {name: names for name, names in self._kept.items() if name in within}
         return self._looked(notebook, Found(self._tests - within, unwatched, self._named(notes), standings, kept))
 

@@ -23,6 +23,8 @@ TESTS = {"a": "assert f() == 1\ntable = f()", "b": "assert table == 1", "c": "as
 Kernel = Callable[[str, Checks], str]
 """What a test ends in, by its id and where tests run; empty: full marks."""
 
+IN_KERNEL = "lab: in the kernel imports and helpers are what the student makes of them (docs/grading.md, compat)"
+
 
 class _Executor:
     """Runs nothing: every test ends as it is told."""
@@ -100,6 +102,7 @@ def test_a_test_whose_names_another_one_uses_goes_with_it(tmp_path: Path) -> Non
     assert modes.notes == (
         "lab: 'b': in the student's kernel, watched; apart from it: NameError: table",
         "lab: 'a': in the student's kernel, watched; apart from it: another test there uses its names",
+        IN_KERNEL,
     )
     assert str(modes) == "isolated and compat"
 
@@ -127,7 +130,10 @@ def test_where_a_false_check_passes_in_the_instructors_kernel_none_is_made(tmp_p
 
     modes, _ = _find(_course(tmp_path), ends)
     assert _where(modes) == ({"a", "b"}, set())
-    assert modes.notes == (f"lab: 'c': in the student's kernel, not watched: {FORGED} in the instructor's own",)
+    assert modes.notes == (
+        f"lab: 'c': in the student's kernel, not watched: {FORGED} in the instructor's own",
+        IN_KERNEL,
+    )
 
 
 def test_one_false_check_that_passes_in_the_instructors_kernel_is_no_reason_to_make_none(tmp_path: Path) -> None:
@@ -143,7 +149,7 @@ def test_one_false_check_that_passes_in_the_instructors_kernel_is_no_reason_to_m
 
     modes, _ = _find(_course(tmp_path), ends)
     assert _where(modes) == ({"a", "b"}, {"c"})
-    assert modes.notes == ("lab: 'c': in the student's kernel, watched; apart from it: NameError: ip",)
+    assert modes.notes == ("lab: 'c': in the student's kernel, watched; apart from it: NameError: ip", IN_KERNEL)
 
 
 def test_a_cell_magic_is_not_watched_either(tmp_path: Path) -> None:
@@ -152,6 +158,7 @@ def test_a_cell_magic_is_not_watched_either(tmp_path: Path) -> None:
     assert _where(modes) == (set(), set())
     assert modes.notes == (
         "lab: 'a': in the student's kernel, not watched: a cell magic decides what becomes of an error",
+        IN_KERNEL,
     )
 
 
