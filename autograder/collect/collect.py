@@ -164,10 +164,7 @@ def _hand_over(
             yield Row(made.student, piece.path, f"left out: {error}", lost=True)
     if not needed:
         if not made.notebooks:
-            others = [*made.left_out, *((name, "") for name in made.files)]
-            packed = any(why == IN_ARCHIVE for _, why in made.left_out)
-            what = f"no notebook in it; {IN_ARCHIVE}" if packed else "no notebook in it"
-            yield Row(made.student, _some(others), f"{LEFT_OUT}: {what}", lost=True)
+            yield _without_notebook(made)
         return
     beside, unread = _read_beside(course, archive, made)
     yield from (Row(made.student, name, f"left out: {why}") for name, why in unread)
@@ -179,10 +176,8 @@ def _hand_over(
     elif TIMESTAMP in beside:
         needed[TIMESTAMP] = beside.pop(TIMESTAMP)
         notes.append(said_of(needed[TIMESTAMP], [piece.member.when for piece in made.notebooks.values()]))
-    own = Submission(
-        made.student, needed, beside, when, problems, reckoned=bool(time and not made.time),
-        in_time=marks and not made.late,
-    )  # fmt: skip
+    times = {"reckoned": bool(time and not made.time), "in_time": marks and not made.late}
+    own = Submission(made.student, needed, beside, when, problems, **times)
     try:
         said, left_out = place(course, lab, own, usable.usable, force=force, dry_run=dry_run)
     except OSError as error:
@@ -195,6 +190,14 @@ def _hand_over(
     troubles = [] if said == KEPT else [f"cannot be graded: {why}" for why in problems.values()]
     yield Row(made.student, files, "; ".join([said, *troubles, *notes]), lost=bool(troubles))
     yield from (Row(made.student, name, f"left out: {why}") for name, why in [*made.left_out, *left_out.items()])
+
+
+def _without_notebook(made: Handover) -> Row:
+    """Return the row of somebody who handed in something else."""
+    others = [*made.left_out, *((name, "") for name in made.files)]
+    packed = any(why == IN_ARCHIVE for _, why in made.left_out)
+    what = f"no notebook in it; {IN_ARCHIVE}" if packed else "no notebook in it"
+    return Row(made.student, _some(others), f"{LEFT_OUT}: {what}", lost=True)
 
 
 def _read_beside(course: Course, archive: Archive, made: Handover) -> tuple[dict[str, bytes], list[tuple[str, str]]]:

@@ -67,7 +67,7 @@ def place(
     times = _Reckoned(course.state / f"{lab}.reckoned.json")
     if there and (_same(target, own.content) or (not force and _same_but_reckoned(target, own))):
         return UNCHANGED, {}
-    retimed = there and _retimed(target, own, times)
+    retimed = _retimed(target, own, times) if there else ""
     if there and not force and not retimed and not _newer(own, target):
         return KEPT, {}
     if there and not force:
@@ -81,21 +81,25 @@ def place(
         left_out = _write(new, own)
         if left_out and there and _same(target, {n: data for n, data in own.content.items() if n not in left_out}):
             return UNCHANGED, left_out
-        if there:
-            old = _aside(course, lab, own.student, target)
-            said = retimed or f"replaced; the one before is in {old.relative_to(course.root)}"
-            try:
-                new.rename(target)
-            except OSError:
-                shutil.move(old, target)
-                raise
-        else:
+        said = _replace(course, lab, own.student, new) if there else "new"
+        if not there:
             new.rename(target)
-            said = "new"
         times.note(own)
     finally:
         shutil.rmtree(new, ignore_errors=True)
-    return said, left_out
+    return retimed or said, left_out
+
+
+def _replace(course: Course, lab: str, student: str, new: Path) -> str:
+    """Put a folder in the place of the submission that is there, which is kept; return where, in words."""
+    target = course.submitted(student, lab)
+    old = _aside(course, lab, student, target)
+    try:
+        new.rename(target)
+    except OSError:
+        shutil.move(old, target)
+        raise
+    return f"replaced; the one before is in {old.relative_to(course.root)}"
 
 
 @dataclass(frozen=True)

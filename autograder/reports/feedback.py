@@ -16,6 +16,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from autograder.course import Course, hide_mark_schemes
+from autograder.course.exchange import OURS
 from autograder.errors import CourseError, counted
 from autograder.files import write_whole
 from autograder.model import CellScore, GradebookEntry, Result, Status
@@ -24,7 +25,6 @@ from autograder.notebook import grade_id_of, metadata_of, read_notebook, student
 __all__ = ["PRIVATE", "feedback_page", "headings", "private_pages", "write_feedback"]
 
 PRIVATE = '<meta name="generator" content="autograder, for the instructor">'
-_PUBLIC = '<meta name="generator" content="autograder">'
 
 _TEMPLATE = Path(__file__).with_name("feedback.html")
 _MAX_ANSWER = 20_000
@@ -99,7 +99,7 @@ def feedback_page(
         pending=sum(task["max_points"] for task in tasks if task["pending"]),
         usual=result.status == Status.GRADED,
         private=private,
-        mark=PRIVATE if private else _PUBLIC,
+        mark=PRIVATE if private else OURS,
     )
 
 

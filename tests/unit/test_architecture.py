@@ -82,7 +82,7 @@ _RANKS = {
         *(f"labkit._launch.errors.{name}" for name in ("Hung", "blame", "reported")),
         "labkit._launch.rank.Report",
     },
-    "student_ranks": {"labkit.launch"},
+    "student_ranks": {"labkit.launch", "labkit._launch.confinement.write_nothing"},
 }
 """`labkit.count.collective`, whose ranks the grader plays itself: what a rank does, and how a launch fails."""
 _PROTOCOL = {
