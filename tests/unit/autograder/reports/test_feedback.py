@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import html.parser
 import re
 import time
@@ -118,6 +119,20 @@ def test_only_a_private_page_tells_what_a_hidden_case_said() -> None:
     pages = [feedback_page(result, stored(), "lab", USUAL, private=private) for private in (False, True)]
     assert ["expected 4" in page for page in pages] == [False, True]
     assert [PRIVATE in page for page in pages] == [False, True]
+
+
+def test_of_a_foreign_test_a_private_page_tells_what_it_put_out() -> None:
+    book = copy.deepcopy(USUAL)
+    error = nbformat.v4.new_output(
+        "error", ename="AssertionError", evalue="", traceback=["\x1b[31mAssertionError\x1b[0m: want (3,) & not (4,)"]
+    )
+    book.cells[3].outputs = [nbformat.v4.new_output("stream", text="said <b>\n"), error]
+    score = CellScore("lab", "f-check", 0.0, 2.0, message="AssertionError in a hidden test")
+    result = Result("ada", "lab", Status.GRADED, cells=(score,), isolated=True, graded_at="2026-11-20T15:49:05+00:00")
+    own, private = (feedback_page(result, stored(), "lab", book, private=private) for private in (False, True))
+    assert "want (3,)" not in own
+    assert "said &lt;b&gt;" in private
+    assert "AssertionError: want (3,) &amp; not (4,)" in private
 
 
 def check_harmless(found: Page) -> None:
