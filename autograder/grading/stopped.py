@@ -18,6 +18,8 @@ PLACE = re.compile(r"^Cell In\[\d{1,9}\], line (\d{1,6})")
 """Where IPython's traceback begins. Whatever else it may be, it is a number of a line that the student can read."""
 JOINED = "; cell "
 """What stands between what a test says and the first cell that ended early: one reason may be that of many tests."""
+_MISSING = re.compile(r"No module named '[\w.]{1,60}'|name '\w{1,60}' is not defined")
+"""What Python says of what is not there, in so many words."""
 _UNREAD = {"IndentationError", "SyntaxError", "TabError"}
 _STUB = "NotImplementedError"
 _LONGEST = 20_000
@@ -52,7 +54,9 @@ def _why(cell: nbformat.NotebookNode, readable: bool) -> Iterator[str]:
         yield f"cannot be read as Python, so nothing of it was run: {why}"
     elif not readable and isinstance(getattr(builtins, error.ename, None), type):
         place = next((match for line in error.traceback if (match := PLACE.search(plain(line)))), None)
-        yield f"ended in {error.ename}" + (f" in line {place[1]}" if place else "")
+        missing = _MISSING.match(plain(error.evalue))
+        where, what = f" in line {place[1]}" if place else "", f": {missing[0]}" if missing else ""
+        yield f"ended in {error.ename}{where}{what}"
 
 
 def _no_python(source: str) -> str:

@@ -49,3 +49,20 @@ def test_cells_of_their_own_count_and_locked_ones_do_not() -> None:
     found = stopped_above([locked, own, _test("first"), locked, _test("second")], readable=True)
     assert set(found) == {"first"}
     assert found["first"].startswith("cell 2 of the notebook cannot be read as Python")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("ModuleNotFoundError", "No module named 'pandas'", "ended in ModuleNotFoundError: No module named 'pandas'"),
+        ("NameError", "name 'np' is not defined. Did you mean: 'n'?", "ended in NameError: name 'np' is not defined"),
+        ("NameError", "name '144 and 12' is not defined", "ended in NameError"),
+        ("ModuleNotFoundError", f"No module named '{'x' * 61}'", "ended in ModuleNotFoundError"),
+        ("ValueError", "expected 144", "ended in ValueError"),
+    ],
+)
+def test_of_what_is_missing_the_name_is_told_and_no_other_text(name: str, value: str, told: str) -> None:
+    cell = _cell("x = 1", "task", (name, ""), solution=True)
+    cell.outputs[0].evalue = value
+    assert stopped_above([cell, _test("check")], readable=False) == {"check": f"cell 'task' {told}"}
+    assert stopped_above([cell, _test("check")], readable=True) == {}
