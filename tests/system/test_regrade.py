@@ -317,6 +317,24 @@ def half(timed: Path) -> Path:
     return timed
 
 
+def test_a_time_whose_file_is_gone_costs_nothing_any_more(half: Path) -> None:
+    grade(half)
+    (half / "submitted/a" / TINY / "timestamp.txt").unlink()
+    assert {student: o.result.score for student, o in grade(half).items()} == {"a": 8, "b": 1}
+    assert [stored.handed_in != "" for stored in open_course(half).scores()] == [False, True]
+    assert autograder("verify", "--course", half).exit_code == 0
+
+
+def test_a_time_that_somebody_has_set_in_the_gradebook_stays_where_there_is_no_file(half: Path) -> None:
+    grade(half)
+    (half / "submitted/a" / TINY / "timestamp.txt").unlink()
+    with sqlite3.connect(half / "gradebook.db") as database:
+        database.execute("UPDATE submitted_assignment SET timestamp = '2030-01-05 00:00:00.000000'")
+    database.close()
+    assert grade(half)["a"].result.score == 4
+    assert open_course(half).score("a", TINY).handed_in.startswith("2030-01-05")
+
+
 _AGAIN = f"{TINY}: the penalty for being late was applied again: a (2.5, now 4)\n"
 
 

@@ -158,10 +158,10 @@ def test_what_nbgrader_cannot_store_fails_alone_and_leaves_nothing_staged(
         submit(tiny, student)
     record = Course.record
 
-    def broken(course: Course, student: str, lab: str, staged: Path) -> None:
+    def broken(course: Course, student: str, lab: str, staged: Path, **times: str) -> None:
         if student == "ada":
             raise OSError(28, "No space left on device")
-        record(course, student, lab, staged)
+        record(course, student, lab, staged, **times)
 
     monkeypatch.setattr(Course, "record", broken)
     outcomes = graded(tiny, FakeExecutor())
