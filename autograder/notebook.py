@@ -9,6 +9,7 @@ from typing import Any
 import nbformat
 
 __all__ = [
+    "PUT_BACK",
     "grade_id_of",
     "metadata_of",
     "read_notebook",
@@ -17,6 +18,10 @@ __all__ = [
     "to_explore",
     "was_put_back",
 ]
+
+
+PUT_BACK = {"autograder": {"put_back": True}}
+"""Metadata of a cell that the grader put where a student's notebook had none."""
 
 
 def read_notebook(path: Path) -> nbformat.NotebookNode:

@@ -81,18 +81,19 @@ def place(
         left_out = _write(new, own)
         if left_out and there and _same(target, {n: data for n, data in own.content.items() if n not in left_out}):
             return UNCHANGED, left_out
-        said = _replace(course, lab, own.student, new) if there else "new"
-        if not there:
-            new.rename(target)
+        said = _put_in_place(course, lab, own.student, new)
         times.note(own)
     finally:
         shutil.rmtree(new, ignore_errors=True)
     return retimed or said, left_out
 
 
-def _replace(course: Course, lab: str, student: str, new: Path) -> str:
-    """Put a folder in the place of the submission that is there, which is kept; return where, in words."""
+def _put_in_place(course: Course, lab: str, student: str, new: Path) -> str:
+    """Make a folder the submission; return whether it is new, or where the one that was there is kept."""
     target = course.submitted(student, lab)
+    if not target.exists():
+        new.rename(target)
+        return "new"
     old = _aside(course, lab, student, target)
     try:
         new.rename(target)

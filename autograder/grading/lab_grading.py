@@ -52,7 +52,7 @@ class Grading:
         self.log = Log(course.state / f"{lab}.jsonl")
         self._done: Mapping[str, Result] = {}
         self._stored: Mapping[str, GradebookEntry] = {}
-        self._times: Mapping[str, str] = {}
+        self._times: Mapping[str, str] | None = None
         self._penalties: Penalties | None = None
 
     def students(self, only: Sequence[str] = ()) -> list[str]:
@@ -121,7 +121,7 @@ class Grading:
 
     def _look_up(self, *, force: bool) -> None:
         self._done = {} if force else self.log.latest()
-        self._times = {student: line.basis.handed_in for student, line in self.log.graded().items() if line.basis}
+        self._times = None
         self._stored = {stored.student: stored for stored in self.course.scores(self.lab)}
         self._penalties = Penalties(self.course, self.lab, self.log) if self._done else None
 
@@ -241,8 +241,7 @@ class Grading:
             self._stage(handin, done)
             with one_transaction(self.course):
                 by_hand = GivenBefore.of(self.course, self.lab, student, rows) if student in self._stored else None
-                gone = "" if handin.timestamp else self._times.get(student, "")
-                self.course.record(student, self.lab, self._staged(student), gone=gone)
+                self.course.record(student, self.lab, self._staged(student), gone=self._gone(handin))
                 if by_hand is not None:
                     done.notes += by_hand.settle(self.course, self.lab, student, rows, done.notebooks)
                 stored = self.course.score(student, self.lab)
@@ -264,6 +263,15 @@ class Grading:
         self.log.append(outcome.result, known)
         self._unstage(student)
         return outcome
+
+    def _gone(self, handin: Handin) -> str:
+        """Return when an earlier submission was handed in by a timestamp.txt that is no longer there; empty if none."""
+        stored = self._stored.get(handin.student)
+        if handin.timestamp or stored is None or not stored.handed_in:
+            return ""
+        if self._times is None:
+            self._times = {student: line.basis.handed_in for student, line in self.log.graded().items() if line.basis}
+        return self._times.get(handin.student, "")
 
     def _staged(self, student: str) -> Path:
         return self.course.state / f"{self.lab}.staging" / student / self.lab

@@ -9,11 +9,12 @@ import nbformat
 from autograder.course import Course, as_mark_scheme, left_to_nbgrader
 from autograder.markers import BEGIN_SOLUTION, END_SOLUTION
 from autograder.model import CellSpec
-from autograder.notebook import grade_id_of
+from autograder.notebook import PUT_BACK, grade_id_of
 
 __all__ = ["mark_schemes", "put_beside"]
 
-_ADDED = {
+
+_LOCKED = {
     "grade": False,
     "solution": False,
     "task": False,
@@ -21,6 +22,7 @@ _ADDED = {
     "cell_type": "markdown",
     "schema_version": 3,
 }
+"""As CellSpec.metadata, but for the checksum: nbgrader refuses an empty one."""
 
 
 def mark_schemes(course: Course, cells: Sequence[nbformat.NotebookNode], rows: Sequence[CellSpec]) -> dict[str, str]:
@@ -50,10 +52,7 @@ def put_beside(notebook: nbformat.NotebookNode, schemes: Mapping[str, str]) -> N
     for cell in notebook.cells:
         name = f"{grade_id_of(cell)}-mark-scheme"
         if (text := schemes.get(grade_id_of(cell))) and name not in taken:
-            about = {
-                "nbgrader": {**_ADDED, "grade_id": name},
-                "autograder": {"put_back": True},
-            }
+            about = {"nbgrader": {**_LOCKED, "grade_id": name}, **PUT_BACK}
             cells.append(nbformat.v4.new_markdown_cell(text, id=name[:64], metadata=about))
         cells.append(cell)
     notebook.cells = cells

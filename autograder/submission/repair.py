@@ -19,7 +19,7 @@ from autograder.course import checksum
 from autograder.errors import SubmissionError
 from autograder.markers import canonical, strip_hidden
 from autograder.model import CellSpec
-from autograder.notebook import grade_id_of
+from autograder.notebook import PUT_BACK, grade_id_of
 from autograder.submission.file_size import check_size
 from autograder.submission.order import put_in_order
 from autograder.submission.sanitize_outputs import MAX_BYTES as MAX_OUTPUT_BYTES
@@ -37,7 +37,6 @@ _TYPES: dict[str, dict[str, Any]] = {"code": {"execution_count": None, "outputs"
 """What a cell of each type has besides. nbformat's own functions compare each cell with a scheme: a millisecond."""
 _CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _ASIDE = "Nothing of this file was run. What was handed in stands at the end, under a heading of its own."
-_PUT_BACK = {"autograder": {"put_back": True}}
 _HINT = "hand in the .ipynb file that JupyterLab saves"
 
 
@@ -150,7 +149,7 @@ def put_aside(notebook: nbformat.NotebookNode, rows: Sequence[CellSpec]) -> nbfo
 
     nbgrader would give no points for a stub and ask nobody: so each answer that a person grades says where to look.
     """
-    cells = [_new(row.cell_type, row.source, row.grade_id, {**row.metadata(), **_PUT_BACK}) for row in rows]
+    cells = [_new(row.cell_type, row.source, row.grade_id, {**row.metadata(), **PUT_BACK}) for row in rows]
     for cell, row in zip(cells, rows, strict=True):
         if row.grade and not row.automatic:
             cell.source = f"{cell.source}\n\n{f'# {_ASIDE}' if row.cell_type == 'code' else f'_{_ASIDE}_'}"
@@ -273,7 +272,7 @@ def _insert_missing(cells: list[nbformat.NotebookNode], rows: Sequence[CellSpec]
             after = next(i for i, cell in enumerate(cells) if grade_id_of(cell) == row.grade_id)
             continue
         after += 1
-        cells.insert(after, _new(row.cell_type, _put_back(row), row.grade_id, {**row.metadata(), **_PUT_BACK}))
+        cells.insert(after, _new(row.cell_type, _put_back(row), row.grade_id, {**row.metadata(), **PUT_BACK}))
 
 
 def _put_back(row: CellSpec) -> str:
