@@ -40,6 +40,7 @@ FORKING = {"OBJC_DISABLE_INITIALIZE_FORK_SAFETY": "YES"} if sys.platform == "dar
 
 _PR_SET_PDEATHSIG = 1
 _LOOK_S = 0.5
+_BEGUN_S = 1.0
 
 
 def prctl(option: int, *arguments: bytes | int) -> int:
@@ -114,9 +115,29 @@ def started_with(mark: str) -> Iterator[int]:
 
 
 def _environments() -> Iterator[tuple[int, bytes]]:
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):  # another's, or gone
-            yield int(folder.name), (folder / "environ").read_bytes()
+    """Yield each process with its environment; last those that begin just now, whose environment is empty so far."""
+    later, deadline = _folders(), time.monotonic() + _BEGUN_S
+    while later:
+        folders, later = later, []
+        for folder in folders:
+            with contextlib.suppress(OSError):  # another's, or gone
+                environment = (folder / "environ").read_bytes()
+                if environment or _has_none(folder) or time.monotonic() > deadline:
+                    yield int(folder.name), environment
+                else:
+                    later.append(folder)
+        time.sleep(0.002 if later else 0)
+
+
+def _folders() -> list[Path]:
+    return list(Path("/proc").glob("[0-9]*"))
+
+
+def _has_none(folder: Path) -> bool:
+    """Return whether a process has no environment, nor is about to get one; see proc_pid_stat(5), from field 46 on."""
+    state, *fields = (folder / "stat").read_bytes().rpartition(b") ")[2].split()
+    end_of_data, begin, end = (int(fields[number - 4]) for number in (46, 50, 51))
+    return state in b"ZX" or (end_of_data != 0 and begin == end)  # 0: its program is still being loaded
 
 
 def _environments_elsewhere() -> Iterator[tuple[int, bytes]]:

@@ -82,7 +82,7 @@ def collect_lab(
 def who_handed_in_nothing(course: Course, lab: str, roster: Path, rows: Iterable[Row]) -> list[str]:
     """Return the people of a roster of whom nothing has been handed in for a lab, neither before nor by these rows."""
     people = read_roster(roster, course.students())
-    here = {fold(student) for student in (*course.submitters(lab), *(row.student for row in rows))}
+    here = {fold(student) for student in (*course.submitters(lab), *(row.student for row in rows)) if student}
     students = [(people.match_row(person).student, person) for person in people.people]
     return [
         next(filter(None, (student, *person.ids, person.email, *person.names)), person.number)

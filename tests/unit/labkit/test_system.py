@@ -65,6 +65,18 @@ def test_elsewhere_marked_processes_are_found_and_ended(marked: subprocess.Popen
     assert marked.wait(10) == -signal.SIGKILL
 
 
+@pytest.mark.skipif(not _system.LINUX, reason="elsewhere psutil tells")
+def test_a_process_that_has_only_just_begun_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between two programs a process has no environment; `Popen` returns while it is there, more often than not."""
+    sleeper = [sys.executable, "-S", "-c", "import time; time.sleep(300)"]
+    for _ in range(200):
+        with subprocess.Popen(sleeper, env={**os.environ, MARK: "this one"}) as process:
+            monkeypatch.setattr(_system, "_folders", lambda pid=process.pid: [Path(f"/proc/{pid}")])
+            found = list(_system.started_with(f"{MARK}=this one"))
+            process.kill()
+        assert found == [process.pid]
+
+
 PARENT = """
 import os, subprocess, sys, time
 child = "import signal, time; from labkit._system import end_with_parent; end_with_parent(signal.SIGTERM); "
