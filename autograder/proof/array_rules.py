@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from autograder.proof.python_rules import ExpressionRule, StatementRule, call, with_fields
 from autograder.proof.sites import Function
 
-__all__ = ["DECORATORS", "EXPRESSIONS", "OF_ARGUMENTS", "STATEMENTS"]
+__all__ = ["DECORATORS", "EXPRESSIONS", "OF_ARGUMENTS", "OF_METHODS", "STATEMENTS"]
 
 _DTYPES: Mapping[str, tuple[str, ...]] = {
     "float64": ("float32",), "double": ("float32",), "float32": ("float16", "float64"), "float16": ("float32",),
@@ -25,6 +25,7 @@ _TWINS: Mapping[str, tuple[str, ...]] = {
     "mean": ("sum", "median"), "median": ("mean",), "append": ("extend",), "logical_and": ("logical_or",),
     "logical_or": ("logical_and",), "cumsum": ("cumprod",), "argsort": ("sort",), "rint": ("floor",), "std": ("var",),
     "var": ("std",), "isfinite": ("isnan",), "floor_divide": ("true_divide",), "sqrt": ("cbrt",),
+    "array_equal": ("allclose",),
 }  # fmt: skip
 _TRANSPARENT = {
     "abs", "array", "as_tensor", "asarray", "ascontiguousarray", "bool", "deepcopy", "dict", "float", "int", "list",
@@ -38,6 +39,8 @@ _METHODS = {
 }  # fmt: skip
 _AXES = {"axis", "dim", "axes", "dims", "keepdim", "keepdims"}
 _MADE_EMPTY = {"dict", "list", "set", "zeros", "zeros_like", "empty", "ones", "full", "Counter", "defaultdict", "deque"}
+_TIES = {"argmax", "argmin", "argsort", "max", "min", "sort", "sorted"}
+_ROUNDINGS = {"rint", "round"}
 _RANGES = {"range", "arange", "linspace"}
 
 
@@ -101,6 +104,17 @@ def _call_dropped(node: ast.AST) -> Iterator[ast.AST]:
         isinstance(node, ast.Attribute) and node.attr in {"T", "mT", "data", "real"} and isinstance(node.ctx, ast.Load)
     ):
         yield node.value
+
+
+def _tie(node: ast.AST) -> Iterator[ast.AST]:
+    """Of equal items the last in place of the first."""
+    if isinstance(node, ast.Call) and _name(node.func) in _TIES:
+        yield with_fields(node, func=call("unseen.ties", node.func))
+
+
+def _half(node: ast.AST) -> Iterator[ast.AST]:
+    if isinstance(node, ast.Call) and _name(node.func) in _ROUNDINGS:
+        yield with_fields(node, func=call("unseen.half_up", node.func))
 
 
 # ------------------------------------------------------------------------------------------------------------- arrays
@@ -179,15 +193,27 @@ EXPRESSIONS: Mapping[str, ExpressionRule] = {
     "axis": _axis,
     "dtype": _dtype,
     "state kept": _kept,
+    "tie": _tie,
+    "half": _half,
 }
 STATEMENTS: Mapping[str, StatementRule] = {"state shared": _shared, "changed in place": _in_place}
 DECORATORS: Mapping[str, tuple[str, ...]] = {
-    "dtype": ("narrowed", "widened"),
-    "rounded": ("rounded",),
-    "cached": ("cached_by_shape", "cached_by_first_call"),
-    "result reused": ("one_buffer",),
-    "type of result": ("zero_dimensional", "list_for_tuple", "tuple_for_list", "tensor_for_number"),
+    "dtype": ("wrongly.narrowed", "wrongly.widened"),
+    "rounded": ("wrongly.rounded",),
+    "cached": ("wrongly.cached_by_shape", "wrongly.cached_by_first_call", "unseen.cached_by_length"),
+    "result reused": ("wrongly.one_buffer",),
+    "type of result": (
+        "wrongly.zero_dimensional", "wrongly.list_for_tuple", "wrongly.tuple_for_list", "wrongly.tensor_for_number",
+    ),
+}  # fmt: skip
+"""Faults of `autograder.proof.wrongly` and `unseen` that are put before a whole function."""
+OF_METHODS: Mapping[str, tuple[str, ...]] = {"cached": ("unseen.cached_by_class",)}
+OF_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
+    "changed in place": ("wrongly.changing",),
+    "coarse argument": ("wrongly.coarse",),
+    "sign": ("wrongly.unsigned",),
+    "order of items": ("unseen.ordered",),
+    "repeated items": ("unseen.distinct",),
+    "generator": ("unseen.advanced", "unseen.copied"),
 }
-"""Faults of `autograder.proof.wrongly` that are put before a whole function."""
-OF_ARGUMENTS: Mapping[str, str] = {"changed in place": "changing", "coarse argument": "coarse", "sign": "unsigned"}
 """Those that take an argument's name."""

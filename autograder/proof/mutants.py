@@ -20,7 +20,7 @@ __all__ = ["Mutant", "Task", "heads", "mutants_of", "tasks_of"]
 
 _EXPRESSIONS = {**python_rules.EXPRESSIONS, **array_rules.EXPRESSIONS}
 _STATEMENTS = {**python_rules.STATEMENTS, **array_rules.STATEMENTS}
-_PRELUDE = "from autograder.proof import fairly, wrongly\n"
+_PRELUDE = "from autograder.proof import fairly, unseen, wrongly\n"
 _HEADING = re.compile(r"^#{2,4} ", re.MULTILINE)
 
 
@@ -68,8 +68,8 @@ class Mutant:
 
     @property
     def faulty(self) -> bool:
-        """Whether it calls `autograder.proof.wrongly`, or `fairly`."""
-        return "wrongly." in self.after or "fairly." in self.after
+        """Whether it calls what notes that it met something: `autograder.proof.wrongly`, `unseen` or `fairly`."""
+        return any(f"{name}." in self.after for name in ("wrongly", "unseen", "fairly"))
 
     @property
     def key(self) -> tuple[str, str, str, str]:
@@ -118,12 +118,13 @@ def _all(task: Task, solution: Solution) -> Iterator[Mutant]:
 
 
 def _decorated(task: Task, solution: Solution, function: Function) -> Iterator[Mutant]:
-    faults = [(rule, name) for rule, names in array_rules.DECORATORS.items() for name in names]
-    for rule, name in array_rules.OF_ARGUMENTS.items():
-        faults += [(rule, f"{name}({argument!r})") for argument in function.parameters if argument != "self"]
+    tables = (array_rules.DECORATORS, array_rules.OF_METHODS if function.method else {})
+    faults = [(rule, name) for table in tables for rule, names in table.items() for name in names]
+    for rule, names in array_rules.OF_ARGUMENTS.items():
+        faults += [(rule, f"{name}({arg!r})") for name in names for arg in function.parameters if arg != "self"]
     for rule, name in faults if function.node.name != "__init__" else []:
-        changed = solution.decorated(function, f"wrongly.{name}")
-        yield Mutant(task.name, rule, function.name, f"def {function.name}", f"@wrongly.{name}", changed)
+        changed = solution.decorated(function, name)
+        yield Mutant(task.name, rule, function.name, f"def {function.name}", f"@{name}", changed)
 
 
 def _changes(site: Site) -> Iterator[tuple[str, str]]:

@@ -22,6 +22,9 @@ _OPPOSITE: Mapping[type, type] = {
     ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
 }  # fmt: skip
+_SIGNS: Mapping[type, str] = {
+    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
+}  # fmt: skip
 _ARITHMETIC: Mapping[type, tuple[type, ...]] = {
     ast.Add: (ast.Sub,), ast.Sub: (ast.Add,), ast.Mult: (ast.Div,), ast.Div: (ast.Mult, ast.FloorDiv),
     ast.FloorDiv: (ast.Div,), ast.Mod: (ast.FloorDiv,), ast.Pow: (ast.Mult,), ast.LShift: (ast.RShift,),
@@ -59,6 +62,14 @@ def _compared(node: ast.AST, table: Mapping[type, type]) -> Iterator[ast.AST]:
         if new := table.get(type(operator)):
             assert isinstance(node, ast.Compare)
             yield with_fields(node, ops=[*node.ops[:index], new(), *node.ops[index + 1 :]])
+
+
+def _nearly(node: ast.AST) -> Iterator[ast.AST]:
+    """Numbers that differ by a millionth count as equal."""
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _SIGNS:
+        sides = node.left, node.comparators[0]
+        if not any(isinstance(side, ast.Constant) and type(side.value) in (str, bool, type(None)) for side in sides):
+            yield call("unseen.nearly", sides[0], ast.Constant(_SIGNS[type(node.ops[0])]), sides[1])
 
 
 def _condition(node: ast.AST) -> Iterator[ast.AST]:
@@ -179,6 +190,7 @@ def _kind_of_error(node: ast.stmt, _function: Function) -> Iterator[ast.stmt]:
 EXPRESSIONS: Mapping[str, ExpressionRule] = {
     "comparison boundary": _comparison_boundary,
     "comparison negated": _comparison_negated,
+    "nearly equal": _nearly,
     "condition": _condition,
     "operator": _operator,
     "operand order": _operand_order,

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any
 
 from autograder.proof.met import met
-from autograder.proof.results import Function, everywhere, is_tensor, of_result
+from autograder.proof.results import Function, cached, everywhere, form, is_array, is_tensor, of_argument, of_result
 
 __all__ = [
     "cached_by_first_call", "cached_by_shape", "changing", "coarse", "first_only", "idle", "kept",
@@ -89,38 +89,12 @@ tuple_for_list = of_result(_whole(list, tuple))
 # --------------------------------------------------------------------------------------------------- of several calls
 def cached_by_shape(function: Function) -> Function:
     """A result is given again to arguments of the same shapes and lengths, and the same single numbers and texts."""
-    return _cached(function, lambda given: (tuple(map(_form, given[0])), tuple((n, _form(v)) for n, v in given[1])))
+    return cached(function, lambda given: (tuple(map(form, given[0])), tuple((n, form(v)) for n, v in given[1])))
 
 
 def cached_by_first_call(function: Function) -> Function:
     """The first result is given again, whatever the arguments are."""
-    return _cached(function, lambda _value: None)
-
-
-def _cached(function: Function, key_of: Callable[[Any], Any]) -> Function:
-    known: dict[Any, Any] = {}
-
-    @functools.wraps(function)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        key = key_of((args, tuple(sorted(kwargs.items()))))
-        met.add("seen")
-        if key in known:
-            met.add("touched")
-        else:  # with what was given: a later object could have the id of one that is gone
-            known[key] = function(*args, **kwargs), args, kwargs
-        return known[key][0]
-
-    return wrapper
-
-
-def _form(value: Any) -> Any:
-    """Return what is looked at of an argument: an array's shape and dtype, a list's length, a plain value."""
-    if hasattr(value, "shape") and hasattr(value, "dtype"):
-        return "array", tuple(value.shape), str(value.dtype)
-    if isinstance(value, list | tuple):
-        numbers = all(type(item) in (int, float) for item in value)
-        return type(value), len(value), *(() if numbers else map(_form, value))
-    return (type(value), value) if isinstance(value, str | int | float | bool | bytes | None) else id(value)
+    return cached(function, lambda _value: None)
 
 
 def one_buffer(function: Function) -> Function:
@@ -181,31 +155,12 @@ def changing(name: str) -> Callable[[Function], Function]:
 
 def coarse(name: str) -> Callable[[Function], Function]:
     """Return a decorator: of this argument's numbers only so much is seen as float16 holds."""
-    return _of_argument(name, _coarse)
+    return of_argument(name, everywhere(_coarse))
 
 
 def unsigned(name: str) -> Callable[[Function], Function]:
     """Return a decorator: this argument's numbers are seen without their sign."""
-    return _of_argument(name, _unsigned)
-
-
-def _of_argument(name: str, spoil: Callable[[Any], Any]) -> Callable[[Function], Function]:
-    inside = everywhere(spoil)
-
-    def decorate(function: Function) -> Function:
-        signature = inspect.signature(function)
-
-        @functools.wraps(function)
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            given = signature.bind(*args, **kwargs)
-            met.add("seen")
-            if name in given.arguments:
-                given.arguments[name] = inside(given.arguments[name])
-            return function(*given.args, **given.kwargs)
-
-        return wrapper
-
-    return decorate
+    return of_argument(name, everywhere(_unsigned))
 
 
 def _coarse(value: Any) -> Any:
@@ -215,13 +170,13 @@ def _coarse(value: Any) -> Any:
         return float(np.float16(value)) if 1e-4 < abs(value) < _LARGEST else value
     if is_tensor(value) and value.is_floating_point() and not value.requires_grad:
         return value.half().to(value.dtype)
-    if _is_array(value) and value.dtype in (np.float64, np.float32):
+    if is_array(value) and value.dtype in (np.float64, np.float32):
         return np.where(np.abs(value) < _LARGEST, value.astype(np.float16), value).astype(value.dtype)
     return value
 
 
 def _unsigned(value: Any) -> Any:
-    if type(value) in (int, float) or (_is_array(value) and value.dtype.kind in "if"):
+    if type(value) in (int, float) or (is_array(value) and value.dtype.kind in "if"):
         return abs(value)
     if is_tensor(value) and value.dtype != sys.modules["torch"].bool and not value.requires_grad:
         return value.abs()
@@ -232,7 +187,7 @@ def _change(value: Any) -> None:
     """Add one to every number of an array, or the last item of a list once more."""
     if is_tensor(value) and value.numel():
         value.data.copy_(~value.data if value.dtype == sys.modules["torch"].bool else value.data + 1)
-    elif _is_array(value) and value.ndim and value.size and value.dtype.kind in "biuf":
+    elif is_array(value) and value.ndim and value.size and value.dtype.kind in "biuf":
         value[...] = ~value if value.dtype.kind == "b" else value + 1
     elif type(value) is list and value:
         value.append(value[-1])
@@ -257,7 +212,3 @@ def without_first(items: Iterable[Any]) -> Iterable[Any]:
 def first_only(items: Iterable[Any]) -> Iterable[Any]:
     """The first alone."""
     return islice(items, 1)
-
-
-def _is_array(value: Any) -> bool:
-    return type(value).__module__ == "numpy" and hasattr(value, "dtype")

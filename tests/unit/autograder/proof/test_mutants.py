@@ -11,6 +11,7 @@ from autograder.proof import Mutant, Task, mutants_of
 CASES = {
     "comparison boundary": ("return a < b", "return a <= b"),
     "comparison negated": ("return a == b", "return a != b"),
+    "nearly equal": ("return a < b", "return unseen.nearly(a, '<', b)"),
     "condition": ("return a and b", "return a or b"),
     "operator": ("return a / b", "return a // b"),
     "operand order": ("return a - b", "return b - a"),
@@ -27,6 +28,8 @@ CASES = {
     "range": ("return range(a)", "return range(a - 1)"),
     "another function": ("return np.max(a)", "return np.min(a)"),
     "call dropped": ("return a.copy()", "return a"),
+    "tie": ("return a.argmax(1)", "return unseen.ties(a.argmax)(1)"),
+    "half": ("return round(a)", "return unseen.half_up(round)(a)"),
     "axis": ("return a.sum(axis=1)", "return a.sum(axis=0)"),
     "dtype": ("return a.astype(np.float64)", "return a.astype(np.float32)"),
     "state kept": ("found = []", "found = wrongly.kept('[]', lambda: [])"),
@@ -57,8 +60,15 @@ def test_faults_stand_before_the_whole_function_and_import_what_they_need() -> N
     found = {mutant.after: mutant for mutant in _mutants("return a")}
     narrowed = found["@wrongly.narrowed"]
     assert narrowed.changed.startswith("@wrongly.narrowed\ndef task(")
-    assert narrowed.source == f"from autograder.proof import fairly, wrongly\n{narrowed.changed}"
+    assert narrowed.source == f"from autograder.proof import fairly, unseen, wrongly\n{narrowed.changed}"
     assert {"@wrongly.changing('a')", "@wrongly.coarse('b')", "@wrongly.unsigned('a')"} <= found.keys()
+    assert {"@unseen.ordered('a')", "@unseen.distinct('b')", "@unseen.copied('a')"} <= found.keys()
+
+
+def test_only_a_method_s_results_are_shared_by_a_class() -> None:
+    source = "def task(x):\n    return x\n\n\nclass Layer:\n    def forward(self, x):\n        return x\n"
+    found = [mutant for mutant in mutants_of(Task("layer", source)) if mutant.after == "@unseen.cached_by_class"]
+    assert [mutant.function for mutant in found] == ["Layer.forward"]
 
 
 def test_defaults_are_changed_and_other_given_lines_are_not() -> None:
