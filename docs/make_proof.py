@@ -39,7 +39,10 @@ texts, numbers and arguments only, and the package installs textual, coverage, p
 parso's trees by position and installs SQLAlchemy, aiohttp and GitPython. Their tables took a page to write down
 (`autograder/proof/python_rules.py`); what finds holes in a notebook is of neither: axes, dtypes, copies left out,
 state that outlives a call, results cached by shape, arguments changed in place, seen in float16 only, or without
-their sign (`array_rules.py`, `wrongly.py`).
+their sign (`array_rules.py`, `wrongly.py`). And what readers of the notebooks got wrong where no check's input
+showed it (`unseen.py`): the last of several equal items taken for the first, floats compared to six digits, halves
+rounded up, a list that is expected to be sorted or without repeats, a random generator drawn from once too often or
+not at all, results kept by the length of what was given or for all instances of a class.
 
 What a grader's test cannot see is no hole: values travel to the tests as copies, so two results that share memory
 are told apart only by the student's own code that uses both.

@@ -27,7 +27,6 @@ _RELATIVE, _ABSOLUTE = 1e-6, 1e-8
 _COMPARED = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
-_PLAIN = (int, float, str, bytes)
 
 
 # --------------------------------------------------------------------------------------------------------- of a value
@@ -56,7 +55,12 @@ def ties(function: Function) -> Function:
 
 def _not_plain(items: list[Any], options: dict[str, Any]) -> bool:
     """Whether it can be told which of two equal items was taken."""
-    return len(items) > 1 and (options.get("key") is not None or any(type(item) not in _PLAIN for item in items))
+    return len(items) > 1 and (options.get("key") is not None or not all(map(_is_plain, items)))
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether this is a number or a text: two that are equal are the same."""
+    return type(value) in (int, float, str, bytes) or (is_array(value) and not value.ndim)
 
 
 def _flipped(function: Function, array: Any, bound: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -81,10 +85,12 @@ def nearly(left: Any, sign: str, right: Any) -> Any:
     if not (_floating(left) or _floating(right)):
         return exact
     try:
-        close = abs(left - right) <= _ABSOLUTE + _RELATIVE * abs(right)
+        apart = abs(left - right)
+        finite = apart < float("inf")
     except TypeError:
         return exact
-    met.add("touched")
+    met.add("touched", bool(finite if isinstance(finite, bool) else finite.any()))
+    close = finite & (apart <= _ABSOLUTE + _RELATIVE * abs(right))
     return exact | close if sign in ("==", "<=", ">=") else exact & (close == 0)
 
 
@@ -169,10 +175,10 @@ def copied(name: str) -> Callable[[Function], Function]:
 
 
 def _in_lists(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return what changes an argument, or the lists that it holds."""
+    """Return what changes an argument, or the lists that it holds; of a tuple each place has a meaning of its own."""
 
     def inside(value: Any) -> Any:
-        if type(value) in (list, tuple) and not all(type(item) in _PLAIN for item in value):
+        if type(value) is tuple or (type(value) is list and not all(map(_is_plain, value))):
             return type(value)(map(inside, value))
         if type(value) is dict:
             return {key: inside(item) for key, item in value.items()}
@@ -182,7 +188,7 @@ def _in_lists(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _ordered(value: Any) -> Any:
-    if type(value) in (list, tuple) and len(value) > 1:
+    if type(value) is list and len(value) > 1:
         met.add("touched")
         return _sorted(value)
     if getattr(value, "ndim", 0) == 1 and len(value) > 1 and (is_array(value) or is_tensor(value)):
@@ -191,17 +197,17 @@ def _ordered(value: Any) -> Any:
     return value
 
 
-def _sorted(value: Any) -> Any:
+def _sorted(value: list[Any]) -> list[Any]:
     try:
-        return type(value)(sorted(value))
+        return sorted(value)
     except TypeError:  # texts among numbers
         return value
 
 
 def _distinct(value: Any) -> Any:
-    if type(value) in (list, tuple) and len(value) > 1:
+    if type(value) is list and len(value) > 1:
         met.add("touched")
-        return type(value)(dict.fromkeys(value))
+        return list(dict.fromkeys(value))
     if is_array(value) and value.ndim == 1 and value.dtype.kind in "iuU" and len(value) > 1:
         met.add("touched")
         return value[sorted(sys.modules["numpy"].unique(value, return_index=True)[1])]

@@ -150,7 +150,8 @@ def counted_by_torch(operator, a, b):
 
 with check.case(
     "the worked example",
-    hint="return both, FLOPs first: 2 k m n, and 4 bytes each",
+    hint="how many products and sums is one entry of y?",
+    more="both numbers, FLOPs first: 2 k m n, and 4 bytes each",
 ):
     flops, moved = flops_and_bytes("matmul", (2, 3), (3, 4))
     check.close(flops, 48, rtol=0, name="FLOPs")
@@ -167,10 +168,12 @@ with check.case(
     check.close(moved, 420, rtol=0, name="bytes")
 with check.case(
     "matmul: FLOPs as torch.utils.flop_counter counts them",
-    hint=(
+    hint="what is one entry of y made of, and how many entries are there?",
+    more=(
         "2 k for each of the m n entries; "
         "with backward=True twice that, not three times"
     ),
+    essential=True,
 ):
     shapes = (6, 5), (5, 9)
     forward, backward = counted_by_torch(torch.matmul, *shapes)
@@ -185,10 +188,12 @@ with check.case(
     )
 with check.case(
     "conv: FLOPs as torch.utils.flop_counter counts them",
-    hint=(
+    hint="an entry of y is a sum over a window; how many windows fit?",
+    more=(
         "2 c r s for each entry of y; "
         "y is smaller than the image by r - 1 and s - 1"
     ),
+    essential=True,
 ):
     shapes = (2, 3, 9, 8), (4, 3, 2, 5)
     forward, backward = counted_by_torch(torch.nn.functional.conv2d, *shapes)
@@ -203,7 +208,7 @@ with check.case(
     )
 with check.case(
     "an unknown op raises ValueError",
-    hint="end with: raise ValueError(...)",
+    hint="what does your function do when it knows no such op?",
     guard=True,
 ):
     check.raises(ValueError, flops_and_bytes, "softmax", (2, 3), (3, 4))
@@ -317,14 +322,17 @@ with check.case(
     check.close(seconds, 4.0, name="seconds")
     check.equal(bound, "compute", name="bound")
 with check.case(
-    "few FLOPs, many bytes", hint="then the seconds are bytes / bandwidth"
+    "few FLOPs, many bytes",
+    hint="which of the two times is the longer one here?",
+    more="the seconds are bytes / bandwidth",
+    essential=True,
 ):
     seconds, bound = roofline(100.0, 10.0, 400, 80)
     check.close(seconds, 8.0, name="seconds")
     check.equal(bound, "memory", name="bound")
 with check.case(
     "at the ridge it is compute",
-    hint="both times are equal there: compare with >=, not with >",
+    hint="both times are equal there: which roof does the text name then?",
 ):
     seconds, bound = roofline(64.0, 4.0, 32, 2)
     check.close(seconds, 0.5, name="seconds")
@@ -625,10 +633,8 @@ def measured(durations, pending=0.0, host=0.0, **options):
 
 with check.case(
     "the worked example: median, first quartile, third quartile",
-    hint=(
-        "np.percentile(samples, [25, 50, 75]); return the median first. "
-        "A mean would be 0.022"
-    ),
+    hint="the middle sample first, then the quartiles; a mean would be 0.022",
+    more="np.percentile takes several percentages at once",
 ):
     found, calls = measured(
         [0.001, 0.002, 0.003, 0.004, 0.100], warmup=0, repeat=5
@@ -636,16 +642,17 @@ with check.case(
     check.close(found, (0.003, 0.002, 0.004), name="median and quartiles")
 with check.case(
     "the work is waited for",
-    hint=(
-        "synchronise after fn() and before the second look at the clock: "
-        "0 means you did not"
-    ),
+    hint="0: the clock was read while the work was still in the queue",
+    more="synchronise after fn(), before the second look at the clock",
+    essential=True,
 ):
     found, calls = measured([0.25] * 3, warmup=0, repeat=3)
     check.close(found[0], 0.25, name="median")
 with check.case(
     "work that was queued before is not charged",
-    hint="synchronise before the first look at the clock, in every sample",
+    hint="what has to be finished when the clock is read the first time?",
+    more="synchronise before that, in every sample",
+    essential=True,
 ):
     found, calls = measured([0.5], pending=7.0, warmup=0, repeat=1)
     check.close(found, (0.5, 0.5, 0.5), name="median and quartiles")
@@ -874,10 +881,9 @@ with check.case(
 # the plain order fetches 3,744.
 with check.case(
     "blocks that fit are fetched at most 3 n^3 / (block w) times",
-    hint=(
-        "all k of a block belong inside it: "
-        "a loop over all k fetches whole rows and columns"
-    ),
+    hint="which of the six loops fetches whole rows and columns?",
+    more="all k of a block belong inside it, as its i and j do",
+    essential=True,
 ):
     check.at_most(lines_of(24, 8, 64, 4), 3 * 24**3 / (8 * 4), name="lines")
 ### BEGIN HIDDEN TESTS
@@ -893,7 +899,8 @@ def blocks_begun(order, block):
 
 with check.hidden_case(
     "the last block may be shorter",
-    hint="end each range at min(start + block, n)",
+    hint="where does the last block of 3 end, if n is 7?",
+    more="at n: each range ends there, or a block further, if that is less",
 ):
     for n, block in ((7, 3), (5, 4), (3, 8)):
         order = triples(n, block)
@@ -1065,7 +1072,8 @@ def run(a, w):
 
 with check.case(
     "one cycle: inputs move right, sums move down",
-    hint=(
+    hint="what does a cell see of its left and of its upper neighbour?",
+    more=(
         "new x: feed, then x without its last column; "
         "above: zeros, then s without its last row"
     ),
@@ -1080,18 +1088,21 @@ with check.case(
     check.close(s, [[5, 2], [28, 32]], name="s")
 with check.case(
     "skew: the worked example",
-    hint="column i of a begins i cycles late: feeds[i : i + m, i]",
+    hint="column i of a begins i cycles late",
+    more="it fills m rows of the feeds' column i, from row i on",
 ):
     fed = skew(np.array([[1.0, 2.0], [3.0, 4.0]]), 2)
     check.close(fed, [[1, 0], [3, 2], [0, 4], [0, 0]], name="feeds")
 with check.case(
     "cycles: the worked example",
-    hint="tiles, each side rounded up, times (d to load + m + 2 d - 2 to pass)",
+    hint="how many d x d tiles has w, and how long does one take?",
+    more="each side rounded up; a tile takes d to load, m + 2 d - 2 to pass",
 ):
     check.close(systolic_cycles(10, 3, 5, 4), 40, rtol=0, name="cycles")
 with check.case(
     "the array computes a product of two matrices",
     hint="an input that moves a cycle late or early meets another row's sum",
+    essential=True,
 ):
     draw = np.random.default_rng(1)
     a, w = draw.normal(size=(5, 3)), draw.normal(size=(3, 3))
@@ -1404,7 +1415,8 @@ def count_on_meta(*sizes):
 # Float32 sums of other orders differ by some 1e-6 after a few steps.
 with check.case(
     "one batch: the loss, and the weights after the step",
-    hint="cross_entropy(model(images), labels); then zero_grad, backward, step",
+    hint="the five steps of lab 02's training loop, in their order",
+    more="forward, loss; then zero_grad, backward, step",
 ):
     loss, weights, want_loss, want = both(8)
     check.close(loss, want_loss, rtol=1e-4, name="loss")
@@ -1413,7 +1425,8 @@ with check.case(
     )
 with check.case(
     "four batches: gradients are cleared, every batch is trained on",
-    hint="optimizer.zero_grad() for each batch: gradients add up otherwise",
+    hint="what is in .grad when the second batch begins?",
+    more="gradients add up: the optimiser clears them for each batch",
 ):
     loss, weights, want_loss, want = both(8, 8, 8, 8)
     check.close(loss, want_loss, rtol=1e-4, name="loss")
@@ -1422,10 +1435,9 @@ with check.case(
     )
 with check.case(
     "nothing waits: no number is read",
-    hint=(
-        "move images and labels; add up loss.detach(): "
-        "item(), float() and `if loss > ...` wait"
-    ),
+    hint="which of your lines needs a number, and not a tensor?",
+    more="item(), float() and `if loss > ...` wait; a sum of tensors does not",
+    essential=True,
 ):
     check.equal(
         count_on_meta(6, 6)["synchronisations"], 0, name="synchronisations"
@@ -1433,8 +1445,7 @@ with check.case(
 with check.case(
     "two transfers a batch",
     hint=(
-        "images.to(device) and labels.to(device), once each; "
-        "model and optimiser are there. "
+        "images and labels, once each; model and optimiser are there. "
         "A RuntimeError: a tensor was left on the CPU, "
         "or torch.tensor(list) reads numbers"
     ),
@@ -1445,10 +1456,8 @@ with check.case(
     check.at_most(transfers, 7, name="transfers for three batches")
 with check.case(
     "the mean is on the device",
-    hint=(
-        "total += loss leaves total where it was made: "
-        "torch.zeros((), device=device)"
-    ),
+    hint="`total += loss` leaves total where it was made: where is that?",
+    more="torch.zeros takes a device",
 ):
     count_on_meta(4)
     loss = train_epoch(*make_training(0, "meta"), some_batches(4), "meta")
@@ -1696,7 +1705,7 @@ def watched(**options):
 with check.case(
     "everything arrives, in order, and the loop ends",
     hint=(
-        'offer("end", None) after the last item, return when it comes. '
+        "how does the consumer learn that nothing comes any more? "
         "An empty list: an error inside read itself ended the thread, "
         "or became the consumer's"
     ),
@@ -1706,7 +1715,9 @@ with check.case(
     check.equal(seen["error"], "", name="error")
 with check.case(
     "another thread reads ahead, by depth and at most one more",
-    hint="start the thread, and let the queue's size bound it: no list(source)",
+    hint="what makes the thread wait when nobody takes its items?",
+    more="the queue's size, which is depth: no list(source)",
+    essential=True,
 ):
     seen = watched(items=50, depth=3, take=4)
     check.at_least(
@@ -1720,17 +1731,16 @@ with check.case(
         "an exception of the source reaches the consumer, "
         "after the items before it"
     ),
-    hint=(
-        'except Exception as error: offer("error", error); '
-        "the consumer raises it"
-    ),
+    hint="the thread cannot raise it: who can, and how does it get there?",
+    more="it comes through the queue as items do, with another kind",
 ):
     seen = watched(items=3, depth=2, fails=True)
     check.equal(seen["items"], [0, 1, 2], name="items")
     check.equal(seen["error"], "OSError: the disk is gone", name="error")
 with check.case(
     "the thread ends when the consumer stops early",
-    hint="finally: stop.set(), then reader.join()",
+    hint="a generator that is closed still runs its `finally`",
+    more="there the thread is told to stop, and waited for",
 ):
     seen = watched(items=50, depth=2, take=5)
     check.equal(seen["items"], [0, 1, 2, 3, 4], name="items")
@@ -2128,6 +2138,7 @@ with check.case(
         "compare the losses of both loops in the look cell"
     ),
     weight=2,
+    essential=True,
 ):
     history, *_ = trained()
     check.close(
@@ -2152,15 +2163,14 @@ with check.case(
     )
 with check.case(
     "one pass over the data set prepares it",
-    hint="call prepare before the loops: the images do not change",
+    hint="do the images change from epoch to epoch?",
 ):
     asked_of_a_device()
     check.equal(trained()[1], 1, name="calls of prepare")
 with check.case(
     "one graph is captured",
-    hint=(
-        "the graph uses the model's own parameters: capture it before the loops"
-    ),
+    hint="does the graph change when its parameters do?",
+    more="it uses the model's own parameters: one is enough for all epochs",
 ):
     asked_of_a_device()
     check.equal(trained()[2], 1, name="calls of capture")
@@ -2189,10 +2199,9 @@ with check.case(
     )
 with check.case(
     "two numbers an epoch are read back",
-    hint=(
-        "sum detached losses on the device; "
-        "one item() for the loss, one for the accuracy"
-    ),
+    hint="which numbers does the host need before the epoch has ended?",
+    more="none: sum on the device, then read one loss and one accuracy",
+    essential=True,
 ):
     check.at_most(
         asked_of_a_device()["synchronisations"],
@@ -2201,10 +2210,8 @@ with check.case(
     )
 with check.case(
     "a step takes at most 40 launches",
-    hint=(
-        "cross_entropy takes the whole batch, and means over it: "
-        "no loop over images"
-    ),
+    hint="which loop of slow_training runs over single images?",
+    more="cross_entropy takes the whole batch, and means over it",
 ):
     launches = asked_of_a_device()["launches"]
     check.at_most(launches, 3 * (6 * 40 + 40), name="launches, three epochs")

@@ -1458,17 +1458,20 @@ def swarm_loss(point):
     return loss if math.isfinite(loss) else 99.0
 
 
-draw = np.random.default_rng(3)
-x, v = draw.random((8, 2)), np.zeros((8, 2))
-best_x, best_loss = x.copy(), np.full(8, np.inf)
-steps = []
-for _ in range(8):
-    loss = np.array([swarm_loss(point) for point in x])
-    better = loss < best_loss
-    best_x = np.where(better[:, None], x, best_x)
-    best_loss = np.where(better, loss, best_loss)
-    steps.append((x, loss))
-    x, v = pso_step(x, v, best_x, best_loss, draw)
+def flight(draw, steps):
+    """Return the swarm's places and losses before each step."""
+    x, v = draw.random((8, 2)), np.zeros((8, 2))
+    best_x, best_loss = x.copy(), np.full(8, np.inf)
+    for _ in range(steps):
+        loss = np.array([swarm_loss(point) for point in x])
+        better = loss < best_loss
+        best_x = np.where(better[:, None], x, best_x)
+        best_loss = np.where(better, loss, best_loss)
+        yield x, loss
+        x, v = pso_step(x, v, best_x, best_loss, draw)
+
+
+steps = list(flight(np.random.default_rng(3), 8))
 # %% explore=true
 best_of = [loss.min() for _, loss in steps]
 print("lowest loss of each step:", *(f"{loss:.3f}" for loss in best_of))
