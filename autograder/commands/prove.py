@@ -29,6 +29,7 @@ from autograder.proof import (
     source_hash,
 )
 from autograder.proof.equivalent import NAME, Key
+from autograder.proof.mutants import RULES
 
 __all__ = ["prove"]
 
@@ -38,6 +39,9 @@ _SEED = 0
 @click.command(short_help="Say which mistakes the checks of a lab would not find.")
 @LAB
 @click.option("--task", "names", multiple=True, metavar="T", help="Only this task, by its grade_id; may be repeated.")
+@click.option(
+    "--rule", "rules", multiple=True, metavar="R", help="Only this kind of change, as docs/proof.md names it."
+)
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes side by side.")
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="Try N mutants, chosen by chance, always the same.")
 @click.option("--json", "as_json", is_flag=True, help="Print one object a mutant and line.")
@@ -49,6 +53,7 @@ _SEED = 0
 def prove(
     lab: str,
     names: tuple[str, ...],
+    rules: tuple[str, ...],
     jobs: int,
     sample: int | None,
     as_json: bool,
@@ -70,11 +75,12 @@ def prove(
     Examples:
       autograder prove 01_numpy_mlp --jobs 2
       autograder prove 01_numpy_mlp --task adam-step --toml
+      autograder prove 01_numpy_mlp --rule tie --rule "nearly equal"
     """
-    if write and (names or sample):
-        raise click.UsageError("--write keeps the numbers of a whole lab: leave out --task and --sample")
+    if write and (names or rules or sample):
+        raise click.UsageError("--write keeps the numbers of a whole lab: leave out --task, --rule and --sample")
     course = open_course(root)
-    found = _try(course, lab, names, sample, jobs)
+    found = _try(course, lab, names, rules, sample, jobs)
     if as_json:
         for line in found.as_json():
             click.echo(line)
@@ -113,18 +119,27 @@ class _Found:
             yield json.dumps(about | {"fate": fate, "by": trial.by})
 
 
-def _try(course: Course, lab: str, names: Sequence[str], sample: int | None, jobs: int) -> _Found:
-    """Try the mutants of these tasks, or of all."""
+def _try(course: Course, lab: str, names: Sequence[str], rules: Sequence[str], sample: int | None, jobs: int) -> _Found:
+    """Try the mutants of these tasks and kinds, or of all."""
     opened = OpenedLab.of(course, lab)
     path = opened.folder / NAME
     mutants = [mutant for task in opened.chosen(names) for mutant in mutants_of(task)]
     listed_ = {key: why for key, why in read_equivalent(path).items() if key[0] in names or not names}
+    if rules:
+        mutants = _of_kinds(mutants, rules)
+        listed_ = {mutant.key: listed_[mutant.key] for mutant in mutants if mutant.key in listed_}
     trials = opened.tried(_sample(mutants, sample), "mutants", course.state / "proof" / f"{lab}.jsonl", jobs)
     fates = {trial.mutant.key: trial.fate for trial in trials}
     check_living(path, listed_, mutants, fates)
     return _Found(
         opened.tasks, trials, listed_, record_of(lab, source_hash(code_of(opened.notebook), path), trials, listed_)
     )
+
+
+def _of_kinds(mutants: list[Mutant], rules: Sequence[str]) -> list[Mutant]:
+    if unknown := sorted(set(rules) - RULES):
+        raise click.BadParameter(f"{', '.join(unknown)}: no such kind of change; there are: {', '.join(sorted(RULES))}")
+    return [mutant for mutant in mutants if mutant.rule in rules]
 
 
 def _sample(mutants: list[Mutant], number: int | None) -> list[Mutant]:

@@ -16,10 +16,14 @@ from autograder.notebook import metadata_of
 from autograder.proof import array_rules, python_rules
 from autograder.proof.sites import Function, Site, Solution, expressions, header
 
-__all__ = ["Mutant", "Task", "heads", "mutants_of", "tasks_of"]
+__all__ = ["RULES", "Mutant", "Task", "heads", "mutants_of", "tasks_of"]
 
 _EXPRESSIONS = {**python_rules.EXPRESSIONS, **array_rules.EXPRESSIONS}
 _STATEMENTS = {**python_rules.STATEMENTS, **array_rules.STATEMENTS}
+RULES = frozenset(
+    (*_EXPRESSIONS, *_STATEMENTS, *array_rules.DECORATORS, *array_rules.OF_METHODS, *array_rules.OF_ARGUMENTS)
+)
+"""The kinds of change by their names."""
 _PRELUDE = "from autograder.proof import fairly, unseen, wrongly\n"
 _HEADING = re.compile(r"^#{2,4} ", re.MULTILINE)
 

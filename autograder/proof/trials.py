@@ -19,7 +19,7 @@ from autograder.boundary.parsing import syntax_tree
 from autograder.errors import SourceError
 from autograder.markers import CHECK
 from autograder.notebook import to_explore
-from autograder.proof import fairly, results, wrongly
+from autograder.proof import fairly, results, unseen, wrongly
 from autograder.proof.mutants import Mutant
 from autograder.proof.prepared import Prepared, is_test
 
@@ -58,7 +58,7 @@ class Notes:
         cells = _graded(notebook)
         self._tests = {cell.id: _hash(cell.source) for cell in cells if is_test(cell)}
         self._others = _hash(*(cell.source for cell in cells if not is_test(cell)))
-        self._faults = "".join(map(inspect.getsource, (fairly, results, wrongly)))
+        self._faults = "".join(map(inspect.getsource, (fairly, results, unseen, wrongly)))
         self._known: dict[str, list[str]] = {}
         if path and path.is_file():
             for line in path.read_text(encoding="utf-8").splitlines():

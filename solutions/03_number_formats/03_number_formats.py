@@ -298,6 +298,13 @@ with check.hidden_case(
     want = codes.view(np.float16).astype(np.float64)
     check.equal(decode(codes, 5, 10, "ieee"), want, name="FP16")
 with check.hidden_case(
+    "codes in any order, some of them more than once",
+    hint="each code by itself: a value for every entry",
+):
+    codes = np.array([0x38, 0x7E, 0x38, 0x01, 0x38, 0x01, 0xC0], np.uint8)
+    want = [1.0, 448.0, 1.0, 2.0**-9, 1.0, 2.0**-9, -2.0]
+    check.equal(decode(codes, 4, 3, "nan"), np.array(want), name="E4M3")
+with check.hidden_case(
     "every code of bf16: a float32 whose lower half is zero",
     hint="powers from 2**-133 to 2**127: is each of them exact?",
 ):
@@ -553,6 +560,13 @@ def to_fixed(
     ### END SOLUTION
 
 
+# %% nbgrader={"grade_id": "one-after-the-other", "locked": true}
+def one_after_the_other(arrays, m, n, seed):
+    """Return the codes of several arrays, by chance, of one generator."""
+    draw = np.random.default_rng(seed)
+    return [to_fixed(x, m, n, draw) for x in arrays]
+
+
 # %% explore=true
 def many_updates(step, draw=None, count=3000):
     """Add step again and again to a Q2.5 number; return it each time."""
@@ -661,6 +675,19 @@ with check.hidden_case(
     same = np.random.default_rng(8).random(50)  # equal is not less
     got = to_fixed(same, 2, 0, np.random.default_rng(8))
     check.close(got, np.zeros(50), rtol=0, name="codes of the same numbers")
+    got = to_fixed(same * (1 + 1e-9), 2, 0, np.random.default_rng(8))
+    check.close(got, np.ones(50), rtol=0, name="codes of larger numbers")
+with check.hidden_case(
+    "a generator goes on from where the call before has left it",
+    hint="draw once, in x's shape, from the generator itself",
+):
+    pair = [np.full(30, 0.5), np.full((2, 15), 0.5)]
+    drawn = np.random.default_rng(10).random(60)
+    got = one_after_the_other(pair, 3, 0, 10)
+    want = [drawn[:30] < 0.5, (drawn[30:] < 0.5).reshape(2, 15)]
+    for number, each in enumerate(want):
+        title = f"codes of array {number}"
+        check.close(got[number], each.astype(int), rtol=0, name=title)
 with check.hidden_case(
     "small chances, in other formats",
     hint="the chance is the fraction of the scaled number",
@@ -853,6 +880,16 @@ with check.hidden_case(
     check.close(scale, [[1.0, 0.01]], name="scale")
     check.close(zero, [[-128, -73]], rtol=0, name="zero")
     check.close(codes, [[-128, 127], [-128, -128]], rtol=0, name="codes")
+with check.hidden_case(
+    "very small numbers, in no order",
+    hint="only a scale of 0 itself is replaced by 1",
+):
+    some = np.array([1.55, -1.0, 0.4, -0.3])
+    for size in (1e-12, 1e9):
+        codes, scale, zero = quantize(size * some)
+        check.close(scale / size, [0.01], name="scale over size")
+        check.close(zero, [-28], rtol=0, name="zero")
+        check.close(codes, [127, -128, 12, -58], rtol=0, name="codes")
 with check.hidden_case(
     "fewer bits, and eight unless said otherwise",
     hint="bits gives the number of steps and both ends",

@@ -499,6 +499,7 @@ with check.hidden_case(
 ):
     expect_within([7, 4, 6, 4], 2.5, [False, True, True, True])
     expect_within([1, 0], 0.5, [False, True])
+    expect_within([4, 1], 3 - 1e-9, [False, True])
 with check.hidden_case(
     "one's own ends do not count",
     hint="a worker alone always has the newest weights",

@@ -1555,6 +1555,14 @@ with check.hidden_case(
     expect(rows, 2, 0, 1)
     expect(np.array([[1.0], [2], [4], [-1], [-2]]), 0, 1, 2)
 with check.hidden_case(
+    "vectors of any length",
+    hint="only a row of zeros has no direction",
+):
+    small = np.random.default_rng(6).normal(size=(12, 4))
+    small[::2] *= 1e-12
+    for chosen in ((0, 2, 4), (1, 3, 5), (0, 1, 2)):
+        expect(small, *chosen)
+with check.hidden_case(
     "cosines that differ little",
     hint="compute in float64, as the vectors are",
 ):

@@ -136,7 +136,8 @@ def test_an_endless_mutant_ends_and_a_second_run_knows_what_the_first_has_found(
     ("options", "code", "words"),
     [
         (("--task", "smallest"), 1, "ps1: no task 'smallest'\nhint: known: largest"),
-        (("--write", "--sample", "3"), 2, "leave out --task and --sample"),
+        (("--write", "--sample", "3"), 2, "leave out --task, --rule and --sample"),
+        (("--rule", "ties"), 2, "ties: no such kind of change; there are: another function, argument dropped,"),
     ],
 )
 def test_what_cannot_be_done_is_said(
@@ -158,3 +159,14 @@ def test_a_sample_is_always_the_same(course: Callable[[str], Path]) -> None:
     found = _prove(root, "--json", "--sample", "4").stdout
     assert len(found.splitlines()) == 4
     assert _prove(root, "--json", "--sample", "4", "--jobs", "2").stdout == found
+
+
+def test_one_kind_of_change_is_tried_alone_and_the_entries_of_others_wait(course: Callable[[str], Path]) -> None:
+    root = course(TEST)
+    asked = _prove(root, "--toml").stdout.replace(
+        'reason = ""', 'reason = "which of two equal numbers is returned is open"'
+    )
+    (root / "source/ps1/equivalent.toml").write_text(asked)
+    found = _prove(root, "--json", "--rule", "changed in place", "--rule", "comparison boundary")
+    assert found.exit_code == 0, found.output
+    assert {json.loads(line)["rule"] for line in found.stdout.splitlines()} == {"changed in place", "comparison boundary"}
