@@ -78,7 +78,8 @@ def _forms(fairness: list[Fairness]) -> str:
 
 
 def _about(record: Record) -> str:
-    return f"{record.idle} idle faults beside these; recorded with Python {record.python}."
+    waiting = f" Not tried yet: {', '.join(record.not_asked)}." if record.not_asked else ""
+    return f"{record.idle} idle faults beside these; recorded with Python {record.python}.{waiting}"
 
 
 if __name__ == "__main__":

@@ -12,10 +12,9 @@ from autograder.commands.common import COURSE, LAB, STUDENTS, command, may_repla
 from autograder.commands.feedback import graded
 from autograder.course import Course, open_course
 from autograder.files import write_whole
-from autograder.notebook import read_notebook
 from autograder.records.log import Log
 from autograder.reports.class_report import MARK, class_page, class_statistics
-from autograder.reports.feedback import PRIVATE, headings, private_pages
+from autograder.reports.feedback import PRIVATE, private_pages, titles_of
 from autograder.reports.same_answers import same_answers
 
 __all__ = ["report", "report_lab", "report_students"]
@@ -101,11 +100,7 @@ def _titles(course: Course, lab: str, names: Iterable[str]) -> dict[str, str]:
     """Return the headings above the graded cells of the students' version, by notebook/grade_id."""
     titles: dict[str, str] = {}
     for name in names:
-        path = course.release_directory / lab / f"{name}.ipynb"
-        try:
-            found = headings(read_notebook(path))
-        except Exception:  # nbformat's readers fail in many ways; without headings the cells' names stand in
-            continue
+        found = titles_of(course, lab, name)
         titles |= {(f"{name}/{grade_id}" if grade_id else ""): words for grade_id, words in found.items()}
     return titles
 

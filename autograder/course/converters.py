@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import glob
 import logging
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import nbformat
+import nbgrader.utils
 from nbconvert.preprocessors import ExecutePreprocessor
 from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.converters.base import NbGraderException
@@ -67,6 +71,10 @@ class _Recorder(Autograde):  # type: ignore[misc]
         configured: list[Any] = self.autograde_preprocessors  # type: ignore[has-type]
         self.autograde_preprocessors = [step for step in configured if not _executes(step)]
 
+    def init_assignment(self, assignment_id: str, student_id: str) -> None:
+        with _each_pattern_once():
+            super().init_assignment(assignment_id, student_id)
+
     def init_notebooks(self) -> None:
         # nbgrader looks for them with a glob, in which a course's or a student's name may mean something else.
         self.assignments = {str(self.staged): [str(path) for path in sorted(self.staged.glob("*.ipynb"))]}
@@ -78,6 +86,26 @@ class _Recorder(Autograde):  # type: ignore[misc]
         else:  # the second half of nbgrader's work, which starts from what the first half has written
             path = str(super()._format_source(assignment_id, student_id, escape))
         return f"(?s){path}" if escape else path  # a dot is any character of a name, a line feed too
+
+
+@contextlib.contextmanager
+def _each_pattern_once() -> Iterator[None]:
+    """Let nbgrader look for what it leaves out once a folder: for each file it lists the whole folder again."""
+
+    @functools.cache
+    def found(folder: str, pattern: str) -> frozenset[str]:
+        return frozenset(glob.glob(os.path.join(folder, pattern)))  # noqa: PTH118, PTH207 (as nbgrader writes paths)
+
+    def is_ignored(filename: str, ignore_globs: Sequence[str] | None = None) -> bool:
+        folder = os.path.dirname(filename)  # noqa: PTH120
+        return any(filename in found(folder, pattern) for pattern in ignore_globs or ())
+
+    before = nbgrader.utils.is_ignored
+    nbgrader.utils.is_ignored = is_ignored
+    try:
+        yield
+    finally:
+        nbgrader.utils.is_ignored = before
 
 
 def _executes(preprocessor: Any) -> bool:

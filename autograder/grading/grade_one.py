@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 import nbformat
 
@@ -25,7 +26,7 @@ from autograder.grading.second_look import About, second_look
 from autograder.grading.solution import instructors_cells, own_answers
 from autograder.markers import BEGIN_HIDDEN, EXPLORE
 from autograder.model import CellScore, CellSpec, Lab, Limits, Status
-from autograder.notebook import metadata_of, to_explore
+from autograder.notebook import grade_id_of, metadata_of, to_explore
 from autograder.records.fingerprint import fingerprint
 from autograder.records.versions import Texts, handed_out
 from autograder.submission.handin import Handin
@@ -67,6 +68,8 @@ class Setup:
     """The instructor's own texts in each notebook: shown as they are, which a student's are not."""
     schemes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """What the instructor's own answers to what a person grades are, for that person: by notebook and grade_id."""
+    pictures: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """The attachments of the instructor's cells, by notebook and grade_id."""
 
     @property
     def max_score(self) -> float:
@@ -172,6 +175,10 @@ def prepare(course: Course, lab: str, executor: Executor, say: Callable[[str], N
             for name, own in cells.items()
         },
         schemes={name: mark_schemes(course, own, rows[name]) for name, own in cells.items()},
+        pictures={
+            name: {grade_id_of(cell): cell.attachments for cell in own if cell.get("attachments")}
+            for name, own in cells.items()
+        },
     )
 
 
@@ -208,7 +215,7 @@ def _run(setup: Setup, result: Attempt, name: str) -> _Scored:
         notebook, notes = parse(handin.notebooks[name], f"{name}.ipynb")
         if reason := unfit(notebook, [row.grade_id for row in rows], setup.others):
             return _aside(result, name, notebook, rows, reason)
-        repaired = repair(notebook, rows, setup.texts.get(name))
+        repaired = repair(notebook, rows, setup.texts.get(name), setup.pictures.get(name))
     except SubmissionError as error:
         result.unreadable = True
         result.messages.append(in_one_line(error))

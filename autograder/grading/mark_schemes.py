@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import count
 
 import nbformat
 
@@ -46,13 +47,23 @@ def mark_schemes(course: Course, cells: Sequence[nbformat.NotebookNode], rows: S
 
 
 def put_beside(notebook: nbformat.NotebookNode, schemes: Mapping[str, str]) -> None:
-    """Put each mark scheme above its answer in a notebook that was run, in a locked cell of the grader's."""
-    taken = {grade_id_of(cell) for cell in notebook.cells} | {cell.id for cell in notebook.cells}
+    """Put each mark scheme above its answer in a notebook that was run, in a locked cell of the grader's.
+
+    A cell of the student's that goes by a mark scheme's id gets another one.
+    """
+    graded = {grade_id_of(cell) for cell in notebook.cells}
+    names = {grade_id: f"{grade_id}-mark-scheme" for grade_id in schemes}
+    reserved = {name[:64] for name in names.values() if name not in graded}
+    taken = {cell.id for cell in notebook.cells} | reserved
+    others = (name for number in count(1) if (name := f"students-own-{number}") not in taken)
     cells = []
     for cell in notebook.cells:
-        name = f"{grade_id_of(cell)}-mark-scheme"
-        if (text := schemes.get(grade_id_of(cell))) and name not in taken:
+        if cell.id in reserved and not grade_id_of(cell):
+            cell.id = next(others)
+        name = names.get(grade_id_of(cell), "")
+        if name and name not in graded:
             about = {"nbgrader": {**_LOCKED, "grade_id": name}, **PUT_BACK}
+            text = schemes[grade_id_of(cell)]
             cells.append(nbformat.v4.new_markdown_cell(text, id=name[:64], metadata=about))
         cells.append(cell)
     notebook.cells = cells

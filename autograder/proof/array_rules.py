@@ -25,7 +25,6 @@ _TWINS: Mapping[str, tuple[str, ...]] = {
     "mean": ("sum", "median"), "median": ("mean",), "append": ("extend",), "logical_and": ("logical_or",),
     "logical_or": ("logical_and",), "cumsum": ("cumprod",), "argsort": ("sort",), "rint": ("floor",), "std": ("var",),
     "var": ("std",), "isfinite": ("isnan",), "floor_divide": ("true_divide",), "sqrt": ("cbrt",),
-    "array_equal": ("allclose",),
 }  # fmt: skip
 _TRANSPARENT = {
     "abs", "array", "as_tensor", "asarray", "ascontiguousarray", "bool", "deepcopy", "dict", "float", "int", "list",
@@ -200,14 +199,15 @@ STATEMENTS: Mapping[str, StatementRule] = {"state shared": _shared, "changed in 
 DECORATORS: Mapping[str, tuple[str, ...]] = {
     "dtype": ("wrongly.narrowed", "wrongly.widened"),
     "rounded": ("wrongly.rounded",),
-    "cached": ("wrongly.cached_by_shape", "wrongly.cached_by_first_call", "unseen.cached_by_length"),
+    "cached": ("wrongly.cached_by_shape", "wrongly.cached_by_first_call"),
+    "shared result": ("unseen.cached_by_length",),
     "result reused": ("wrongly.one_buffer",),
     "type of result": (
         "wrongly.zero_dimensional", "wrongly.list_for_tuple", "wrongly.tuple_for_list", "wrongly.tensor_for_number",
     ),
 }  # fmt: skip
 """Faults of `autograder.proof.wrongly` and `unseen` that are put before a whole function."""
-OF_METHODS: Mapping[str, tuple[str, ...]] = {"cached": ("unseen.cached_by_class",)}
+OF_METHODS: Mapping[str, tuple[str, ...]] = {"shared result": ("unseen.cached_by_class",)}
 OF_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "changed in place": ("wrongly.changing",),
     "coarse argument": ("wrongly.coarse",),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from autograder.errors import CourseError
 from autograder.files import write_whole
 from autograder.proof.equivalent import Key
+from autograder.proof.mutants import RULES
 from autograder.proof.trials import Trial
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class Record:
         source: `source_hash` of what was tried.
         idle: faults that met nothing they could spoil; not counted among the mutants.
         python: the version that compiled the mutants; another may find two of them to be the same.
+        asked: the kinds of change that there were when the lab was tried.
     """
 
     lab: str
@@ -63,6 +65,12 @@ class Record:
     rules: dict[str, Count]
     idle: int
     python: str
+    asked: tuple[str, ...]
+
+    @property
+    def not_asked(self) -> list[str]:
+        """The kinds of change that there are now, and were not."""
+        return sorted(RULES.difference(self.asked))
 
     @property
     def whole(self) -> Count:
@@ -79,7 +87,7 @@ class Record:
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
             counts = {name: {key: Count(**one) for key, one in data[name].items()} for name in ("tasks", "rules")}
-            return cls(**{**data, **counts})
+            return cls(**{**data, **counts, "asked": tuple(data["asked"])})
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise CourseError(f"{path}: not a record: {error}", hint="autograder prove LAB --write") from error
 
@@ -103,7 +111,7 @@ def record_of(lab: str, source: str, trials: Sequence[Trial], excused: Iterable[
             rules[trial.mutant.rule] = rules.get(trial.mutant.rule, Count()) + one
     idle = sum(trial.fate == "idle" for trial in trials)
     version = ".".join(platform.python_version_tuple()[:2])
-    return Record(lab, source, tasks, dict(sorted(rules.items())), idle, version)
+    return Record(lab, source, tasks, dict(sorted(rules.items())), idle, version, tuple(sorted(RULES)))
 
 
 def source_hash(code: str, equivalent: Path) -> str:

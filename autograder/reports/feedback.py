@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from autograder.files import write_whole
 from autograder.model import CellScore, GradebookEntry, Result, Status
 from autograder.notebook import grade_id_of, metadata_of, read_notebook, students_own, was_put_back
 
-__all__ = ["PRIVATE", "feedback_page", "headings", "private_pages", "write_feedback"]
+__all__ = ["PRIVATE", "feedback_page", "headings", "private_pages", "titles_of", "write_feedback"]
 
 PRIVATE = '<meta name="generator" content="autograder, for the instructor">'
 
@@ -66,20 +66,26 @@ def _pages(course: Course, result: Result, *, private: bool = False) -> Iterator
                 f"{executed}: cannot be read: {error}", hint=f"grade it again: autograder grade {result.lab} --force"
             ) from error
         hide_mark_schemes(notebook, course.app)
-        yield name, feedback_page(result, stored, name, notebook, private=private)
+        yield name, feedback_page(result, stored, name, notebook, titles_of(course, result.lab, name), private=private)
 
 
 # ------------------------------------------------------------------------------------------------------------ the page
 def feedback_page(
-    result: Result, stored: GradebookEntry, name: str, notebook: nbformat.NotebookNode, *, private: bool = False
+    result: Result,
+    stored: GradebookEntry,
+    name: str,
+    notebook: nbformat.NotebookNode,
+    titles: Mapping[str, str],
+    *,
+    private: bool = False,
 ) -> str:
     """Return the page: points, each case with expected, got and hint, the student's answers, comments.
 
+    titles: as `titles_of` returns them, of the lab and not of what was handed in.
     Student text is escaped, hidden cases show what the instructor chose, and hidden tests' source is never there. Of a
     cell that students may not write in there is no text either. Only a private page tells what hidden cases said.
     """
     cells = {grade_id_of(cell): cell for cell in notebook.cells}
-    titles = headings(notebook)
     answers, aside = _answers(notebook), _put_aside(notebook)
     graded = [score for score in result.cells if score.notebook == name]
     tasks = [_task(score, stored, cells.get(score.grade_id), private=private) for score in graded]
@@ -151,6 +157,17 @@ def _by_hand(score: CellScore, points: float | None, *, changed: bool) -> str:
     if score.points is None or points is None or abs(points - score.points) < 1e-9:
         return ""
     return f"A person gave these points; the tests gave {score.points:g} of {score.max_points:g}."
+
+
+def titles_of(course: Course, lab: str, name: str) -> dict[str, str]:
+    """Return the headings of a notebook as students were given it; none where it is not there, or cannot be read.
+
+    In what was handed in any cell may be the student's, and so may its heading.
+    """
+    try:
+        return headings(read_notebook(course.release_directory / lab / f"{name}.ipynb"))
+    except Exception:  # nbformat's readers fail in many ways; without headings the cells' names stand in
+        return {}
 
 
 def headings(notebook: nbformat.NotebookNode) -> dict[str, str]:

@@ -108,11 +108,13 @@ def repair(
     notebook: nbformat.NotebookNode,
     rows: Sequence[CellSpec],
     handed_out: Mapping[str, Collection[str]] | None = None,
+    pictures: Mapping[str, Any] | None = None,
 ) -> Repaired:
     """Return the notebook with the instructor's cells restored; nothing in the student's metadata is believed.
 
     handed_out: hashes of the texts that each locked cell was ever handed out with. Where they are not known the
     checksum that nbgrader left in the notebook tells an older text from an edited one.
+    pictures: the attachments of the instructor's own cells, by grade_id.
     """
     known = {row.grade_id: row for row in rows}
     last = {grade_id_of(cell): number for number, cell in enumerate(notebook.cells)}
@@ -127,7 +129,9 @@ def repair(
                 plain.outputs = cell.outputs
             cells.append(plain)
         else:
-            cells.append(_restored(cell, row))
+            images = (pictures or {}).get(row.grade_id) if row.locked else cell.get("attachments")
+            source = row.source if row.locked else cell.source
+            cells.append(_new(row.cell_type, source, row.grade_id, row.metadata(), images))
             complaints += [(row, change) for change in _changes(cell, row, handed_out)]
     for row in rows:
         if copies[row.grade_id] > 1:
@@ -138,7 +142,9 @@ def repair(
     if strangers := sum(number for grade_id, number in copies.items() if grade_id and grade_id not in known):
         words = "1 graded cell is" if strangers == 1 else f"{strangers} graded cells are"
         notes.append(f"{words} not part of this lab and run like any other")
-    _insert_missing(cells, rows)  # first: what is put back behind an answer that was moved is out of order, too
+    _insert_missing(
+        cells, rows, pictures or {}
+    )  # first: what is put back behind an answer that was moved is out of order, too
     notes += put_in_order(cells, rows)
     _keep_outputs(cells)
     return Repaired(_notebook(cells), tuple(words for row, words in complaints if row.locked), tuple(notes))
@@ -237,11 +243,6 @@ def _new(
     return node
 
 
-def _restored(cell: nbformat.NotebookNode, row: CellSpec) -> nbformat.NotebookNode:
-    source = row.source if row.locked else cell.source
-    return _new(row.cell_type, source, row.grade_id, row.metadata(), cell.get("attachments"))
-
-
 def _changes(cell: nbformat.NotebookNode, row: CellSpec, handed_out: Mapping[str, Collection[str]] | None) -> list[str]:
     """Return what a student did to a known cell and should not have done, in words."""
     if cell.cell_type != row.cell_type:
@@ -263,7 +264,7 @@ def _was_changed(cell: nbformat.NotebookNode, row: CellSpec, handed_out: Mapping
         return True
 
 
-def _insert_missing(cells: list[nbformat.NotebookNode], rows: Sequence[CellSpec]) -> None:
+def _insert_missing(cells: list[nbformat.NotebookNode], rows: Sequence[CellSpec], pictures: Mapping[str, Any]) -> None:
     """Put deleted cells back, each after the one that precedes it in the source."""
     after = -1
     present = {grade_id_of(cell) for cell in cells}
@@ -272,7 +273,8 @@ def _insert_missing(cells: list[nbformat.NotebookNode], rows: Sequence[CellSpec]
             after = next(i for i, cell in enumerate(cells) if grade_id_of(cell) == row.grade_id)
             continue
         after += 1
-        cells.insert(after, _new(row.cell_type, _put_back(row), row.grade_id, {**row.metadata(), **PUT_BACK}))
+        images, about = pictures.get(row.grade_id), {**row.metadata(), **PUT_BACK}
+        cells.insert(after, _new(row.cell_type, _put_back(row), row.grade_id, about, images))
 
 
 def _put_back(row: CellSpec) -> str:

@@ -16,7 +16,9 @@ from urllib.parse import unquote
 
 import nbformat
 
-__all__ = ["MAX_TEXT", "harmless_text", "make_harmless", "picture_name"]
+from autograder.notebook import students_own
+
+__all__ = ["MAX_TEXT", "bounded_code", "harmless_text", "make_harmless", "picture_name"]
 
 MAX_TEXT = 20_000
 """Of a cell of prose this many characters are kept: what a person reads. Renderers take the square of it in time."""
@@ -46,18 +48,37 @@ _LIVE = re.compile(
     r"|(?P<mail>(?<=\w)@)(?=[\w-]{1,63}\.\w)"
     r"|(?P<diagram>(?<!`)`{3,}+|(?<!~)~{3,}+)(?=[^\S\n]*[mM]ermaid)"
 )
+_LONG_LINE = re.compile(r"([^\n]{400})(?=[^\n])")
+_MUCH_SPACE = re.compile(r"\s{100,}")
+_BOUNDED = "# [shown in part: what was handed in has longer lines, more blanks or more code]"
 _PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
 _ASCII_ENTITIES = {"<", ">", "&", '"', "'"}
 
 
 def make_harmless(notebook: nbformat.NotebookNode, trusted: Collection[str]) -> None:
-    """Make the prose of a notebook harmless, in place; cells with one of the trusted texts stay as they are."""
-    left = _MAX_IN_ALL
+    """Make the prose of a notebook harmless, and bound its code, in place.
+
+    Cells with one of the trusted texts stay as they are, and code that is not the student's.
+    """
+    left, left_of_code = _MAX_IN_ALL, _MAX_IN_ALL
     for cell in notebook.cells:
-        if cell.cell_type == "code" or (cell.source in trusted and "attachment:" not in cell.source):
+        if cell.cell_type == "code":
+            if students_own(cell):
+                cell.source = bounded_code(cell.source, min(left_of_code, MAX_TEXT))
+                left_of_code -= min(len(cell.source), left_of_code)
+            continue
+        if cell.source in trusted and "attachment:" not in cell.source:
             continue
         cell.source = harmless_text(cell.source, cell.get("attachments", {}), min(left, MAX_TEXT))
         left -= min(len(cell.source), left)
+
+
+def bounded_code(source: str, longest: int = MAX_TEXT) -> str:
+    """Return code as a page shows it: lexers take the square of a line's length in time, and of a run of blanks."""
+    text = _LONG_LINE.sub(r"\1\n", _MUCH_SPACE.sub("\n\n", source))
+    if len(text) > longest:
+        text = f"{text[:longest]}\n# [{len(text) - longest:,} more characters were left out]"
+    return source if text == source else f"{_BOUNDED}\n{text}"
 
 
 def harmless_text(source: str, pictures: Collection[str] = (), longest: int = MAX_TEXT) -> str:

@@ -25,8 +25,8 @@
 # Read the first case that fails.
 # Further cases, hidden here, run when your work is graded.
 # They test what the task's text promises, with other numbers.
-# Your functions must not change their arguments, nor a result that they have returned before:
-# no array that two calls share.
+# Your functions must not change their arguments.
+# Return a new array each time, never one that an earlier call has returned.
 # No check looks at a clock: seconds are shown, bits are graded.
 #
 # Cells that begin with `# explore` are yours to change.
@@ -50,12 +50,12 @@ print(digits)
 #
 # * `"finite"`: how many of the 65,536 codes of float16 are finite numbers.
 # * `"int8"`: how many times as fast as in float32
-#   this CPU multiplies two 512 x 512 matrices of 8-bit integers (0.5 means half as fast).
+#   this CPU multiplies two 512 x 512 matrices of 8-bit integers, with PyTorch's integer product `torch._int_mm` (0.5 means half as fast).
 # * `"outlier"`: a matrix of 64 columns is stored in 8-bit integers, first with one scale for each column,
 #   then with one scale for all. One column is 100 times as large as the others.
 #   By which factor does the error of the *others* grow?
 #
-# `predictions()` returns a dictionary with these three keys and a number above 0 for each. 1 line.
+# `predictions()` returns a dictionary with these three keys and a finite number above 0 for each, the same in each call. 1 line.
 
 
 # %% nbgrader={"grade_id": "predictions", "solution": true}
@@ -78,9 +78,15 @@ with check.case("each is above 0", hint="0.5 means half as fast, 2 twice"):
     for name in ("finite", "int8", "outlier"):
         check.at_least(predictions()[name], 1e-9, name=name)
 with check.case(
-    "there are 65,536 codes", hint="more than all cannot be finite"
+    "there are 65,536 codes",
+    hint="a count, not a share; more than all cannot be finite",
 ):
     check.at_most(predictions()["finite"], 65_536, name="finite")
+    check.at_least(predictions()["finite"], 1, name="finite")
+with check.case(
+    "the same in each call", hint="commit: draw nothing", guard=True
+):
+    check.equal(predictions(), predictions(), name="two calls")
 check.score(1)
 
 # %% [markdown]
@@ -244,7 +250,7 @@ near.set_title("Every value from 0.5 to 4, linear")
 plt.show()
 
 # %% [markdown]
-# Seen logarithmically a floating-point format is an even comb, as wide as its exponent allows.
+# Seen logarithmically a floating-point format is a comb that is even but for a factor of two, as wide as its exponent allows.
 # bf16's goes on past both edges.
 # At the left end of the others the teeth move apart: these are the subnormals, evenly spaced,
 # with one digit less at each step.
@@ -384,7 +390,7 @@ check.score(3)
 # and returns an array of dtype `uint16`, of the same shape: the codes of the nearest bf16 numbers.
 #
 # * Ties go to the even code.
-# * What is nearer to $2^{128}$ than to the largest number becomes infinite, as IEEE 754 asks.
+# * What is nearer to $2^{128}$ than to the largest number becomes infinite, as IEEE 754 asks; so does the tie between the two.
 # * Infinities stay. NaN becomes a NaN, whichever: there the addition needs help.
 #
 # $1 + 2^{-8}$ is a tie between the codes `0x3F80` and `0x3F81` and becomes `0x3F80`;
@@ -537,7 +543,7 @@ check.score(2)
 # * With a generator `draw` it rounds down, and up where `draw.random(x.shape)`, drawn once,
 #   is less than the fraction that is cut off, $x \cdot 2^n - \lfloor x \cdot 2^n \rfloor$.
 #   So each entry goes up by a chance of its own, and what is exact stays.
-# * What is out of range saturates, infinity too, drawn or not.
+# * What is out of range saturates, infinity too, drawn or not: it has no fraction. (Not every `int32` is a float32.)
 #
 # In Q2.5 the number $1.3$ becomes $42$ (as $41.6$ is nearest to it) and $-9$ becomes $-128$.
 # About 6 lines, no loop.
@@ -594,7 +600,7 @@ plot.curves(
 # %% [markdown]
 # One step of Q2.5 is $2^{-5}$, some thirty updates.
 # To the nearest, every one of them is rounded away, and nothing is ever learned.
-# By chance about one in thirty is rounded up to a whole step: the line is rough, and follows the exact one.
+# By chance about one in thirty is rounded up to a whole step: the line is rough, and wanders about the exact one.
 # Its standard deviation after $k$ updates is at most $\tfrac12 \sqrt{k}$ steps; relative to the sum it shrinks.
 # That is why training with fixed-point weights rounds by chance.
 # Lab 07 keeps a wide copy of the weights instead, and lab 14 rounds gradients by chance.
@@ -743,7 +749,7 @@ check.score(3)
 # * `scale` is $(high - low) / (2^{bits} - 1)$, or 1 where that is 0.
 # * `zero` is a whole number: the one nearest to $-2^{bits-1} - low/scale$.
 # * `codes`, dtype `int8`, are the integers nearest to $x / scale + zero$, between $-2^{bits-1}$ and $2^{bits-1} - 1$.
-#   `bits` is at most 8. Ties may go either way.
+#   `bits` is at most 8. Ties may go either way, those of `zero` too.
 
 # %% [markdown]
 # `dequantize(codes, scale, zero)` returns $s\,(q - z)$, as floats; `codes` and `zero` may be `int8`.
@@ -1037,7 +1043,7 @@ plot.curves(
 # A product of two int8 numbers fits into 16 bits, a sum of two may not.
 # A wrapped sum has any value, unless it wraps back; a saturated one loses what is cut off on the way, which nothing brings back;
 # float16 is wrong even where nothing overflows, because above 2048 it has no odd integers.
-# In 32 bits 65,792 of the largest terms fit, $(a - zero)\,w$ with $255 \cdot 128$: $65{,}792 \cdot 32{,}640 < 2^{31}$.
+# In 32 bits 65,793 of the largest terms fit, $(a - zero)\,w$ with $255 \cdot 128$: $65{,}793 \cdot 32{,}640 < 2^{31}$.
 # So int32 sums are *exact*, whatever the order of the terms.
 # That is more than a float32 product can say.
 
@@ -1166,7 +1172,7 @@ check.score(2)
 #
 # | register | float32 | 16 bits | 8 bits |
 # |---|---|---|---|
-# | 64 bits | 2 | 4 | 8 |
+# | 64 bits | 2 (not in MMX) | 4 | 8 |
 # | 128 bits | 4 | 8 | 16 |
 # | 256 bits | 8 | 16 | 32 |
 # | 512 bits | 16 | 32 | 64 |
@@ -1271,8 +1277,8 @@ for name in ("float32", "bfloat16", "int8"):
 # ## Floats that share an exponent
 #
 # Four bits are too few for an exponent that covers a whole tensor, and for digits as well.
-# So neighbours share one. An *MX block* (OCP Microscaling, 2023) is 32 numbers of E2M1 or E4M3
-# and one power of two of 8 bits: with E2M1, 4.25 bits a number.
+# So neighbours share one. An *MX block* (OCP Microscaling, 2023) is 32 numbers, of E2M1 or E4M3 for example,
+# and one power of two, whose exponent takes 8 bits: with E2M1, 4.25 bits a number.
 #
 # `nearest(x, grid)` is given: it rounds to the nearest value of a sorted grid of numbers from 0 on,
 # keeps the sign, saturates at the grid's end, and lets a tie go to the even place.
@@ -1302,7 +1308,7 @@ print(nearest([0.3, -0.75, 2.5, 5.0, -100.0], E2M1))
 #
 # * `exponents`, integers, one for each block of `block` neighbours:
 #   the exponent of the block's largest magnitude minus the exponent of the grid's largest value,
-#   between -127 and 127. The *exponent* of a number $v > 0$ is $\lfloor \log_2 v \rfloor$.
+#   clipped to -127 and 127 after the subtraction. The *exponent* of a number $v > 0$ is $\lfloor \log_2 v \rfloor$.
 # * `elements`, floats of shape `(blocks, block)`: each entry divided by $2^{exponent}$ of its block,
 #   then rounded by `nearest`.
 #
@@ -1806,7 +1812,7 @@ plot.scatter(
 # A colleague computes a layer $y = xW$ with $k = 4096$ inputs in int8.
 #
 # 1. The chip offers sums of 16, 24 or 32 bits.
-#    How wide must they be at least so that no sum of products of codes from -127 to 127 can overflow? Show the numbers.
+#    How many bits does a sum of products of codes from -127 to 127 need so that it cannot overflow, and which is the first to suffice? Show the numbers.
 # 2. In $x$ a few *columns* are a hundred times as large as the others.
 #    The colleague proposes a scale for each column of $x$, as there is one for each column of $W$.
 #    Why does that not fit into one int8 product, although the scales of $W$'s columns do?

@@ -2393,7 +2393,7 @@ check.score(3)
 # If this machine has a GPU, that one answers instead of the V100.
 # Else a model of the V100 in float32 does, made of your own counts and its data sheet.
 #
-# `predictions()` returns a dictionary with these three keys, and a number above 0 for each. 1 line.
+# `predictions()` returns a dictionary with these three keys and a number above 0 for each, the same in each call. 1 line.
 
 
 # %% nbgrader={"grade_id": "predictions", "solution": true}
@@ -2417,6 +2417,10 @@ with check.case(
 ):
     for name in ("narrow", "slow loop", "wide"):
         check.at_least(predictions()[name], 1e-9, name=name)
+with check.case(
+    "the same in each call", hint="commit: draw nothing", guard=True
+):
+    check.equal(predictions(), predictions(), name="two calls")
 check.score(1)
 
 # %% [markdown]

@@ -1164,7 +1164,7 @@ def train(
 # * `"all bfloat16"`: the score when weights, activations, gradients and statistics are bfloat16,
 #   without master weights, from -1 to 1.
 #
-# `predictions()` returns a dictionary with these three keys. 1 line.
+# `predictions()` returns a dictionary with these three keys and a number for each, the same in each call. 1 line.
 
 
 # %% nbgrader={"grade_id": "predictions", "solution": true}
@@ -1197,6 +1197,10 @@ with check.case(
             name=name,
         )
         check.at_most(predictions()[name], 1.0, name=name)
+with check.case(
+    "the same in each call", hint="commit: draw nothing", guard=True
+):
+    check.equal(predictions(), predictions(), name="two calls")
 check.score(1)
 
 # %% [markdown]

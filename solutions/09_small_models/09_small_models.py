@@ -187,7 +187,7 @@ print(f"{count:,} parameters, validation accuracy {whole:.1%}")
 #   keeps a third of its inner channels (48 become 16).
 #
 # `predictions()` returns a dictionary with these three keys
-# and a number above 0 for each. 1 line.
+# and a number above 0 for each, the same in each call. 1 line.
 
 
 # %% nbgrader={"grade_id": "predictions", "solution": true}
@@ -212,6 +212,10 @@ with check.case(
 ):
     for name in ("bits", "faster", "smaller"):
         check.at_least(predictions()[name], 1e-9, name=name)
+with check.case(
+    "the same in each call", hint="commit: draw nothing", guard=True
+):
+    check.equal(predictions(), predictions(), name="two calls")
 check.score(1)
 
 # %% [markdown]

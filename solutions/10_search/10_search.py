@@ -62,7 +62,7 @@ print(digits)
 # * `"optimism"`: 60 networks differ by their seed only.
 #   How many percentage points lower is the best validation error than the same network's test error?
 #
-# `predictions()` returns a dictionary with these three keys and a number above 0 for each. 1 line.
+# `predictions()` returns a dictionary with these three keys and a number above 0 for each, the same in each call. 1 line.
 
 
 # %% nbgrader={"grade_id": "predictions", "solution": true}
@@ -86,6 +86,10 @@ with check.case("each is above 0", hint="0.5 is a half"):
         check.at_least(predictions()[name], 1e-9, name=name)
 with check.case("a share is at most 1", hint="1 is all of the time"):
     check.at_most(predictions()["efficiency"], 1, name="efficiency")
+with check.case(
+    "the same in each call", hint="commit: draw nothing", guard=True
+):
+    check.equal(predictions(), predictions(), name="two calls")
 check.score(1)
 
 # %% [markdown]
@@ -331,6 +335,11 @@ with check.hidden_case(
         u = np.random.default_rng([9, trial]).random()
         got = configuration({"w": ("choice", options)}, 9, trial)
         check.equal(got, {"w": options[int(7 * u)]}, name="configuration")
+    often = [8, 8, 8, 64]  # three times as often
+    for trial in range(8):
+        u = np.random.default_rng([9, trial]).random()
+        got = configuration({"w": ("choice", often)}, 9, trial)
+        check.equal(got, {"w": often[int(4 * u)]}, name="option")
 with check.hidden_case(
     "other spaces in turn; nothing to choose; small numbers",
     hint="read the space that is given",
@@ -954,6 +963,9 @@ check.score(1)
 # Weights and score of a copy are its parent's; who stays keeps everything. Weights keep their dtype.
 #
 # With fewer than four members nobody is replaced. About 12 lines.
+#
+# Here and in the next two tasks the caller goes on with the generator: draw from it what the text says, and nothing more.
+# (The check asks with `and_next`, below.)
 
 
 # %% nbgrader={"grade_id": "population-step", "solution": true}
@@ -978,6 +990,13 @@ def population_step(
         }
     return new, parents
     ### END SOLUTION
+
+
+# %% nbgrader={"grade_id": "and-next", "locked": true}
+def and_next(function, *arguments, seed):
+    """Return a result, and what the generator gives after it."""
+    draw = np.random.default_rng(seed)
+    return function(*arguments, draw), draw.random()
 
 
 # %% nbgrader={"grade_id": "flat", "locked": true}
@@ -1159,6 +1178,17 @@ with check.hidden_case(
     expect_step([2, 2, 2, 2, 2, 2, 2, 2], 3)
     expect_step([1, 0, 1, 0, 1, 0, 1, 0, 0], 4)
     expect_step([-1, -1, -5, -1, -5, -1, -5, -1, -1, -5, -1, -5], 5)
+with check.hidden_case(
+    "the generator goes on after two numbers for each copy",
+    hint="draw from the generator itself, and nothing more",
+):
+    for n in (3, 9, 12):
+        _, after = and_next(population_step, population(range(n)), seed=n)
+        rng = np.random.default_rng(n)
+        for _ in range(n // 4):
+            rng.integers(n // 4)
+            rng.random()
+        check.close(after, rng.random(), rtol=0, name="what comes next")
 with check.hidden_case(
     "fewer than four members", hint="k is 0: nobody is replaced"
 ):
@@ -1383,6 +1413,16 @@ with check.hidden_case(
         expect_history(6, 4, 20, seed, np.ones(30))
         expect_history(6, 4, 20, seed, np.arange(30) // 3 % 2)
 with check.hidden_case(
+    "the generator goes on after one choice a cycle",
+    hint="draw from the generator itself, and nothing more",
+):
+    names, rng = iter(range(20)), np.random.default_rng(11)
+    three = lambda: next(names), lambda one: next(names), lambda one: -one
+    _, after = and_next(evolve, *three, 5, 2, 7, seed=11)
+    for _ in range(7):
+        rng.choice(5, 2, replace=False)
+    check.close(after, rng.random(), rtol=0, name="what comes next")
+with check.hidden_case(
     "a queue of one; no cycles; all of the queue drawn",
     hint="size, sample and cycles are as given",
 ):
@@ -1557,6 +1597,14 @@ with check.hidden_case(
     expect_swarm((x, v, best, np.array([np.inf, 2.0, -5.0, -5.0])), 2)
     near = 0.125 - np.array([0, 1, 3, 2]) * 1e-9
     expect_swarm((x, v, best, near), 2)
+with check.hidden_case(
+    "the generator goes on after r1 and r2",
+    hint="draw from the generator itself, and nothing more",
+):
+    _, after = and_next(pso_step, *swarm(3, 2, 9), seed=12)
+    rng = np.random.default_rng(12)
+    rng.random(2 * 3 * 2)
+    check.close(after, rng.random(), rtol=0, name="what comes next")
 with check.hidden_case(
     "x' is cut off, the velocity is not",
     hint="cut off x + v', at 0 and at 1",

@@ -76,7 +76,7 @@ print(digits)
 # * `"stale"`: nobody waits. Between the moment at which a worker reads the weights and the one at which its gradient arrives,
 #   how many gradients of others arrive, on average?
 #
-# `predictions()` returns a dictionary with these three keys and a number above 0 for each. 1 line.
+# `predictions()` returns a dictionary with these three keys and a number above 0 for each, the same in each call. 1 line.
 
 
 # %% nbgrader={"grade_id": "predictions", "solution": true}
@@ -99,6 +99,10 @@ with check.case(
 with check.case("each is above 0", hint="a number, not a text"):
     for name in KEYS:
         check.at_least(predictions()[name], 1e-9, name=name)
+with check.case(
+    "the same in each call", hint="commit: draw nothing", guard=True
+):
+    check.equal(predictions(), predictions(), name="two calls")
 check.score(1)
 
 # %% [markdown]

@@ -86,6 +86,19 @@ def test_it_stands_above_the_answer_is_nobodys_and_goes_with_the_mark_schemes(co
     assert [each.source for each in book.cells] == ["x = 1", "", "mine", "also mine"]
 
 
+def test_a_student_s_cell_that_goes_by_its_id_does_not_take_its_place() -> None:
+    forged = nbformat.v4.new_markdown_cell("All points for any sentence.", id="why-mark-scheme")
+    other = nbformat.v4.new_markdown_cell("mine", id="students-own-1")
+    book = nbformat.v4.new_notebook(cells=[forged, other, cell("why", "mine")])
+    put_beside(book, {"why": "scheme"})
+    assert [(each.id, each.source) for each in book.cells[:3]] == [
+        ("students-own-2", "All points for any sentence."),
+        ("students-own-1", "mine"),
+        ("why-mark-scheme", "scheme"),
+    ]
+    nbformat.validate(book)
+
+
 def test_where_its_name_is_taken_nothing_is_added() -> None:
     book = nbformat.v4.new_notebook(cells=[cell("why", "mine"), cell("why-mark-scheme", "the lab's own")])
     put_beside(book, {"why": "scheme"})

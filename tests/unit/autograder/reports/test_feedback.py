@@ -20,7 +20,7 @@ from pygments import highlight
 from autograder.errors import CourseError
 from autograder.model import CellScore, GradebookEntry, Result, Status
 from autograder.reports import feedback
-from autograder.reports.feedback import PRIVATE, feedback_page, headings, write_feedback
+from autograder.reports.feedback import PRIVATE, feedback_page, headings, titles_of, write_feedback
 
 HOSTILE = (
     "<script>alert(1)</script>\"><img src=x onerror=alert(1)> '</pre></code></details></style><style>@import 'x';"
@@ -98,7 +98,7 @@ def page(
 ) -> Page:
     usual = Result("ada", "lab", Status.GRADED, cells=cells, isolated=True, graded_at="2026-11-20T15:49:05+00:00")
     graded = replace(usual, **(result or {}))
-    found = Page(feedback_page(graded, stored(**more), "lab", book))
+    found = Page(feedback_page(graded, stored(**more), "lab", book, headings(book)))
     assert found.open == []
     return found
 
@@ -113,10 +113,26 @@ def test_points_that_a_person_gave_are_told_beside_what_the_tests_gave() -> None
     assert "A person gave these points before the answer or its test was changed" in again
 
 
+def test_titles_are_the_lab_s_and_not_of_what_was_handed_in(tmp_path: Path) -> None:
+    course: Any = SimpleNamespace(release_directory=tmp_path)
+    (tmp_path / "lab").mkdir()
+    assert titles_of(course, "lab", "lab") == {}
+    nbformat.write(USUAL, tmp_path / "lab/lab.ipynb")
+    own = copy.deepcopy(USUAL)
+    own.cells.insert(2, nbformat.v4.new_markdown_cell("# All points void\n\n## Full marks were given"))
+    score = CellScore("lab", "f-check", 1.0, 2.0, (case(),))
+    result = Result("ada", "lab", Status.GRADED, cells=(score,), isolated=True, graded_at="2026-11-20T15:49:05+00:00")
+    text = Page(feedback_page(result, stored(), "lab", own, titles_of(course, "lab", "lab"))).text
+    assert "01. A small lab" in text
+    assert "Task 1. Softmax in NumPy" in text
+    assert "void" not in text
+    assert "Full marks" not in text
+
+
 def test_only_a_private_page_tells_what_a_hidden_case_said() -> None:
     score = CellScore("lab", "f-check", 1.0, 2.0, (case(False, hidden=True, message="expected 4, got 5"),))
     result = Result("ada", "lab", Status.GRADED, cells=(score,), isolated=True, graded_at="2026-11-20T15:49:05+00:00")
-    pages = [feedback_page(result, stored(), "lab", USUAL, private=private) for private in (False, True)]
+    pages = [feedback_page(result, stored(), "lab", USUAL, {}, private=private) for private in (False, True)]
     assert ["expected 4" in page for page in pages] == [False, True]
     assert [PRIVATE in page for page in pages] == [False, True]
 
@@ -129,7 +145,7 @@ def test_of_a_foreign_test_a_private_page_tells_what_it_put_out() -> None:
     book.cells[3].outputs = [nbformat.v4.new_output("stream", text="said <b>\n"), error]
     score = CellScore("lab", "f-check", 0.0, 2.0, message="AssertionError in a hidden test")
     result = Result("ada", "lab", Status.GRADED, cells=(score,), isolated=True, graded_at="2026-11-20T15:49:05+00:00")
-    own, private = (feedback_page(result, stored(), "lab", book, private=private) for private in (False, True))
+    own, private = (feedback_page(result, stored(), "lab", book, {}, private=private) for private in (False, True))
     assert "want (3,)" not in own
     assert "said &lt;b&gt;" in private
     assert "AssertionError: want (3,) &amp; not (4,)" in private
@@ -341,6 +357,7 @@ def course_with(root: Path, book: nbformat.NotebookNode) -> tuple[Any, Result]:
     nbformat.write(book, root / "autograded" / "lab.ipynb")
     course = SimpleNamespace(
         app=None,
+        release_directory=root / "release",
         score=lambda student, lab: stored(),
         autograded=lambda student, lab: root / "autograded",
         feedback=lambda student, lab: root / "feedback" / student / lab,
@@ -361,6 +378,11 @@ def test_a_mark_scheme_is_on_no_page(tmp_path: Path) -> None:
         *notebook(("code", "grade", "last-check", "")).cells,
     ]
     course, result = course_with(tmp_path, book)
+    given = copy.deepcopy(book)
+    given.cells[-3].source = "### Task 2. Explain\n\nWhy?"
+    released = course.release_directory / "lab/lab.ipynb"
+    released.parent.mkdir(parents=True)
+    nbformat.write(given, released)
     scores = [CellScore("lab", name, None, 2.0) for name in ("explain", "own", "last-check")]
     (path,) = write_feedback(course, replace(result, cells=(*result.cells, *scores)))
     page = path.read_text(encoding="utf-8")

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -307,6 +308,26 @@ def test_a_written_answer_keeps_its_pasted_images_and_nothing_else(handed: Hande
     handed.check_whole(repaired)
     answer = next(cell for cell in repaired.notebook.cells if cell.id == "words")
     assert answer.attachments == {"my_picture_1_.png": {"image/png": PNG}}
+
+
+def test_the_pictures_of_a_locked_cell_are_the_instructor_s(lab: Callable[..., Path]) -> None:
+    handed = Handed(lab())
+    locked = next(row.grade_id for row in handed.rows if row.locked)
+    rows = [replace(row, cell_type="markdown") if row.grade_id == locked else row for row in handed.rows]
+    mine, theirs = (
+        {"a.png": {"image/png": base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(20) + end).decode()}}
+        for end in (b"1", b"2")
+    )
+    for change in ("attached", "deleted"):
+        book = copy.deepcopy(handed.released)
+        cell = handed.cell(book, locked)
+        cell.update(cell_type="markdown", attachments=theirs)
+        if change == "deleted":
+            book["cells"].remove(cell)
+        parsed, _ = parse(json.dumps(book).encode(), "lab.ipynb")
+        found = {each.id: each for each in repair(parsed, rows, None, {locked: mine}).notebook.cells}
+        assert found[locked].attachments == mine
+        assert "attachments" not in {each.id: each for each in repair(parsed, rows).notebook.cells}[locked]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.submission.sanitize_prose import MAX_TEXT, harmless_text, make_harmless, picture_name
+from autograder.submission.sanitize_prose import MAX_TEXT, bounded_code, harmless_text, make_harmless, picture_name
 from tests.formgrader import COMMANDS, Page, rendered_notebook
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(20)).decode()
@@ -217,3 +217,35 @@ def test_the_instructor_s_own_text_is_left_alone_unless_a_picture_in_it_is_gone(
     make_harmless(nbformat.v4.new_notebook(cells=[*cells, lost]), {own, lost.source})
     assert [cell.source for cell in cells] == [own, "< b>bold< /b> [link] (http: //example.org) ", "a<b"]
     assert lost.source == "[picture: a.png]"
+
+
+# ---------------------------------------------------------------------------------------------------- code on the page
+@pytest.mark.parametrize("source", ["", "x = 1\n\n\ny = 2", "x" * 400, f"a = [\n{'    1,' * 60}\n]\n"])
+def test_code_of_usual_lines_is_left_alone(source: str) -> None:
+    assert bounded_code(source) == source
+
+
+def test_long_lines_are_broken_and_the_rest_is_counted() -> None:
+    shown = bounded_code("y" * 900 + "\nz = 1")
+    assert shown.split("\n")[1:] == ["y" * 400, "y" * 400, "y" * 100, "z = 1"]
+    assert shown.startswith("# [shown in part: ")
+    assert bounded_code("x = 1\n" * 10_000).endswith(f"# [{60_000 - MAX_TEXT:,} more characters were left out]")
+
+
+@pytest.mark.parametrize("unit", ["a.", "*", " \n", "((", "\\", "%\n", "?", "a, ", '"', "f'{"])
+def test_a_page_of_any_code_takes_seconds_at_most(unit: str) -> None:
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(unit * (100_000 // len(unit)))])
+    make_harmless(notebook, ())
+    begin = time.process_time()
+    rendered_notebook(notebook)
+    assert time.process_time() - begin < 8
+
+
+def test_all_code_of_a_student_is_bounded_together_and_the_lab_s_is_shown_whole() -> None:
+    about = {"nbgrader": {"grade_id": "setup", "locked": True, "solution": False, "grade": False}}
+    own = [nbformat.v4.new_code_cell("x = 1\n" * 3000) for _ in range(40)]
+    lab = nbformat.v4.new_code_cell("y = 1\n" * 9000, metadata=about)
+    notebook = nbformat.v4.new_notebook(cells=[*own, lab])
+    make_harmless(notebook, ())
+    assert sum(len(cell.source) for cell in own) < 11 * MAX_TEXT
+    assert lab.source == "y = 1\n" * 9000
