@@ -35,7 +35,11 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        found: click.Command = getattr(importlib.import_module(f"autograder.commands.{cmd_name}"), cmd_name)
+        try:
+            found: click.Command = getattr(importlib.import_module(f"autograder.commands.{cmd_name}"), cmd_name)
+        except KeyboardInterrupt:
+            click.echo("stopped: nothing was begun", err=True)
+            raise SystemExit(130) from None
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import symtable
 from types import TracebackType
 from typing import Any
 
@@ -26,7 +27,8 @@ class _Handler:
     """Shows an exception of these kinds. IPython calls it as if it were a method of the shell."""
 
     def __init__(self) -> None:
-        self._unfinished = ""
+        self._missing: dict[str, str] = {}
+        """Names that look cells would have defined, and what these stopped at."""
 
     def __call__(
         self,
@@ -48,7 +50,16 @@ class _Handler:
         if not str(cell).lstrip().startswith(_LOOK_CELL) or len(what) > _LONGEST or "\n" in what:
             return ""
         if isinstance(error, NotImplementedError):
-            self._unfinished = what
+            self._missing |= dict.fromkeys(_defined(str(cell)), what)
             return f"not implemented yet: {what}"
-        # What another look cell would have defined, had it not stopped.
-        return f"{what}: a cell above stopped at {self._unfinished}" if self._unfinished else ""
+        name = getattr(error, "name", None) or ""
+        return f"{what}: a cell above stopped at {self._missing[name]}" if name in self._missing else ""
+
+
+def _defined(cell: str) -> list[str]:
+    """Return the names that a cell would define; none if it is no plain Python."""
+    try:
+        symbols = symtable.symtable(cell, "cell", "exec").get_symbols()
+    except (SyntaxError, ValueError):
+        return []
+    return [symbol.get_name() for symbol in symbols if symbol.is_assigned() or symbol.is_imported()]

@@ -186,7 +186,8 @@ def _hand_over(
     except (CourseError, OverflowError) as error:
         yield Row(made.student, files, f"left out: {in_one_line(error)}", lost=True)
         return
-    notes += [late_by.said(anew=said not in {KEPT, UNCHANGED})] if made.late else []
+    timed = (course.submitted(made.student, lab) / TIMESTAMP).is_file()
+    notes += [late_by.said(anew=said not in {KEPT, UNCHANGED}, timed=timed)] if made.late else []
     troubles = [] if said == KEPT else [f"cannot be graded: {why}" for why in problems.values()]
     yield Row(made.student, files, "; ".join([said, *troubles, *notes]), lost=bool(troubles))
     yield from (Row(made.student, name, f"left out: {why}") for name, why in [*made.left_out, *left_out.items()])

@@ -65,7 +65,7 @@ def place(
     _check(target)
     there = target.exists()
     times = _Reckoned(course.state / f"{lab}.reckoned.json")
-    if there and (_same(target, own.content) or (not force and _same_but_reckoned(target, own))):
+    if there and (_same(target, own.content) or (not force and _same_but_for_its_time(target, own, times))):
         return UNCHANGED, {}
     retimed = _retimed(target, own, times) if there else ""
     if there and not force and not retimed and not _newer(own, target):
@@ -176,12 +176,19 @@ def _same(folder: Path, content: Mapping[str, bytes]) -> bool:
     return all(path.stat().st_size == len(content[n]) and path.read_bytes() == content[n] for n, path in there.items())
 
 
-def _same_but_reckoned(folder: Path, own: Submission) -> bool:
-    """Whether it is what is there, and only the due date has moved since its time was reckoned from that."""
+def _same_but_for_its_time(folder: Path, own: Submission, times: _Reckoned) -> bool:
+    """Whether it is what is there, which has a time, and nobody says another one now.
+
+    A time that `--late` gives again is reckoned from a due date that has moved; one that it gave before goes where the
+    system does not mark the submission as late any more (`_retimed`).
+    """
     time = folder / TIMESTAMP
-    if not own.reckoned or not time.is_file() or time.is_symlink():
+    if (TIMESTAMP in own.content and not own.reckoned) or not time.is_file() or time.is_symlink():
         return False
-    return _same(folder, {**own.content, TIMESTAMP: time.read_bytes()})
+    data = time.read_bytes()
+    if own.in_time and data.decode("utf-8", "replace").strip() == times.of(own.student):
+        return False
+    return _same(folder, {**own.content, TIMESTAMP: data})
 
 
 def _newer(own: Submission, target: Path) -> bool:

@@ -60,12 +60,12 @@ class LateBy:
             return ""
         return f"{self.due + self.extensions.get(student, timedelta()) + self.by:{_FORMAT}}"
 
-    def said(self, *, anew: bool = True) -> str:
-        """Return a note on such a submission; anew: what is there has got its time now."""
+    def said(self, *, anew: bool = True, timed: bool = True) -> str:
+        """Return a note on such a submission; anew: what is there was put there now; timed: and has a time."""
+        if not anew and timed:
+            return "late: what is there keeps the time that it has (--force reckons it again)"
         if self.by is None:
             return "late, and no time is known: no penalty (see --late)"
-        if not anew:
-            return "late: what is there keeps the time that it got before (--force reckons it again)"
         return f"late, and no time is known: counts as {in_words(self.by)} after the due date"
 
 

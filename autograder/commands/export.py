@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from autograder.commands.common import COURSE, ROSTER_FILE, command, may_replace, say_late, stderr
-from autograder.commands.notes import notes_on_scores
+from autograder.commands.notes import notes_on_changes, notes_on_scores
 from autograder.commands.table import plain
 from autograder.course import Course, open_course
 from autograder.errors import counted
@@ -96,7 +96,8 @@ def export_grades(
         say_late(course, name)
     scores = course.scores(lab)
     export = _exported(course, scores, form, people)
-    for note in [*export.notes, *notes_on_scores(scores)]:
+    changed = [note for name in sorted({score.lab for score in scores}) for note in notes_on_changes(course, name)]
+    for note in [*export.notes, *notes_on_scores(scores), *changed]:
         stderr().print(plain(note), soft_wrap=True, markup=False)
     if target is None:
         sys.stdout.write(export.content)

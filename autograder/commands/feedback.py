@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from autograder.commands.common import COURSE, LAB, STUDENTS, command, say_late, stderr
-from autograder.commands.notes import notes_on_scores
+from autograder.commands.notes import notes_on_changes, notes_on_scores
 from autograder.commands.table import plain
 from autograder.course import Course, open_course
 from autograder.errors import AutograderError, CourseError, counted, listed
@@ -94,7 +94,8 @@ def _pages(root: Path, lab: str, students: Sequence[str]) -> Iterator[tuple[str,
     if others := [student for student in fetched if not fetched[student]]:
         who = listed(others) if any(fetched.values()) else f"all {len(others)}" if len(others) > 1 else others[0]
         stderr().print(plain(f"note: {_ELSEWHERE}: {who}; {_SEND}"), soft_wrap=True, markup=False)
-    for note in notes_on_scores([score for score in course.scores(lab) if score.student in fetched]):
+    own = [score for score in course.scores(lab) if score.student in fetched]
+    for note in [*notes_on_scores(own), *notes_on_changes(course, lab)]:
         stderr().print(plain(f"note: {note}"), soft_wrap=True, markup=False)
     if failures:
         raise failures[0]

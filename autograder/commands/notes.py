@@ -12,9 +12,10 @@ from autograder.course import Course, left_to_nbgrader
 from autograder.errors import AutograderError, counted, in_one_line, listed
 from autograder.execution import Executor
 from autograder.files import write_whole
+from autograder.grading.since import since_graded
 from autograder.model import GradebookEntry
 
-__all__ = ["lost_by_solution", "notes_on", "notes_on_nbgrader", "notes_on_scores", "preparing"]
+__all__ = ["lost_by_solution", "notes_on", "notes_on_changes", "notes_on_nbgrader", "notes_on_scores", "preparing"]
 
 _HAND_OVER = "write into nbgrader_config.py: from autograder.course import hand_over; hand_over(c)"
 
@@ -59,6 +60,18 @@ def notes_on_scores(scores: Sequence[GradebookEntry]) -> Iterator[str]:
             yield f"{lab}: {what}: {listed(again)}"
         if above := [f"{s.student} ({s.score:g} of {s.max_score:g})" for s in own if s.score > s.max_score + 1e-9]:
             yield f"{lab}: more than 100 %: {listed(above)}"
+
+
+def notes_on_changes(course: Course, lab: str) -> Iterator[str]:
+    """Yield whose score, or whose page, is not of what is there now."""
+    found = since_graded(course, lab)
+    for students, what in (
+        (found.anew, "handed in anew since"),
+        (found.never, "handed in, and not graded yet"),
+        (found.tested, "graded with tests that have been changed since"),
+    ):
+        if students:
+            yield f"{lab}: {counted(len(students), 'student')} {what}: {listed(students)}; autograder grade {lab}"
 
 
 def lost_by_solution(course: Course, lab: str, executor: Executor, say: Callable[[str], None]) -> list[str]:

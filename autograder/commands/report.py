@@ -8,8 +8,10 @@ from pathlib import Path
 
 import click
 
-from autograder.commands.common import COURSE, LAB, STUDENTS, command, may_replace, say_late
+from autograder.commands.common import COURSE, LAB, STUDENTS, command, may_replace, say_late, stderr
 from autograder.commands.feedback import graded
+from autograder.commands.notes import notes_on_changes
+from autograder.commands.table import plain
 from autograder.course import Course, open_course
 from autograder.files import write_whole
 from autograder.records.log import Log
@@ -37,7 +39,7 @@ def report(lab: str, root: Path, target: Path | None, students: tuple[str, ...],
     """Write one HTML page about LAB: the spread of scores, which tasks and cases failed, whom to look at, the slowest.
 
     With --student a page about that submission, for you alone: the student's feedback with what hidden cases expected
-    and got. It goes to LAB_STUDENT_report.html.
+    and got. It goes to LAB_STUDENT_report.html; with the notebook's name, where that is not the lab's.
 
     \b
     Examples:
@@ -75,6 +77,7 @@ def report_lab(root: Path, lab: str, target: Path | None, *, as_json: bool) -> P
         print(json.dumps(found, indent=2))
     if as_json and target is None:
         return None
+    _say_changes(course, lab)
     path = target or course.root / f"{lab}_report.html"
     may_replace(path, ours=_holds(path, MARK), what="is no class report")
     write_whole(path, class_page(found).encode("utf-8", "replace"))
@@ -94,6 +97,12 @@ def report_students(root: Path, lab: str, students: Sequence[str]) -> Iterator[P
             may_replace(path, ours=_holds(path, PRIVATE), what="is no report on a submission")
             write_whole(path, page.encode("utf-8", "replace"))
             yield path
+    _say_changes(course, lab)
+
+
+def _say_changes(course: Course, lab: str) -> None:
+    for note in notes_on_changes(course, lab):
+        stderr().print(plain(f"note: {note}"), soft_wrap=True, markup=False)
 
 
 def _titles(course: Course, lab: str, names: Iterable[str]) -> dict[str, str]:

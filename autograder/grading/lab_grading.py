@@ -23,7 +23,7 @@ from autograder.grading.outcome import Outcome, outcome_of
 from autograder.grading.penalties import Penalties
 from autograder.grading.workers import Runner, Threads, result_of
 from autograder.model import GradebookEntry, Result, Status
-from autograder.records.fingerprint import hashes
+from autograder.records.fingerprint import hash_of_files, hashes
 from autograder.records.log import Log
 from autograder.records.verify import basis
 from autograder.records.versions import remember
@@ -245,7 +245,7 @@ class Grading:
                 if by_hand is not None:
                     done.notes += by_hand.settle(self.course, self.lab, student, rows, done.notebooks)
                 stored = self.course.score(student, self.lab)
-                known = basis(self.course, self.lab, student, rows)
+                known = basis(self.course, self.lab, student, rows, hash_of_files(handin.content()))
         except Exception as error:  # whatever one submission makes nbgrader or nbformat stumble over
             self._unstage(student)
             return self._failed(student, explain(error))

@@ -15,13 +15,18 @@ from pathlib import Path
 
 from autograder.model import CellSpec, Limits
 
-__all__ = ["environment", "fingerprint", "hashes", "row_hashes"]
+__all__ = ["environment", "fingerprint", "hash_of_files", "hashes", "row_hashes"]
 
 
 def hashes(folder: Path, names: Iterable[str]) -> dict[str, str]:
     """Return the SHA-256 of each of these notebooks that is in the folder, by its name without the ending."""
     paths = {name: folder / f"{name}.ipynb" for name in names}
     return {name: hashlib.sha256(p.read_bytes()).hexdigest() for name, p in paths.items() if p.is_file()}
+
+
+def hash_of_files(files: Iterable[tuple[str, bytes]]) -> str:
+    """Return a hash of named pieces, in any order."""
+    return _of_files(files).hexdigest()
 
 
 def row_hashes(rows: Mapping[str, Sequence[CellSpec]]) -> dict[str, str]:
@@ -39,12 +44,17 @@ def fingerprint(
     files: Iterable[tuple[str, bytes]], rows: Mapping[str, Sequence[CellSpec]], limits: Limits, sandbox: str
 ) -> str:
     """Return a hash of everything a grade depends on: the submission, the tests, the limits, the installed packages."""
-    content = hashlib.sha256()
-    for name, data in sorted(files):
-        content.update(os.fsencode(name) + f"\0{len(data)}\0".encode() + data)
+    content = _of_files(files)
     tests = {name: [asdict(row) for row in cells] for name, cells in rows.items()}
     content.update(json.dumps([tests, asdict(limits), sandbox, environment()], sort_keys=True).encode())
     return content.hexdigest()
+
+
+def _of_files(files: Iterable[tuple[str, bytes]]) -> hashlib._Hash:
+    content = hashlib.sha256()
+    for name, data in sorted(files):
+        content.update(os.fsencode(name) + f"\0{len(data)}\0".encode() + data)
+    return content
 
 
 @cache

@@ -27,12 +27,14 @@ class Basis:
         tests: a hash of each cell of the lab as it was then, by notebook/grade_id.
         handed_in, due: times as the gradebook writes them; empty if it knows none.
         extension_s: by how many seconds this student's due date was put off.
+        content: a hash of what was handed in; empty in a line of an older version.
     """
 
     tests: Mapping[str, str] = field(default_factory=dict)
     handed_in: str = ""
     due: str = ""
     extension_s: float = 0.0
+    content: str = ""
 
     @classmethod
     def read(cls, data: Any) -> Basis | None:

@@ -23,10 +23,13 @@ _NAMED = 3
 """How many students a line names that is about many."""
 
 
-def basis(course: Course, lab: str, student: str, rows: Mapping[str, Sequence[CellSpec]]) -> Basis:
-    """Return what the log keeps of a submission that has just been stored: its tests, and what decides its lateness."""
+def basis(course: Course, lab: str, student: str, rows: Mapping[str, Sequence[CellSpec]], content: str) -> Basis:
+    """Return what the log keeps of a submission that has just been stored: its tests, and what decides its lateness.
+
+    content: a hash of what was handed in.
+    """
     late = course.lateness(lab, student).get(student, Lateness())
-    return Basis(row_hashes(rows), handed_in=late.handed_in, due=late.due, extension_s=late.extension_s)
+    return Basis(row_hashes(rows), late.handed_in, late.due, late.extension_s, content)
 
 
 @dataclass(frozen=True)

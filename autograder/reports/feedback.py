@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -171,18 +171,29 @@ def titles_of(course: Course, lab: str, name: str) -> dict[str, str]:
 
 
 def headings(notebook: nbformat.NotebookNode) -> dict[str, str]:
-    """Return the heading above each graded cell by its grade_id, and the notebook's own title by the empty one."""
+    """Return the heading above each cell by its grade_id, and the notebook's own title by the empty one.
+
+    Graded cells that share one are told apart by their names.
+    """
     titles: dict[str, str] = {}
-    heading = ""
+    heading, graded = "", list[str]()
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             for level, words in _HEADING.findall(cell.source):
-                heading = re.sub(r"[`*]", "", words)
+                _tell_apart(titles, graded)
+                heading, graded = re.sub(r"[`*]", "", words), []
                 if level == "#":
                     titles.setdefault("", heading)
         if grade_id := grade_id_of(cell):
             titles[grade_id] = heading
+            graded += [grade_id] if metadata_of(cell).get("grade") else []
+    _tell_apart(titles, graded)
     return titles
+
+
+def _tell_apart(titles: dict[str, str], graded: Sequence[str]) -> None:
+    for grade_id in graded if len(graded) > 1 else ():
+        titles[grade_id] = f"{titles[grade_id]}: {grade_id}".removeprefix(": ")
 
 
 def _answers(notebook: nbformat.NotebookNode) -> dict[str, list[nbformat.NotebookNode]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import io
 from collections import ChainMap
@@ -17,15 +18,23 @@ def _code(make: Callable[..., CodeType], args: tuple[Any, ...], file: str) -> Co
     return make(*args).replace(co_filename=file)
 
 
+def _cached(fn: Callable[..., Any], options: dict[str, Any]) -> Any:
+    return functools.lru_cache(**options)(fn)
+
+
 def _dumps(value: object) -> bytes:
     """Return a value as cloudpickle's bytes. Code keeps the name of its file, which tracebacks find its lines by.
 
-    cloudpickle 3.1.3 began to write "<dynamic-code>" in its place.
+    cloudpickle 3.1.3 began to write "<dynamic-code>" in its place. It sends a function with a cache by its name only,
+    which nobody has where it arrives: here the function goes, and begins there with nothing cached.
     """
     import cloudpickle
 
     reduce = cloudpickle.Pickler.dispatch_table[CodeType]
-    own = {CodeType: lambda code: (_code, (*reduce(code), code.co_filename))}
+    own = {
+        CodeType: lambda code: (_code, (*reduce(code), code.co_filename)),
+        type(functools.cache(pack)): lambda fn: (_cached, (fn.__wrapped__, fn.cache_parameters())),
+    }
 
     class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
         dispatch_table: ClassVar[Any] = ChainMap(own, cloudpickle.Pickler.dispatch_table)

@@ -369,6 +369,8 @@ with check.hidden_case(
         took, roof = roofline(300.3, 7.007, flops, moved)
         check.close(took, seconds, name="seconds")
         check.equal(roof, bound, name="bound")
+    took, roof = roofline(300.0, 7.0, 600, 14.0 + 2e-8)
+    check.equal(roof, "memory", name="bound a billionth beside the ridge")
 ### END HIDDEN TESTS
 check.score(1)
 

@@ -1178,6 +1178,25 @@ with check.hidden_case(
     expect_step([2, 2, 2, 2, 2, 2, 2, 2], 3)
     expect_step([1, 0, 1, 0, 1, 0, 1, 0, 0], 4)
     expect_step([-1, -1, -5, -1, -5, -1, -5, -1, -1, -5, -1, -5], 5)
+
+
+class JustBelow:
+    """In the place of a generator: the best parent, and just below 0.5."""
+
+    def integers(self, *_bounds):
+        """Return rank 0."""
+        return 0
+
+    def random(self):
+        """Return a little less than a half."""
+        return 0.5 - 1e-9
+
+
+with check.hidden_case(
+    "a number that is only just below 0.5", hint="compare with 0.5 itself"
+):
+    got, _ = population_step(population([3, 9, 1, 5]), JustBelow())
+    check.close(got[2]["rate"], 0.8 * 4 / 3, name="rate of the copy")
 with check.hidden_case(
     "the generator goes on after two numbers for each copy",
     hint="draw from the generator itself, and nothing more",

@@ -298,6 +298,13 @@ with check.hidden_case(
             name=f"bounds for n={n}, size={size}",
         )
 with check.hidden_case(
+    "more elements than a float can count",
+    hint="integers have every digit, floats sixteen",
+):
+    half = 2**59
+    want = [(0, half), (half, 2 * half - 1)]
+    check.equal(pairs(2 * half - 1, 2), want, name="bounds")
+with check.hidden_case(
     "one chunk is everything", hint="one rank has all, also if that is nothing"
 ):
     check.equal(pairs(11, 1), [(0, 11)], name="bounds")
@@ -533,7 +540,7 @@ with check.hidden_case(
     "messages and bytes with chunks of different lengths",
     hint="each rank sends every chunk but its own once, an empty one too",
 ):
-    for (size, xs), ranks in outcome("uneven"):
+    for (size, xs), ranks in [*outcome("uneven"), *outcome("types")]:
         for rank, part in enumerate(np.array_split(xs[0], size)):
             title = f"of rank {rank} of {size}, n = {len(xs[0])}"
             sent = ranks[rank]["messages"], ranks[rank]["bytes"]
@@ -981,7 +988,7 @@ check.score(2)
 # The ring needs $2(P-1)$ rounds, however small the vector is.
 # If $P$ is a power of two there is a way with $\log_2 P$:
 # in step $k = 0, 1, \dots$ each rank exchanges all it has collected with rank $r \oplus 2^k$ (`rank ^ 2**k` in Python)
-# and adds what comes. What it has covers 2, then 4, then 8 ranks.
+# and adds what comes, the nearest partner first. What it has covers 2, then 4, then 8 ranks.
 # Both partners compute the same sum, so all ranks end with the same bits.
 
 # %% [markdown]
@@ -1175,6 +1182,7 @@ plan |= {
     "odd": [job(3, 4), job(5, 4), job(7, 60)],
     "types": [job(3, 7, np.float32), job(3, 7, np.int64), job(3, 0)],
     "one": [job(1, 5), job(2, 2)],
+    "single": [job(8, 60, np.float32), job(6, 60, np.float32)],
 }
 with check.hidden_case(
     "two and eight ranks", hint="distances 1, 2, 4, ... below Q", essential=True
@@ -1220,13 +1228,21 @@ with check.hidden_case(
     ),
     guard=True,
 ):
-    for _, ranks in (outcome("odd")[2], outcome("powers")[1]):
+    alike = (outcome("odd")[2], outcome("powers")[1], *outcome("single"))
+    for _, ranks in alike:
         for number, found in enumerate(ranks):
             check.equal(
                 found["value"],
                 ranks[0]["value"],
                 name=f"rank {number} beside rank 0",
             )
+with check.hidden_case(
+    "the nearest partner comes first", hint="step k: rank ^ 2**k, k from 0 on"
+):
+    for number, found in enumerate(outcome("powers")[1][1]):
+        partners = [tuple(step)[1] for step in found["log"]]
+        want = [number ^ 1, number ^ 2, number ^ 4]
+        check.equal(partners, want, name=f"partners of rank {number}")
 with check.hidden_case(
     "the dtype stays, also without an element",
     hint="in which type does the total begin?",
@@ -1596,7 +1612,8 @@ check.score(2)
 # `parameter_server_exchange(comm, x)` returns the sum on every rank, in two phases:
 # every rank sends each other rank that one's chunk of `x`, and adds up what comes for its own;
 # then it sends its finished chunk to every other rank, and puts theirs in place.
-# If rank $r$ sends to $(r+d) \bmod P$ and receives from $(r-d) \bmod P$ for $d = 1, \dots, P-1$, nobody waits in a circle.
+# If rank $r$ sends to $(r+d) \bmod P$ and receives from $(r-d) \bmod P$ in *one* `exchange`, for $d = 1, \dots, P-1$,
+# nobody waits in a circle.
 #
 # $2(P-1)$ messages a rank, empty chunks included, two to each other rank.
 # Keep x's dtype, and leave `x` as it was. About 13 lines.
@@ -1676,8 +1693,8 @@ for name, (_, units) in busiest.items():
 # That is the same as in the ring, whose wide line lies under the server's.
 # Less is not possible for the busiest rank (Patarasuk & Yuan 2009).
 #
-# From four ranks on doubling lies between, and it jumps where $P$ leaves a power of two:
-# at 3, 5, 6 and 7 some ranks send the whole vector once more, to their surplus partner.
+# Doubling lies between from four ranks on. Its busiest rank sends $\lceil \log_2 P \rceil$ times the vector:
+# as soon as $P$ passes a power of two, some ranks send it once more, to their surplus partner.
 
 # %% nbgrader={"grade_id": "parameter-server-check", "grade": true, "points": 2}
 import numpy as np
@@ -2122,6 +2139,21 @@ with check.hidden_case(
         name="alpha and beta",
     )
 with check.hidden_case(
+    "a line that falls, or begins below 0",
+    hint="the least squares as they are, whatever their signs",
+):
+    for times in ([3.0, 2.0, 1.5], [0.5, 3.0, 9.0]):
+        both = fitted([1.0, 2.0, 4.0], times)
+        want = by_hand([1.0, 2.0, 4.0], times)
+        check.close(both, want, rtol=1e-9, name="alpha and beta")
+with check.hidden_case(
+    "sizes that were measured more than once",
+    hint="the sum goes over all measurements",
+):
+    sizes, times = [1.0, 1.0, 1.0, 5.0, 9.0], [1.0, 2.0, 1.5, 3.0, 7.0]
+    both, want = fitted(sizes, times), by_hand(sizes, times)
+    check.close(both, want, rtol=1e-9, name="alpha and beta")
+with check.hidden_case(
     "two measurements", hint="two points, one line through both"
 ):
     alpha, beta = fitted([100.0, 300.0], [0.5, 0.9])
@@ -2140,6 +2172,10 @@ with check.hidden_case(
     model = AlphaBeta()
     model.fit(np.array([0.0, 2.0]), np.array([1.0, 5.0]))
     check.close(model.predict(10), 21.0, rtol=1e-6, name="seconds")
+    model.alpha, model.beta = 0.5, 0.25
+    found = model.predict(np.array([1, 3, 1000]))
+    check.close(found, [0.75, 1.25, 250.5], name="seconds of whole bytes")
+    check.close(model.predict(3), 1.25, name="seconds of three bytes")
 with check.hidden_case(
     "predict leaves its argument and its earlier results alone",
     hint="each call makes an array of its own",
@@ -2242,7 +2278,7 @@ def allreduce_seconds(
 def best_size(
     compute_s: float, communication, sizes: list[int]
 ) -> tuple[int, float]:
-    """Return the size with the shortest step, and its speed-up over size 1."""
+    """Return the size with the shortest step, and compute_s over that step."""
     ### BEGIN SOLUTION
     step, best = min(
         (compute_s / size + communication(size), size) for size in sizes
@@ -2275,6 +2311,7 @@ for label, own in (
 # %% [markdown]
 # "Your log" is what your messages would take on such a network, played back by `schedule`.
 # Ring and doubling agree with their formulas to the last digit, so the formulas may stand for your code.
+# (Here each $P$ divides the vector's length. Else the longest chunk sets the pace.)
 #
 # The sharded server does not.
 # Your ranks send their $2(P-1)$ messages one after the other, and pay $\alpha$ for each;
@@ -2390,7 +2427,8 @@ with check.hidden_case(
     hint="what is not in the table has no price",
     guard=True,
 ):
-    check.raises(ValueError, allreduce_seconds, "gossip", 4, 1e6, 1.0, 1.0)
+    for name in ("gossip", "Ring", " ring", "ringing"):
+        check.raises(ValueError, allreduce_seconds, name, 4, 1e6, 1.0, 1.0)
 with check.hidden_case(
     "another name raises ValueError for one rank too",
     hint="look at the name before P = 1",
@@ -2420,6 +2458,13 @@ with check.hidden_case(
         most, gain = best_size(whole, lost.get, sizes)
         check.equal(most, want, name="devices")
         check.close(gain, gain_wanted, rtol=1e-9, name="gain")
+with check.hidden_case(
+    "steps that are nearly as long",
+    hint="compare the steps themselves, not rounded",
+):
+    near = {2: 1.0, 4: 3.0 - 1e-11, 8: 4.0 - 2e-11}
+    most, gain = best_size(8.0, near.get, [2, 4, 8])
+    check.equal(most, 8, name="devices")
 with check.hidden_case(
     "communication that costs too much: one device",
     hint="size 1 may be the best, speed-up 1",
@@ -2462,7 +2507,7 @@ check.score(2)
 #   ($\alpha$ = 50 µs, $1/\beta$ = 1.25 GB/s). With the ring, how many devices make the shortest step?
 # * `"server"`: the same with the central server.
 #
-# `predictions()` returns a dictionary with these three keys. 1 line.
+# `predictions()` returns a dictionary with these three keys and a number for each, the same in each call. 1 line.
 
 
 # %% nbgrader={"grade_id": "predictions", "solution": true}
@@ -2489,6 +2534,10 @@ with check.case(
 ):
     for name in ("loopback", "ring", "server"):
         check.at_least(predictions()[name], 1e-9, name=name)
+with check.case(
+    "the same in each call", hint="commit: draw nothing", guard=True
+):
+    check.equal(predictions(), predictions(), name="two calls")
 check.score(1)
 
 # %% [markdown]
@@ -2554,7 +2603,8 @@ for name, scheme in schemes.items():
 # Where they are larger than 1, the paper is still right, but this is not its network.
 # Here no rank has a link of its own: eight processes share two cores or a few, and one memory.
 # What one rank saves, another spends.
-# So the *totals* count: the central server needs 14 messages in all, doubling 24, the ring and the sharded server 112.
+# So the *totals* count, and how many of them wait for one another:
+# the central server needs 14 messages in all, one after the other; doubling 24, in three rounds; the ring and the sharded server 112.
 # In bytes the ring is no worse than the central server: large vectors do not widen the gap by themselves.
 #
 # A benchmark on one machine would have told you to build the wrong cluster.
@@ -2661,6 +2711,7 @@ print(
 # At the end it is the latencies, two more with each device, that turn the curve down.
 #
 # With NVLink eight devices are nearly eight times as fast, with the ring.
+# (256 is only the last size that was tried.)
 # The lecture concludes that *parallelism works best between multiple GPUs on the same machine*.
 # The model agrees, for this gradient and this batch. It also says what would change it:
 # fewer bytes (lab 14), more work a step, or communication hidden behind the backward pass (lab 12).

@@ -872,6 +872,10 @@ with check.hidden_case(
         expect(x)
     expect(vector(-0.0, 1, -2, -0.0))  # -0.0 is at least 0
 with check.hidden_case(
+    "very small entries have a sign, too", hint="compare with 0 itself"
+):
+    expect(vector(-1e-9, 2, 1e-12, -1e-12, -3, 1e-30, -1e-30))
+with check.hidden_case(
     "reading all of one sign, one entry, no entry",
     hint="the header alone says how many entries there are",
 ):
@@ -1090,6 +1094,15 @@ with check.hidden_case(
     for seed, (n, levels, norm) in enumerate(cases):
         x = np.random.default_rng(seed + 50).normal(size=n) ** 3
         expect(x.astype(np.float32), levels, norm, seed)
+with check.hidden_case(
+    "very small entries, and chances that are only just enough",
+    hint="compare with 0, and with the fraction, as they are",
+):
+    expect(vector(3e-12, -5e-12, 1e-12, -2e-12, 0), 4, "max", 11)
+    near = np.random.default_rng(12).random(9)
+    near = np.nextafter(near.astype(np.float32), np.float32(2))
+    near[0] = 1
+    expect(near, 1, "max", 12)
 with check.hidden_case(
     "more than 255 levels, and a number of bits that is no power of two",
     hint="code_bits says how many bits a code takes",

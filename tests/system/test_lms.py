@@ -121,6 +121,15 @@ def test_from_the_zip_of_canvas_to_grades_in_every_system(tiny: Path, desk: Path
     source = tiny / "source" / TINY / f"{TINY}.py"
     source.write_text(source.read_text().replace("check.equal(double(3), 6)", "check.equal(double(3), 7)"))
     list(release_labs(tiny, (TINY,)))
+    export = ("export", "--to", "-", "--course", tiny)
+    changed = "2 students graded with tests that have been changed since: ada, grace; autograder grade"
+    assert changed in autograder(*export).stderr
+    submitted = tiny / "submitted/grace" / TINY / f"{TINY}.ipynb"
+    before = submitted.read_bytes()
+    submitted.write_bytes(before + b"\n")
+    for command in (export, ("feedback", TINY, "--course", tiny), ("report", TINY, "--course", tiny)):
+        assert "1 student handed in anew since: grace; autograder grade 01_tiny" in autograder(*command).stderr
+    submitted.write_bytes(before)
     again = autograder("grade", TINY, "--course", tiny)
     assert "6.5/8  graded  was 7.5; double-check 2/3: three is doubled" in again.stdout
     assert open_course(tiny).score("ada", TINY).comments[f"{TINY}/why"] == "Well <b>said</b>."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import os
 import re
 import shutil
@@ -194,6 +195,19 @@ def test_calls_that_do_not_match_are_named_as_the_cause() -> None:
     error = failure(work, 2)
     assert "received a message of another size: the calls of the ranks do not match" in str(error)
     assert "hint: all make the same calls in the same order" in str(error)
+
+
+def test_a_function_with_a_cache_goes_along_and_begins_anew() -> None:
+    @functools.lru_cache(maxsize=5, typed=True)
+    def doubled(n: int) -> int:
+        return 2 * n
+
+    doubled(7)
+
+    def ask(rank: int, _world_size: int) -> tuple[int, ...]:
+        return doubled(rank), doubled.cache_info().currsize, *doubled.cache_parameters().values()  # type: ignore[arg-type]
+
+    assert launch(ask, 2) == [(0, 1, 5, True), (2, 1, 5, True)]
 
 
 def test_a_value_that_cannot_be_sent_is_named() -> None:

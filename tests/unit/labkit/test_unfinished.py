@@ -25,6 +25,7 @@ def notebook() -> nbformat.NotebookNode:
         nbformat.v4.new_code_cell("f()"),
         nbformat.v4.new_code_cell(f"{LOOK}raise NotImplementedError('of a library\\nin two lines')"),
         nbformat.v4.new_code_cell(f"{LOOK}1 / 0"),
+        nbformat.v4.new_code_cell(f"{LOOK}print(of_a_task_whose_cell_has_failed)"),
         nbformat.v4.new_code_cell("print('the end')"),
     ]
     for cell in cells[2:]:
@@ -50,7 +51,13 @@ def test_what_that_cell_would_have_defined_is_missed_in_one_line_too(notebook: n
 
 @pytest.mark.parametrize(
     ("number", "kind"),
-    [(2, "NameError"), (5, "NotImplementedError"), (6, "NotImplementedError"), (7, "ZeroDivisionError")],
+    [
+        (2, "NameError"),
+        (5, "NotImplementedError"),
+        (6, "NotImplementedError"),
+        (7, "ZeroDivisionError"),
+        (8, "NameError"),
+    ],
 )
 def test_every_other_error_keeps_its_traceback(number: int, kind: str, notebook: nbformat.NotebookNode) -> None:
     name, trace = _error(notebook.cells[number])

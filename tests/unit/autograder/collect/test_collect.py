@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from autograder.collect.archive import open_archive
 from autograder.collect.gradescope_metadata import read_metadata
-from autograder.collect.install import IN_TIME_NOW, KEPT, LATE_NOW, UNCHANGED
+from autograder.collect.install import IN_TIME_NOW, LATE_NOW, UNCHANGED
 from autograder.collect.lms_names import detect
 from autograder.course import Lateness
 from autograder.errors import CourseError, SubmissionError
@@ -829,7 +829,7 @@ def test_a_time_that_is_not_ours_stays(course: Course) -> None:
     collected(course, _named("LATE_"), late=timedelta(days=2))
     time = course.root / "submitted/c/lab/timestamp.txt"
     time.write_text("2026-01-02 12:00:00 UTC\n")
-    assert said(collected(course, _named("")))["c"].startswith(KEPT)
+    assert said(collected(course, _named("")))["c"].startswith(UNCHANGED)
     assert time.read_text() == "2026-01-02 12:00:00 UTC\n"
 
 
@@ -842,8 +842,24 @@ def test_late_may_be_said_after_a_first_collect_and_what_stays_is_told(course: C
     assert after == f"{LATE_NOW}; late, and no time is known: counts as 2 days after the due date"
     again = said(collected(course, late, late=timedelta(days=7)))["c"]
     assert again.startswith(UNCHANGED)
-    assert "keeps the time that it got before" in again
+    assert "keeps the time that it has" in again
     assert (course.root / "submitted/c/lab/timestamp.txt").read_text() == "2026-01-03 00:00:00 UTC\n"
+
+
+@pytest.mark.parametrize("later", [0, 3600], ids=["same", "newer"])
+def test_what_is_collected_again_keeps_the_time_that_late_gave_it(course: Course, later: int) -> None:
+    course.due = lambda _lab: datetime(2030, 1, 1, tzinfo=UTC)
+    course.lateness = lambda _lab: {}
+    late = _named("LATE_")
+    collected(course, late, late=timedelta(days=2))
+    stamp = course.root / "submitted/c/lab/timestamp.txt"
+    before = stamp.read_text()
+    for path in (course.root / "submitted/c/lab").iterdir():
+        os.utime(path, (NOON - later, NOON - later))
+    again = said(collected(course, late))["c"]
+    assert again == "unchanged; late: what is there keeps the time that it has (--force reckons it again)"
+    assert stamp.read_text() == before
+    assert "no penalty" in said(collected(course, late, force=True))["c"]
 
 
 @pytest.mark.parametrize(
