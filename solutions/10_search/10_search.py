@@ -963,7 +963,8 @@ check.score(1)
 # Weights and score of a copy are its parent's; who stays keeps everything. Weights keep their dtype.
 #
 # With fewer than four members nobody is replaced. About 12 lines.
-#
+
+# %% [markdown]
 # Here and in the next two tasks the caller goes on with the generator: draw from it what the text says, and nothing more.
 # (The check asks with `and_next`, below.)
 

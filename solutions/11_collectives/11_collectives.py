@@ -1612,7 +1612,7 @@ check.score(2)
 # `parameter_server_exchange(comm, x)` returns the sum on every rank, in two phases:
 # every rank sends each other rank that one's chunk of `x`, and adds up what comes for its own;
 # then it sends its finished chunk to every other rank, and puts theirs in place.
-# If rank $r$ sends to $(r+d) \bmod P$ and receives from $(r-d) \bmod P$ in *one* `exchange`, for $d = 1, \dots, P-1$,
+# If rank $r$ sends to $(r+d) \bmod P$ and receives from $(r-d) \bmod P$ in a single `exchange`, for $d = 1, \dots, P-1$,
 # nobody waits in a circle.
 #
 # $2(P-1)$ messages a rank, empty chunks included, two to each other rank.
