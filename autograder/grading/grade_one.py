@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import errno
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -39,6 +40,7 @@ __all__ = ["Attempt", "Setup", "attempt", "prepare"]
 _WANTED = {NO_METADATA: "hand in the file that JupyterLab saves"}
 _NOT_RUN = "[not run when grading, and not one of the lab's cells to explore: the output handed in is left out]\n"
 _LATE = "tests were run once more in one process with this code, which took much longer there and was stopped"
+_FULL = os.strerror(errno.ETOOMANYREFS)
 _Scored = tuple[Execution, list[CellScore]]
 
 
@@ -130,7 +132,7 @@ class Attempt:
     starved: bool = False
     """Something was stopped by the clock though it computed."""
     crowded: bool = False
-    """It was, and the machine was busy."""
+    """It was, and the machine was busy; or it was hindered."""
 
     def note(self, execution: Execution) -> None:
         """Take over what the run of one notebook has to say."""
@@ -138,6 +140,11 @@ class Attempt:
         self.tampered = self.tampered or bool(execution.forged)
         self.complete = self.complete and execution.complete
         self.starved = self.starved or execution.starved
+
+    @property
+    def hindered(self) -> bool:
+        """Whether another's program had used up what all of this user may send each other: not this one's fault."""
+        return any(_FULL in text for text in (self.failure, *(f"{c.message}{c.cases}" for c in self.cells)))
 
     @property
     def status(self) -> Status:
@@ -176,8 +183,7 @@ def prepare(course: Course, lab: str, executor: Executor, say: Callable[[str], N
         },
         schemes={name: mark_schemes(course, own, rows[name]) for name, own in cells.items()},
         pictures={
-            name: {grade_id_of(cell): cell.attachments for cell in own if cell.get("attachments")}
-            for name, own in cells.items()
+            name: {grade_id_of(c): c.attachments for c in own if c.get("attachments")} for name, own in cells.items()
         },
     )
 
@@ -199,7 +205,7 @@ def attempt(setup: Setup, handin: Handin) -> Attempt:
         result.failure = explain(error)
         result.starved = result.starved or isinstance(error, SandboxError)  # it had waited for the machine
     result.seconds = time.monotonic() - started
-    result.crowded = result.starved and os.getloadavg()[0] > len(os.sched_getaffinity(0))
+    result.crowded = result.hindered or (result.starved and os.getloadavg()[0] > len(os.sched_getaffinity(0)))
     return result
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import signal
 import socket
 import threading
@@ -91,6 +92,7 @@ class Zygote:
                 os.fdopen(writer, "wb", buffering=0),
                 _carried(job, self._request(job)) as (stdin, *others),
             ):
+                _may_send()
                 socket.send_fds(self._requests, [b"."], [theirs.fileno(), stdin, writer, *others, *job.descriptors])
             # Held by nobody else now: when the pre-warmed process dies, this ends.
             leader = _pidfd_from(answers)
@@ -182,6 +184,15 @@ class Zygote:
             last = self._retired and self._running == 0
         if last:
             self.close()
+
+
+def _may_send() -> None:
+    """Let this process send descriptors while others of this user have a thousand under way, as many as they may open.
+
+    The kernel refuses that to whom its own limit of open files does not let.
+    """
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _pidfd_from(answers: socket.socket) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import errno
 import json
 import math
 import os
@@ -26,6 +27,7 @@ from labkit._system import FORKING
 __all__ = ["Server", "fork_server", "warm_server"]
 
 _START_S = 120.0
+_FULL_S = 10.0
 _CODE = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     "from labkit._launch.rank import serve; serve(int(sys.argv[2]))"
@@ -67,10 +69,18 @@ class Server:
 
     def ask(self, letter: bytes, rank: int = 0, *fds: int) -> None:
         """Send a request; `fds`: the rank's end of its pipe, and where its output goes."""
-        try:
-            socket.send_fds(self.channel, [REQUEST.pack(letter, rank)], fds)
-        except OSError:
-            raise self._lost() from None
+        until = time.monotonic() + _FULL_S
+        while True:
+            try:
+                socket.send_fds(self.channel, [REQUEST.pack(letter, rank)], fds)
+                return
+            except OSError as error:
+                if error.errno != errno.ETOOMANYREFS:
+                    raise self._lost() from None
+                if time.monotonic() > until:  # the kernel counts what all programs of a user have under way
+                    hint = "other programs of this user hold what they could receive: end them, and call launch again"
+                    raise OSError(f"launch: {error.strerror}\nhint: {hint}") from None
+            time.sleep(0.05)
 
     def event(self) -> tuple[int, int]:
         """Wait for the next event; return the rank and its exit code."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import functools
 import os
 import re
@@ -195,6 +196,24 @@ def test_calls_that_do_not_match_are_named_as_the_cause() -> None:
     error = failure(work, 2)
     assert "received a message of another size: the calls of the ranks do not match" in str(error)
     assert "hint: all make the same calls in the same order" in str(error)
+
+
+def test_a_launch_waits_while_others_fill_what_may_be_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel counts the descriptors that all programs of a user have sent, and nobody has received."""
+    send, refused = socket.send_fds, [3]
+
+    def full(*arguments: Any) -> Any:
+        if refused[0]:
+            refused[0] -= 1
+            raise OSError(errno.ETOOMANYREFS, os.strerror(errno.ETOOMANYREFS))
+        return send(*arguments)
+
+    monkeypatch.setattr(socket, "send_fds", full)
+    assert launch(lambda rank, _world_size: rank, 2, backend="none") == [0, 1]
+    refused[0] = 1000
+    monkeypatch.setattr("labkit._launch.server._FULL_S", 0.1)
+    with pytest.raises(OSError, match=r"launch: Too many references.*\nhint: other programs of this user"):
+        launch(lambda rank, _world_size: rank, 2, backend="none")
 
 
 def test_a_function_with_a_cache_goes_along_and_begins_anew() -> None:
