@@ -154,8 +154,7 @@ def _hand_over(
 
     marks: whether the system marks what is late.
     """
-    needed: dict[str, bytes] = {}
-    when = 0.0
+    needed, when = dict[str, bytes](), 0.0
     for name, piece in made.notebooks.items():
         try:
             needed[f"{name}.ipynb"] = archive.read(piece.member, MAX_BYTES)
@@ -186,11 +185,15 @@ def _hand_over(
     except (CourseError, OverflowError) as error:
         yield Row(made.student, files, f"left out: {in_one_line(error)}", lost=True)
         return
-    timed = (course.submitted(made.student, lab) / TIMESTAMP).is_file()
-    notes += [late_by.said(anew=said not in {KEPT, UNCHANGED}, timed=timed)] if made.late else []
+    if made.late:
+        notes.append(late_by.said(keeps=said in {KEPT, UNCHANGED} and _has_time(course, lab, made.student)))
     troubles = [] if said == KEPT else [f"cannot be graded: {why}" for why in problems.values()]
     yield Row(made.student, files, "; ".join([said, *troubles, *notes]), lost=bool(troubles))
     yield from (Row(made.student, name, f"left out: {why}") for name, why in [*made.left_out, *left_out.items()])
+
+
+def _has_time(course: Course, lab: str, student: str) -> bool:
+    return (course.submitted(student, lab) / TIMESTAMP).is_file()
 
 
 def _without_notebook(made: Handover) -> Row:

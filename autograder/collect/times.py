@@ -60,9 +60,9 @@ class LateBy:
             return ""
         return f"{self.due + self.extensions.get(student, timedelta()) + self.by:{_FORMAT}}"
 
-    def said(self, *, anew: bool = True, timed: bool = True) -> str:
-        """Return a note on such a submission; anew: what is there was put there now; timed: and has a time."""
-        if not anew and timed:
+    def said(self, *, keeps: bool = False) -> str:
+        """Return a note on such a submission; keeps: what is there stays, with the time that it has."""
+        if keeps:
             return "late: what is there keeps the time that it has (--force reckons it again)"
         if self.by is None:
             return "late, and no time is known: no penalty (see --late)"
