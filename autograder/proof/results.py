@@ -10,7 +10,17 @@ from typing import Any
 
 from autograder.proof.met import met
 
-__all__ = ["Function", "cached", "everywhere", "form", "is_array", "is_tensor", "of_argument", "of_result"]
+__all__ = [
+    "Function",
+    "afterwards",
+    "cached",
+    "everywhere",
+    "form",
+    "is_array",
+    "is_tensor",
+    "of_argument",
+    "of_result",
+]
 
 Function = Callable[..., Any]
 
@@ -69,6 +79,24 @@ def of_argument(name: str, change: Callable[[Any], Any]) -> Callable[[Function],
             if name in given.arguments:
                 given.arguments[name] = change(given.arguments[name])
             return function(*given.args, **given.kwargs)
+
+        return wrapper
+
+    return decorate
+
+
+def afterwards(name: str, act: Callable[[Any], object]) -> Callable[[Function], Function]:
+    """Return a decorator: something is done to the argument of this name when the result is known."""
+
+    def decorate(function: Function) -> Function:
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            result = function(*args, **kwargs)
+            met.add("seen")
+            act(signature.bind(*args, **kwargs).arguments.get(name))
+            return result
 
         return wrapper
 

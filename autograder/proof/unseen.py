@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import functools
-import inspect
 import operator
 import random
 import sys
@@ -17,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autograder.proof.met import met
-from autograder.proof.results import Function, cached, form, is_array, is_tensor, of_argument
+from autograder.proof.results import Function, afterwards, cached, form, is_array, is_tensor, of_argument
 
 __all__ = [
     "advanced", "cached_by_class", "cached_by_length", "copied", "distinct", "half_up", "nearly", "ordered", "ties",
@@ -150,23 +149,7 @@ def distinct(name: str) -> Callable[[Function], Function]:
 
 def advanced(name: str) -> Callable[[Function], Function]:
     """Return a decorator: a generator gives one number more than is needed."""
-
-    def decorate(function: Function) -> Function:
-        signature = inspect.signature(function)
-
-        @functools.wraps(function)
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            result = function(*args, **kwargs)
-            met.add("seen")
-            given = signature.bind(*args, **kwargs).arguments.get(name)
-            if _is_generator(given):
-                met.add("touched")
-                _draw(given)
-            return result
-
-        return wrapper
-
-    return decorate
+    return afterwards(name, _draw)
 
 
 def copied(name: str) -> Callable[[Function], Function]:
@@ -223,6 +206,9 @@ def _known(module: str, name: str) -> tuple[Any, ...]:
 
 
 def _draw(generator: Any) -> None:
+    if not _is_generator(generator):
+        return
+    met.add("touched")
     if hasattr(generator, "random"):
         generator.random()
     else:

@@ -7,14 +7,23 @@ whether it met any: a fault of the result's dtype changes nothing in a function 
 from __future__ import annotations
 
 import functools
-import inspect
 import sys
 from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any
 
 from autograder.proof.met import met
-from autograder.proof.results import Function, cached, everywhere, form, is_array, is_tensor, of_argument, of_result
+from autograder.proof.results import (
+    Function,
+    afterwards,
+    cached,
+    everywhere,
+    form,
+    is_array,
+    is_tensor,
+    of_argument,
+    of_result,
+)
 
 __all__ = [
     "cached_by_first_call", "cached_by_shape", "changing", "coarse", "first_only", "idle", "kept",
@@ -137,20 +146,7 @@ def kept(name: str, make: Callable[[], Any]) -> Any:
 # ----------------------------------------------------------------------------------------------------- of an argument
 def changing(name: str) -> Callable[[Function], Function]:
     """Return a decorator: the argument of this name is changed in place when the result is known."""
-
-    def decorate(function: Function) -> Function:
-        signature = inspect.signature(function)
-
-        @functools.wraps(function)
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            result = function(*args, **kwargs)
-            met.add("seen")
-            _change(signature.bind(*args, **kwargs).arguments.get(name))
-            return result
-
-        return wrapper
-
-    return decorate
+    return afterwards(name, _change)
 
 
 def coarse(name: str) -> Callable[[Function], Function]:
