@@ -144,5 +144,5 @@ def _why(cell: CellScore) -> str:
     """Say the first thing that is wrong; a cell without cases or message is a written answer that is not there."""
     failed = cell.failed
     text = cell.message.strip() or (failed[0]["title"] if failed else "no answer")
-    first, *rest = filter(None, map(str.strip, text.splitlines()))
+    first, *rest = list(filter(None, map(str.strip, text.splitlines()))) or [""]
     return f": {first} {rest[0]}" if first.endswith(":") and rest else f": {first}"

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 
 from autograder.course import Course
 from autograder.errors import SubmissionError
+from autograder.model import Status
 from autograder.records.fingerprint import hash_of_files, row_hashes
 from autograder.records.log import Log
 from autograder.submission.handin import read_handin
 
 __all__ = ["Since", "since_graded"]
+
+_NOT_GRADED = {Status.MISSING, Status.FAILED}
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ def since_graded(course: Course, lab: str) -> Since:
     anew, never, tested = [], [], []
     for student in sorted(course.submitters(lab)):
         line = lines.get(student)
-        if line is None:
+        if line is None or line.result is None or line.result.status in _NOT_GRADED:
             never.append(student)
         elif line.basis is not None:
             if line.basis.content and line.basis.content != _content(course, lab, list(rows), student):

@@ -1,0 +1,34 @@
+"""What of a lab is not as it was when it was graded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from autograder.grading import since
+from autograder.grading.since import Since, since_graded
+from autograder.model import Result, Status
+from autograder.records.log import Basis, Log
+
+
+def test_who_came_since_and_whose_tests_were_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = Log(tmp_path / "lab.jsonl")
+    tests = {"lab/f-check": "as it is now"}
+    for student, status, basis in (
+        ("missing", Status.MISSING, None),
+        ("failed", Status.FAILED, None),
+        ("older", Status.GRADED, None),  # the line of an older version
+        ("same", Status.GRADED, Basis(tests, content="now")),
+        ("anew", Status.GRADED, Basis(tests, content="before")),
+        ("gone", Status.GRADED, Basis(tests, content="before")),
+        ("tested", Status.GRADED, Basis({"lab/f-check": "as it was"}, content="now")),
+    ):
+        log.append(Result(student, "lab", status), basis)
+    students = ["missing", "failed", "older", "same", "anew", "tested", "new"]
+    course: Any = SimpleNamespace(state=tmp_path, notebooks=lambda _lab: {}, submitters=lambda _lab: students)
+    monkeypatch.setattr(since, "row_hashes", lambda _rows: tests)
+    monkeypatch.setattr(since, "_content", lambda *_about: "now")
+    assert since_graded(course, "lab") == Since(("anew",), ("failed", "missing", "new"), ("tested",))
