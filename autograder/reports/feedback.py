@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -164,10 +164,17 @@ def titles_of(course: Course, lab: str, name: str) -> dict[str, str]:
 
     In what was handed in any cell may be the student's, and so may its heading.
     """
+    path = course.release_directory / lab / f"{name}.ipynb"
     try:
-        return headings(read_notebook(course.release_directory / lab / f"{name}.ipynb"))
+        return _headings_at(path, path.stat().st_mtime_ns)
     except Exception:  # nbformat's readers fail in many ways; without headings the cells' names stand in
         return {}
+
+
+@lru_cache(maxsize=64)
+def _headings_at(path: Path, _changed: int) -> dict[str, str]:
+    """Return the headings of this file: a class has as many pages as students, and one release."""
+    return headings(read_notebook(path))
 
 
 def headings(notebook: nbformat.NotebookNode) -> dict[str, str]:

@@ -142,9 +142,8 @@ def repair(
     if strangers := sum(number for grade_id, number in copies.items() if grade_id and grade_id not in known):
         words = "1 graded cell is" if strangers == 1 else f"{strangers} graded cells are"
         notes.append(f"{words} not part of this lab and run like any other")
-    _insert_missing(
-        cells, rows, pictures or {}
-    )  # first: what is put back behind an answer that was moved is out of order, too
+    # First: what is put back behind an answer that was moved is out of order, too.
+    _insert_missing(cells, rows, pictures or {})
     notes += put_in_order(cells, rows)
     _keep_outputs(cells)
     return Repaired(_notebook(cells), tuple(words for row, words in complaints if row.locked), tuple(notes))
