@@ -8,7 +8,7 @@ import linecache
 import math
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from html import escape
 from typing import Any
@@ -24,6 +24,7 @@ _HALF = 0.5
 """The most that a cell earns, as a share of its points, where an essential case failed."""
 
 _MAX_MESSAGE = 1000
+_AS_ABOVE = "as above"
 _STUBS = ("Task ", "not implemented yet")
 _ESSENTIAL = "what the task is about: without it at most half of the points"
 _KNOWN = {"Mismatch", "TimeLimit", "ProcessDied", "WireError", "CodeMade", "RankError", "ProcessError"}
@@ -97,7 +98,7 @@ class Score:
         return repr(self.points)
 
     def __str__(self) -> str:
-        return "\n".join([*map(str, self.cases), self.summary()])
+        return "\n".join([*map(str, _told_once(self.cases)), self.summary()])
 
     def summary(self) -> str:
         """Return the last line: points and cases."""
@@ -116,10 +117,20 @@ class Score:
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         colour = _GREEN if self.full else _RED
-        rows = "".join(case.html() for case in self.cases)
+        rows = "".join(case.html() for case in _told_once(self.cases))
         total = f"{_ROW}{_CELL}'></td>{_CELL};font-weight:bold'>{escape(self.summary())}</td></tr>"
         table = f"<table style='margin:0;border-left:4px solid {colour}'>{rows}{total}</table>"
         return {"text/plain": repr(self), "text/html": table, MIME: self.to_dict()}
+
+
+def _told_once(cases: Iterable[Case]) -> Iterator[Case]:
+    """Yield the cases as they are shown: one error may fail all that need it."""
+    before = ("", "")
+    for case in cases:
+        told = (case.reason(), case.hint)
+        again = not case.passed and any(told) and told == before
+        yield replace(case, message=_AS_ABOVE, hint="", more="") if again else case
+        before = before if case.passed else told
 
 
 def _unearned(case: Case) -> Case:

@@ -24,6 +24,7 @@ from autograder.grading.lock import only_run
 from autograder.grading.outcome import Outcome
 from autograder.grading.placement import modules
 from autograder.grading.workers import Cluster, Threads
+from autograder.model import CellScore
 from autograder.sandbox import choose, gpu_nodes
 
 __all__ = ["grade", "grade_lab", "plan_lab"]
@@ -214,4 +215,12 @@ def _public(outcome: Outcome) -> dict[str, object]:
     keys = ("student", "lab", "status", "score", "max_score", "seconds", "messages", "sandbox", "isolated", "tests")
     shown = {key: result[key] for key in keys} | {"messages": messages(outcome)}
     shown |= {key: round(result[key], 9) for key in ("score", "max_score")}  # 14.7 and not 14.700000000000001
-    return shown | {"to_grade": outcome.to_grade, "unchanged": outcome.unchanged, "was": outcome.was}
+    checks = [_check(cell) for cell in outcome.result.cells]
+    return shown | {"to_grade": outcome.to_grade, "unchanged": outcome.unchanged, "was": outcome.was, "cells": checks}
+
+
+def _check(cell: CellScore) -> dict[str, object]:
+    """Return what one cell earned and why no more: the instructor reads it, so hidden cases are named too."""
+    failed = [{"title": case["title"], "hidden": case["hidden"], "message": case["message"]} for case in cell.failed]
+    keys = ("notebook", "grade_id", "points", "max_points", "message")
+    return {key: getattr(cell, key) for key in keys} | {"failed": failed}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,8 @@ _NBGRADERS = "No response."
 """What nbgrader itself remarks on a stub; the failed cases say it already."""
 _HEADING = re.compile(r"^(#{1,3}) {1,9}(\S.{0,199}?)(?: {0,9}\([^()\n]{0,20}points?\))? {0,9}#{0,9}$", re.MULTILINE)
 """Bounded everywhere, for a student's line may be as long as a notebook."""
+_SECTION = ("by_hand", "message", "failed", "passed", "output", "written", "comments", "code")
+"""What a task's section of the page is made of; of what could not be read there may be none of it."""
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _MAX_SAID = 4000
 _SLOW = re.compile(r"(^[^\n]{500,}|\s{100,})", re.MULTILINE)
@@ -94,6 +96,10 @@ def feedback_page(
         task["code"] = [_coloured(cell) for cell in own]
         said = [stored.comments.get(f"{name}/{grade_id_of(cell)}", "") for cell in own]
         task["comments"] = [comment for comment in said if comment not in {"", _NBGRADERS}] + task["comments"]
+        task["told"] = True
+        if result.status == Status.UNREADABLE:  # the page says above why no test was run
+            task["message"] = ""
+            task["told"] = any(task[part] for part in _SECTION)
         task["title"] = titles.get(task["grade_id"]) or task["grade_id"].removesuffix("-check").replace("-", " ")
     return _template().render(
         result=result,
@@ -129,9 +135,7 @@ def _task(
         "max_points": score.max_points,
         "pending": key in stored.pending,
         "by_hand": _by_hand(score, points, changed=key in stored.again),
-        "failed": [
-            {**case, "message": case["message"] if private or not case["hidden"] else ""} for case in score.failed
-        ],
+        "failed": list(_told_once(score.failed, private=private)),
         "passed": [case for case in score.cases if case["passed"]],
         "blank": bool(score.failed) and score.not_begun,
         "message": score.message,
@@ -139,6 +143,16 @@ def _task(
         "output": _said(cell) if private and cell is not None and not score.cases else "",
         "written": "" if cell is None or cell.cell_type != "markdown" or not _theirs(cell) else _shown(cell),
     }
+
+
+def _told_once(cases: Iterable[dict[str, Any]], *, private: bool) -> Iterator[dict[str, Any]]:
+    """Yield the cases as they are shown: what is said of one is not said again of the next."""
+    before = ("", "")
+    for case in cases:
+        told = (case["message"] if private or not case["hidden"] else "", case["hint"])
+        again = {"message": "As above.", "hint": "", "more": ""} if any(told) and told == before else {}
+        yield {**case, "message": told[0], **again}
+        before = told
 
 
 def _said(cell: nbformat.NotebookNode) -> str:

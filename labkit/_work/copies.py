@@ -76,7 +76,9 @@ class _Lab:
             return self._became("as it was", [_NO_NOTEBOOK])
         if stamp_of(mine) == stamp_of(content):
             self._keep(content)
-            return self._became("up to date", self._files(content, released_files(mine)))
+            restored = merge(json.loads(mine), json.loads(content), json.loads(content))[1]
+            if not restored:
+                return self._became("up to date", self._files(content, released_files(mine)))
         return self._became("updated", self._update(mine, content))
 
     @property

@@ -57,6 +57,8 @@ class _Merge:
         if _is_locked(new) or (old is not None and _text(mine) == _text(old)):
             if changed:
                 self._say("changed", key, old, new)
+            elif old is not None and _text(mine) != _text(new):
+                self.notes.append(f"as released again: {_name(key, new)}")
             return _with_outputs(new, mine)
         if changed and _text(mine) != _text(new):
             self._say("yours stays", key, old, new)

@@ -26,7 +26,7 @@ from tests.system.courses import ADD, BIN, DOUBLE, FULL, TINY, answered, autogra
 pytestmark = pytest.mark.slow
 
 KEYS = {"student", "lab", "status", "score", "max_score", "seconds", "messages", "to_grade", "unchanged", "was",
-        "sandbox", "isolated", "tests"}  # fmt: skip
+        "sandbox", "isolated", "tests", "cells"}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +55,10 @@ def test_json_is_one_object_a_student_and_nothing_else_on_stdout(course: Path) -
     assert (ann["lab"], ann["status"], ann["score"], ann["max_score"]) == (TINY, "graded", 5, 8)
     assert ann["messages"] == ["1 written answer to grade by hand"]
     assert (ann["to_grade"], ann["unchanged"]) == (1, False)
+    assert {c["grade_id"]: (c["points"], c["failed"]) for c in ann["cells"] if not c["points"]} == {"why": (None, [])}
+    (lost,) = [cell for cell in lines["bob"]["cells"] if cell["failed"]]
+    assert (lost["grade_id"], lost["failed"][0]["title"]) == ("double-check", "two is doubled")
+    assert lost["failed"][0]["message"]
     assert ann["seconds"] > 0
     assert ann["sandbox"] in {choose().name, f"{choose().name}, pre-warmed"}
     assert (ann["isolated"], ann["tests"]) == (choose().isolated, "isolated")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html.parser
 import json
 import linecache
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -43,6 +44,21 @@ def test_a_score_reads_as_lines_in_a_terminal() -> None:
         "      look at: shift\n"
         "1.5 of 3 points, 1 of 3 cases"
     )
+
+
+def test_the_error_of_a_cell_that_did_not_run_is_told_once() -> None:
+    unnamed = Case("one", False, "NameError: name 'f' is not defined", "has the cell been run?", error="NameError")
+    score = Score(3, (unnamed, replace(unnamed, title="two"), BAD))
+    shown = str(score).splitlines()
+    assert shown[1:5] == [
+        f"      {unnamed.message}",
+        f"      look at: {unnamed.hint}",
+        "FAIL  two",
+        "      as above",
+    ]
+    html = score._repr_mimebundle_()["text/html"]
+    assert (html.count("NameError"), html.count("as above")) == (1, 1)
+    assert [case["message"] for case in score.to_dict()["cases"][:2]] == [unnamed.message] * 2
 
 
 def test_a_score_is_a_number_to_nbgrader_and_json_to_graders() -> None:

@@ -219,6 +219,24 @@ def test_a_copy_is_made_once_and_then_is_the_student_s(tmp_path: Path, release: 
     assert (mine / f"{LAB}.ipynb").read_bytes() == before
 
 
+def test_what_is_locked_comes_back_into_a_copy(tmp_path: Path, release: Callable[..., Path]) -> None:
+    release(*FIRST["cells"], cell("given", "two = 2", locked=True))
+    update(tmp_path)
+    path = answer(tmp_path)
+    notebook = json.loads(path.read_bytes())
+    notebook["cells"] = [made for made in notebook["cells"] if made["id"] not in ("f-check", "look")]
+    notebook["cells"][-1]["source"] = "two = 3"
+    path.write_text(json.dumps(notebook))
+    before = path.read_bytes()
+    what, notes = update(tmp_path)
+    assert what == "updated"
+    assert notes[:2] == ["as released again: given", "put back: f-check"]
+    assert Path(notes[-1].removeprefix("as it was before: ")).read_bytes() == before
+    sources = ["".join(made["source"]) for made in json.loads(path.read_bytes())["cells"]]
+    assert sources == ["Prose", "def f():\n    return 1", "assert f() == 1", "two = 2"]
+    assert update(tmp_path) == ("up to date", [])
+
+
 def test_a_newer_release_reaches_a_copy_with_answers(tmp_path: Path, release: Callable[..., Path]) -> None:
     release(*FIRST["cells"])
     update(tmp_path)

@@ -203,6 +203,24 @@ def test_a_hidden_case_shows_its_title_and_hint_and_no_value() -> None:
     assert SECRET not in text
 
 
+def test_what_is_said_of_one_case_is_not_said_again_of_the_next() -> None:
+    unnamed = {"message": "NameError: name 'f' is not defined", "hint": "has the cell been run?"}
+    cases = (case(False, title="one", **unnamed), case(False, title="two", **unnamed),
+             case(False, title="three", message="expected 1, got 2"))  # fmt: skip
+    text = page(CellScore("lab", "f-check", 0.0, 2.0, cases)).text
+    assert f"one {unnamed['message']} Look at: {unnamed['hint']} two As above. three expected 1, got 2" in text
+
+
+def test_where_no_test_was_run_there_is_one_message_and_no_section_a_task() -> None:
+    not_run = [CellScore("lab", name, 0.0, 2.0, message="NotRun: it cannot be read") for name in ("f-check", "words")]
+    blank = notebook(("markdown", "", "", "# 01. A small lab"), ("markdown", "", "", "### Task 1. Softmax"),
+                     ("code", "grade", "f-check", ""))  # fmt: skip
+    found = page(*not_run, result={"status": Status.UNREADABLE, "messages": ("it cannot be read",)}, book=blank)
+    assert found.text.count("cannot be read") == 1
+    assert "NotRun" not in found.text
+    assert found.text.count("Task 1. Softmax") == 1  # in the table of points
+
+
 def test_the_source_of_a_test_is_never_shown() -> None:
     assert "the test's own source" not in page(CellScore("lab", "f-check", 2.0, 2.0, (case(),))).text
 
