@@ -1,7 +1,8 @@
 """A course directory as nbgrader sees it; the only package that imports nbgrader.
 
-`directory` knows where things are, `gradebook` what the database holds of labs and `stored` what of submissions,
-`converters` how nbgrader writes both, and `preprocess` what nbgrader does to a notebook.
+`directory` knows where things are, `gradebook` what the database holds of labs, `stored` what of submissions, and
+`alterations` what nbgrader has not put there; `converters` how nbgrader writes both, and `preprocess` what it does to a
+notebook.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from sqlalchemy.exc import ArgumentError
 
 from autograder.errors import CourseError
 
-__all__ = ["CONFIG", "absolute", "complaint", "inside", "put_environment_on_path"]
+__all__ = ["CONFIG", "absolute", "complaint", "inside"]
 
 CONFIG = "nbgrader_config.py"
 
@@ -43,14 +43,6 @@ def absolute(db_url: str, root: Path) -> str:
     if address.get_backend_name() == "sqlite" and file and not file.startswith((":memory:", "file:")):
         return address.set(database=str(root / file)).render_as_string(hide_password=False)
     return db_url
-
-
-def put_environment_on_path() -> None:
-    """nbgrader starts `alembic` by its bare name to make a gradebook; our environment may not be activated."""
-    here = str(Path(sys.executable).parent)
-    path = os.environ.get("PATH", os.defpath)
-    if here not in path.split(os.pathsep):
-        os.environ["PATH"] = here + os.pathsep + path
 
 
 @contextmanager

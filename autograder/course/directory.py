@@ -20,7 +20,8 @@ from nbgrader.apps.baseapp import NbGrader
 from nbgrader.preprocessors import Execute
 
 from autograder.course import converters, gradebook, late, stored
-from autograder.course.configuration import CONFIG, absolute, complaint, inside, put_environment_on_path
+from autograder.course.alterations import alterations
+from autograder.course.configuration import CONFIG, absolute, complaint, inside
 from autograder.course.execution import limits_within
 from autograder.course.moments import moment
 from autograder.course.preprocess import save_cells
@@ -56,7 +57,6 @@ class Course:
     """An nbgrader course directory with its configuration and gradebook."""
 
     def __init__(self, root: Path) -> None:
-        put_environment_on_path()
         self.app = _App(log=converters.Complaints(), raise_config_file_errors=True)
         try:
             with inside(root):
@@ -249,7 +249,7 @@ class Course:
     def alterations(self) -> list[str]:
         """Return what of the gradebook is not of nbgrader's making, as ends of sentences about it."""
         with self._gradebook() as book:
-            return gradebook.alterations(book)
+            return alterations(book)
 
     def recorded(self) -> list[str]:
         """Return the labs of which the gradebook holds a submission, in order."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,26 +15,24 @@ import pytest
 from nbgrader import dbutil
 
 from autograder.course import gradebook
-from autograder.course.configuration import put_environment_on_path
+from autograder.course.alterations import alterations
 from autograder.errors import CourseError
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _path() -> Iterator[None]:
-    """Let nbgrader find alembic, as a course does."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PATH", os.environ["PATH"])
-        put_environment_on_path()
-        yield
-
-
 @pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory, _path: None) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A gradebook that nbgrader has made, with a lab in it."""
     folder = tmp_path_factory.mktemp("template")
     with gradebook.open_gradebook(_url(folder), "course", create=True) as book:
         gradebook.add_lab(book, "lab")
     return folder / "gradebook.db"
+
+
+def test_a_new_gradebook_has_the_revision_that_alembic_tells_nbgrader(template: Path) -> None:
+    program = Path(sys.executable).with_name("alembic")
+    with dbutil._temp_alembic_ini(_url(template.parent)) as ini:
+        told = subprocess.run([program, "-c", ini, "current"], capture_output=True, text=True, check=True).stdout
+    assert told.split() == [gradebook.newest_revision(), "(head)"]
 
 
 @pytest.fixture
@@ -50,7 +49,7 @@ def _url(folder: Path) -> str:
 
 def found(folder: Path) -> list[str]:
     with gradebook.open_gradebook(_url(folder), "course") as book:
-        return gradebook.alterations(book)
+        return alterations(book)
 
 
 def holds(*objects: str) -> list[str]:
@@ -205,4 +204,4 @@ def test_a_damaged_index_of_nbgrader_s_own_is_found(database: sqlite3.Connection
 
 def test_another_database_than_sqlite_is_not_asked() -> None:
     other: Any = SimpleNamespace(engine=SimpleNamespace(dialect=SimpleNamespace(name="postgresql")))
-    assert gradebook.alterations(other) == []
+    assert alterations(other) == []
