@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -19,7 +19,7 @@ from autograder.collect.plan import IN_ARCHIVE, Handover, plan, students_of
 from autograder.collect.times import LateBy, said_of
 from autograder.collect.unusable import Usable
 from autograder.course import Course
-from autograder.errors import CourseError, SubmissionError, in_one_line
+from autograder.errors import CourseError, SubmissionError, in_one_line, listed
 from autograder.lms import Roster, read_roster
 from autograder.lms.keys import fold
 from autograder.submission.repair import MAX_BYTES
@@ -49,10 +49,11 @@ class Row:
 
 def collect_lab(
     course: Course, lab: str, source: Path, *, system: str = "auto", roster: Path | None = None,
-    late: timedelta | None = None, force: bool = False, dry_run: bool = False,
+    late: timedelta | None = None, force: bool = False, dry_run: bool = False, students: Collection[str] = (),
 ) -> Iterator[Row]:  # fmt: skip
     """Yield what happened to each submission in a zip file or folder, and to each file that was not taken.
 
+    students: only theirs; CourseError, and nothing is written, if one of them has nothing there.
     late: by how much those count as late that the system marks so, without saying when they came.
     """
     names = list(course.notebooks(lab))
@@ -62,8 +63,12 @@ def collect_lab(
         system = check_system(system, archive.members, lab, people.knows)
         found, nobodys = _sorted_out(archive, system, lab, people)
         by_student: defaultdict[str, list[Piece]] = defaultdict(list)
-        yield from _summed_up(_without_place(archive, found, nobodys, people, by_student))
-        for student, own in sorted(by_student.items()):
+        rest = list(_summed_up(_without_place(archive, found, nobodys, people, by_student)))
+        if missing := sorted(set(students) - by_student.keys()):
+            hint = "the same command with --dry-run and without --student says whose each file is taken for"
+            raise CourseError(f"{source}: nothing in it is known to be of {listed(missing)}", hint=hint)
+        yield from (row for row in rest if not students or row.student in students)
+        for student, own in sorted(item for item in by_student.items() if not students or item[0] in students):
             with ExitStack() as stack:
                 inner = unpacked(archive, own, stack)
                 rows: list[Row] = []

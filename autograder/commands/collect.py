@@ -11,7 +11,7 @@ import click
 from rich.cells import cell_len, set_cell_size
 
 from autograder.collect import KEPT, LEFT_OUT, SYSTEMS, Row, collect_lab, who_handed_in_nothing
-from autograder.commands.common import COURSE, LAB, ROSTER_FILE, SYSTEM_HINTS, command
+from autograder.commands.common import COURSE, LAB, ROSTER_FILE, STUDENTS, SYSTEM_HINTS, command
 from autograder.commands.table import plain
 from autograder.course import open_course
 from autograder.errors import AutograderError, counted, listed
@@ -44,13 +44,14 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
     callback=lambda _context, _parameter, text: _duration(text),
     help="How late a submission counts that Canvas marks LATE without saying when it came, such as 1h, 2d.",
 )
+@STUDENTS
 @COURSE
 @click.option("--force", is_flag=True, help="Replace a submission that is there and not older, too.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done; write nothing.")
 @command
 def collect(
-    lab: str, source: Path, system: str, roster: Path | None, late: timedelta | None, root: Path, force: bool,
-    dry_run: bool,
+    lab: str, source: Path, system: str, roster: Path | None, late: timedelta | None, students: tuple[str, ...],
+    root: Path, force: bool, dry_run: bool,
 ) -> None:  # fmt: skip
     """Take the submissions of LAB from the zip file that Canvas, Moodle or Gradescope hands out, or from a folder.
 
@@ -71,12 +72,13 @@ def collect(
       autograder collect 01_numpy_mlp submissions.zip --roster canvas_gradebook.csv
       autograder collect 01_numpy_mlp assignment_1_export.zip --dry-run
     """
-    rows = _collected(root, lab, source, system=system, roster=roster, late=late, force=force, dry_run=dry_run)
+    options = {"system": system, "roster": roster, "late": late, "students": students, "force": force}
+    rows = _collected(root, lab, source, **options, dry_run=dry_run)
     taken = len({row.student for row in rows if row.student and not row.lost})
     click.echo(f"{counted(taken, 'student')}{' (dry run: nothing was written)' if dry_run else ''}", err=True)
     if kept := sorted({row.student for row in rows if KEPT in row.what}):
         click.echo(f"the archive has another submission, which was not taken, of: {plain(listed(kept))}", err=True)
-    if roster and (nothing := who_handed_in_nothing(open_course(root), lab, roster, rows)):
+    if roster and not students and (nothing := who_handed_in_nothing(open_course(root), lab, roster, rows)):
         click.echo(f"nothing handed in, of those in {roster.name}: {plain(listed(nothing))}", err=True)
     if general := next((row.error for row in rows if row.error and row.error.errno in SYSTEM_HINTS), None):
         left = counted(sum(row.lost for row in rows), "submission")

@@ -71,6 +71,17 @@ def test_canvas_s_flat_names_find_their_students_by_number(course: Course) -> No
     assert [row.file for row in rows if row.lost] == ["whoever: lab.ipynb"]
 
 
+def test_of_an_archive_of_the_whole_class_one_student_s_may_be_taken(course: Course) -> None:
+    files = {f"{name}_{number}_1_lab.ipynb": name for name, number in (("lovelaceada", 101), ("oneilltip", 102))}
+    files["whoever_104_9005_lab.ipynb"] = "?"
+    given = {"roster": roster(course, CANVAS)}
+    assert said(collected(course, files, students=("tip",), **given)) == {"tip": "new"}
+    assert there(course) == {"tip/lab/lab.ipynb": "oneilltip"}
+    with pytest.raises(CourseError, match=r"nothing in it is known to be of grace, nobody\n"):
+        collected(course, files, students=("ada", "grace", "nobody"), **given)
+    assert "ada/lab/lab.ipynb" not in there(course)
+
+
 def test_canvas_s_names_find_students_of_the_gradebook_too(course: Course) -> None:
     course.known = [("a1", "Lovelace", "Ada"), ("k1", "Lee", "Kim"), ("k2", "Lee", "Kim")]
     rows = collected(course, {"lovelaceada_1_2_lab.ipynb": "x", "leekim_3_4_lab.ipynb": "y"})
