@@ -21,6 +21,7 @@ __all__ = [
     "cores_of_this_process",
     "end_marked",
     "end_with_parent",
+    "held_up",
     "is_root",
     "prctl",
     "processor_name",
@@ -41,6 +42,8 @@ FORKING = {"OBJC_DISABLE_INITIALIZE_FORK_SAFETY": "YES"} if sys.platform == "dar
 _PR_SET_PDEATHSIG = 1
 _LOOK_S = 0.5
 _BEGUN_S = 1.0
+_OF_THE_KERNEL = 0x00200000
+"""PF_KTHREAD of include/linux/sched.h."""
 
 
 def prctl(option: int, *arguments: bytes | int) -> int:
@@ -61,6 +64,13 @@ def text(path: Path) -> str:
         return path.read_text(errors="replace")
     except OSError:
         return ""
+
+
+def held_up(process: int) -> float:
+    """Return for how many seconds a process has been ready to run while others had the processors; 0: nobody knows."""
+    # https://docs.kernel.org/scheduler/sched-stats.html: nanoseconds on a processor, then waiting for one
+    numbers = text(Path(f"/proc/{process}/schedstat")).split()
+    return int(numbers[1]) / 1e9 if len(numbers) == 3 else 0.0
 
 
 def cores_of_this_process() -> int:
@@ -134,10 +144,13 @@ def _folders() -> list[Path]:
 
 
 def _has_none(folder: Path) -> bool:
-    """Return whether a process has no environment, nor is about to get one; see proc_pid_stat(5), from field 46 on."""
+    """Return whether a process has no environment, nor is about to get one; see proc_pid_stat(5): fields 9, 46, 50, 51.
+
+    The kernel's own have none, and look as one does whose program is still being loaded, but for a flag.
+    """
     state, *fields = (folder / "stat").read_bytes().rpartition(b") ")[2].split()
-    end_of_data, begin, end = (int(fields[number - 4]) for number in (46, 50, 51))
-    return state in b"ZX" or (end_of_data != 0 and begin == end)  # 0: its program is still being loaded
+    flags, end_of_data, begin, end = (int(fields[number - 4]) for number in (9, 46, 50, 51))
+    return state in b"ZX" or bool(flags & _OF_THE_KERNEL) or (end_of_data != 0 and begin == end)
 
 
 def _environments_elsewhere() -> Iterator[tuple[int, bytes]]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-import errno
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +17,7 @@ from autograder.errors import SandboxError, SubmissionError, in_one_line
 from autograder.execution import Checks, Execution, Executor, mark_not_run
 from autograder.execution.time_limit import a_few_times
 from autograder.grading.along import taken_along
+from autograder.grading.attempt import Attempt
 from autograder.grading.failure import explain
 from autograder.grading.mark_schemes import mark_schemes, put_beside
 from autograder.grading.placement import Modes, find_modes
@@ -26,7 +25,7 @@ from autograder.grading.scoring import score_notebook
 from autograder.grading.second_look import About, second_look
 from autograder.grading.solution import instructors_cells, own_answers
 from autograder.markers import BEGIN_HIDDEN, EXPLORE
-from autograder.model import CellScore, CellSpec, Lab, Limits, Status
+from autograder.model import CellScore, CellSpec, Lab, Limits
 from autograder.notebook import grade_id_of, metadata_of, to_explore
 from autograder.records.fingerprint import fingerprint
 from autograder.records.versions import Texts, handed_out
@@ -35,12 +34,11 @@ from autograder.submission.repair import parse, put_aside, repair
 from autograder.submission.sanitize_prose import make_harmless
 from autograder.submission.unfit import NO_METADATA, cells_of_others, unfit
 
-__all__ = ["Attempt", "Setup", "attempt", "prepare"]
+__all__ = ["Setup", "attempt", "prepare"]
 
 _WANTED = {NO_METADATA: "hand in the file that JupyterLab saves"}
 _NOT_RUN = "[not run when grading, and not one of the lab's cells to explore: the output handed in is left out]\n"
 _LATE = "tests were run once more in one process with this code, which took much longer there and was stopped"
-_FULL = os.strerror(errno.ETOOMANYREFS)
 _Scored = tuple[Execution, list[CellScore]]
 
 
@@ -111,50 +109,6 @@ def _names_of(checks: Checks) -> list[object]:
     return [sorted(checks.levels.items()), sorted(checks.theirs), sorted(checks.wide), *sets]
 
 
-@dataclass
-class Attempt:
-    """What became of one submission before it is stored."""
-
-    handin: Handin
-    notebooks: dict[str, nbformat.NotebookNode] = field(default_factory=dict)
-    cells: list[CellScore] = field(default_factory=list)
-    messages: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    """What only who grades may read: see second_look."""
-    unreadable: bool = False
-    complete: bool = True
-    tampered: bool = False
-    seconds: float = 0.0
-    sandbox: str = ""
-    isolated: bool = False
-    failure: str = ""
-    """Why the grader could not do it."""
-    starved: bool = False
-    """Something was stopped by the clock though it computed."""
-    crowded: bool = False
-    """It was, and the machine was busy; or it was hindered."""
-
-    def note(self, execution: Execution) -> None:
-        """Take over what the run of one notebook has to say."""
-        self.messages += [*execution.forged, *execution.problems]
-        self.tampered = self.tampered or bool(execution.forged)
-        self.complete = self.complete and execution.complete
-        self.starved = self.starved or execution.starved
-
-    @property
-    def hindered(self) -> bool:
-        """Whether another's program had used up what all of this user may send each other: not this one's fault."""
-        return any(_FULL in text for text in (self.failure, *(f"{c.message}{c.cases}" for c in self.cells)))
-
-    @property
-    def status(self) -> Status:
-        if self.unreadable:
-            return Status.UNREADABLE
-        if not self.complete:
-            return Status.PARTLY_GRADED
-        return Status.TAMPERED if self.tampered else Status.GRADED
-
-
 def prepare(course: Course, lab: str, executor: Executor, say: Callable[[str], None] = lambda _line: None) -> Setup:
     """Return what is needed to run submissions of this lab; raise CourseError if it was not released.
 
@@ -204,8 +158,7 @@ def attempt(setup: Setup, handin: Handin) -> Attempt:
     except Exception as error:  # an error of ours must not stop the class
         result.failure = explain(error)
         result.starved = result.starved or isinstance(error, SandboxError)  # it had waited for the machine
-    result.seconds = time.monotonic() - started
-    result.crowded = result.hindered or (result.starved and os.getloadavg()[0] > len(os.sched_getaffinity(0)))
+    result.ended(time.monotonic() - started)
     return result
 
 

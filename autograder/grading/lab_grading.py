@@ -15,9 +15,10 @@ import nbformat
 from autograder.course import Course, one_transaction
 from autograder.errors import CourseError
 from autograder.execution import Executor
+from autograder.grading.attempt import Attempt
 from autograder.grading.by_hand import GivenBefore
 from autograder.grading.failure import explain
-from autograder.grading.grade_one import Attempt, prepare
+from autograder.grading.grade_one import prepare
 from autograder.grading.lock import only_run
 from autograder.grading.outcome import Outcome, outcome_of
 from autograder.grading.penalties import Penalties

@@ -13,7 +13,8 @@ from typing import Any, Protocol
 
 from autograder.errors import AutograderError
 from autograder.execution import Checks, Executor
-from autograder.grading.grade_one import Attempt, Setup, attempt
+from autograder.grading.attempt import Attempt
+from autograder.grading.grade_one import Setup, attempt
 from autograder.grading.placement import Modes
 from autograder.records.fingerprint import environment
 from autograder.sandbox import choose

@@ -27,7 +27,8 @@ import nbformat
 
 from autograder.course import open_course
 from autograder.execution import Checks, Executor
-from autograder.grading.grade_one import Attempt, Setup, attempt, prepare
+from autograder.grading.attempt import Attempt
+from autograder.grading.grade_one import Setup, attempt, prepare
 from autograder.grading.placement import Modes, modules
 from autograder.sandbox import Prewarmed, choose
 from autograder.submission.handin import Handin, read_handin

@@ -14,7 +14,12 @@ from labkit._launch.deadlock import Wait, explain
 from labkit._launch.rank import Report
 from labkit._ranks.messages import LOST
 
-__all__ = ["Failure", "Hung", "RankError", "RankNotImplementedError", "blame", "died", "reported", "stack"]
+__all__ = [
+    "STILL_RUNNING", "Failure", "Hung", "RankError", "RankNotImplementedError", "blame", "died", "reported", "stack",
+]  # fmt: skip
+
+STILL_RUNNING = "still running after"
+"""What is said of ranks whose time was over."""
 
 
 class RankError(RuntimeError):
@@ -146,7 +151,7 @@ class Hung:
         if self.timeout_s is None:
             what = f"{'waits' if one else 'wait'} for messages that cannot come"
         else:
-            what = f"{'was' if one else 'were'} still running after {self.timeout_s:g} s"
+            what = f"{'was' if one else 'were'} {STILL_RUNNING} {self.timeout_s:g} s"
             notes.append("a computation that needs longer needs a larger timeout_s")
         when = "" if self.timeout_s is None else " when the time was up"
         traces = [f"rank {rank} was here{when}:\n{self.stacks[rank]}" for rank in order if self.stacks[rank]]

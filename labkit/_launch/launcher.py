@@ -20,6 +20,7 @@ from labkit._launch import errors
 from labkit._launch.deadlock import Wait, read_waits, stuck
 from labkit._launch.errors import Failure, RankError
 from labkit._launch.pack import pack
+from labkit._launch.patience import Patience
 from labkit._launch.rank import DUMP, FORK, KILL, Report, Task
 from labkit._launch.server import Server, warm_server
 from labkit._ranks.environment import LOOPBACK, ONE_THREAD
@@ -45,7 +46,7 @@ def launch(
     are seeded with its number. Values and arguments are copied between processes; tensors too, so return CPU tensors.
     The first launch imports PyTorch, about 2 s; then four ranks take about 0.1 s (`python benchmarks/launch.py`).
 
-    timeout_s: seconds after which all ranks are stopped, with a report of where each of them was.
+    timeout_s: when all ranks are stopped, with a report of where each was; waiting for a free processor does not count.
     backend: "gloo", "nccl" (gloo for CPU tensors), "none" (plain processes, no process group) or "auto": nccl if each
     rank can have its own GPU, else gloo.
 
@@ -180,9 +181,9 @@ class Run:
 
     def _run_or_stall(self) -> bool:
         """Listen until the time is up; earlier, and return True, if ranks wait for messages that cannot come."""
-        deadline = time.monotonic() + self.timeout_s
+        patience = Patience(Path(self.folder), self.world_size, self.timeout_s)
         before: dict[int, Wait] = {}
-        while (left := deadline - time.monotonic()) > 0:
+        while (left := patience.left()) > 0:
             if self._listen(min(left, _LOOK_S), lambda: bool(self.failures) or not self._running):
                 return False
             now = stuck(self._waits(), self._done)

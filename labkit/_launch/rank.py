@@ -21,7 +21,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
-from labkit._launch import confinement, rendezvous
+from labkit._launch import confinement, patience, rendezvous
 from labkit._system import end_with_parent
 
 __all__ = ["DUMP", "ENDED", "EVENT", "FORK", "KILL", "READY", "REQUEST", "Report", "Task", "serve"]
@@ -227,6 +227,7 @@ def _settle(task: Task) -> None:
     sys.path[:] = task.path
     os.environ.clear()
     os.environ.update(task.environment)
+    patience.present(Path(task.folder), task.rank, os.getpid())
     linecache.cache.update(task.sources)
     if "KERAS_BACKEND" in task.environment:
         _forget_keras()

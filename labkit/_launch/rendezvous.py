@@ -10,6 +10,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from labkit._launch.patience import MOST
+
 __all__ = ["join"]
 
 # Ranks meet within the machine.
@@ -32,7 +34,7 @@ def join(rank: int, world_size: int, backend: str, timeout_s: float, folder: str
         gpu = torch.device("cuda", rank)
         torch.cuda.set_device(gpu)
     # Later than the launch's own deadline, which can say who waits where.
-    patience = timedelta(seconds=timeout_s + 10)
+    patience = timedelta(seconds=MOST * timeout_s + 10)
     dist.init_process_group(
         "cpu:gloo,cuda:nccl" if backend == "nccl" else backend,  # a Communicator sends CPU tensors
         store=_meeting_place(rank, Path(folder, "port"), patience),

@@ -34,7 +34,7 @@ _SHOWN_LINES = 40
 
 
 def torchrun(
-    script: str | Path, *arguments: object, hosts: int = 1, ranks: int = 2, restarts: int = 0, timeout_s: float = 60.0
+    script: str | Path, *arguments: object, hosts: int = 1, ranks: int = 2, restarts: int = 0, timeout_s: float = 180.0
 ) -> list[str]:
     """Run a script in `ranks` ranks on each of `hosts` hosts, as torchrun does; return the lines that were printed.
 

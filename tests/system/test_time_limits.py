@@ -13,6 +13,7 @@ import pytest
 from autograder.execution import Executor
 from autograder.execution.time_limit import PATIENCE
 from autograder.grading import grade_one
+from autograder.grading.attempt import Attempt
 from autograder.sandbox import choose
 from autograder.submission.handin import Handin
 from benchmarks.grading.busy import busy
@@ -102,7 +103,7 @@ def test_what_computed_when_the_clock_stopped_it_on_a_busy_machine_is_run_once_m
     ran: list[str] = []
     attempt = grade_one.attempt
 
-    def counted(setup: grade_one.Setup, handin: Handin) -> grade_one.Attempt:
+    def counted(setup: grade_one.Setup, handin: Handin) -> Attempt:
         ran.append(handin.student)
         return attempt(setup, handin)
 

@@ -89,6 +89,7 @@ _PROTOCOL = {
     "autograder/boundary/cells.py": {"labkit.check"},
     **{f"autograder/boundary/{name}.py": found for name, found in _RANKS.items()},
     "autograder/proof/prepared_main.py": {"labkit.check"},
+    "autograder/grading/attempt.py": {"labkit._launch.errors.STILL_RUNNING"},
     "autograder/grading/scoring.py": {"labkit._check_report.Case", "labkit._check_report.Score"},
     "autograder/release/build.py": {
         f"labkit._work.stamp.{name}" for name in ("checksum", "is_as_released", "released_files", "stamp")

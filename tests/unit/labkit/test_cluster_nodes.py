@@ -156,6 +156,7 @@ def test_a_script_runs_on_all_nodes_in_the_order_of_the_hosts_file(cluster: Clus
     assert cluster.nothing_is_left()
 
 
+@pytest.mark.thorough
 def test_all_ranks_come_back_after_one_was_killed(cluster: Cluster) -> None:
     done = cluster.call("run", "--ranks", 1, "--restarts", 1, "script.py", "dies")
     assert done.returncode == 0, done.stderr
@@ -178,7 +179,9 @@ def test_the_rank_that_failed_is_reported_first_and_all_others_end(what: str, sa
     assert cluster.nothing_is_left(5)
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGKILL, -9, marks=pytest.mark.thorough)]
+)
 def test_a_head_that_is_stopped_or_dies_leaves_nothing_anywhere(
     number: signal.Signals, code: int, cluster: Cluster
 ) -> None:

@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from autograder.grading.grade_one import Attempt
+from autograder.grading.attempt import Attempt
 from autograder.model import CellScore
 from autograder.submission.handin import Handin
 
 FULL = "OSError: launch: Too many references: cannot splice"
+HUNG = "RankError: launch: rank 1 of 2 was still running after 20 s"
+WRONG = "expected 2, got 3"
+
+
+def of_case(message: str) -> dict[str, Any]:
+    return {"cells": [CellScore("lab", "f-check", 0.0, 2.0, ({"message": message, "passed": False},))]}
 
 
 @pytest.mark.parametrize(
-    ("attempt", "hindered"),
+    ("attempt", "load", "again"),
     [
-        ({"cells": [CellScore("lab", "f-check", 0.0, 2.0, ({"message": FULL, "passed": False},))]}, True),
-        ({"cells": [CellScore("lab", "f-check", 0.0, 2.0, message=FULL)]}, True),
-        ({"failure": f"the pre-warmed process failed twice: {FULL}"}, True),
-        ({"cells": [CellScore("lab", "f-check", 0.0, 2.0, ({"message": "expected 2", "passed": False},))]}, False),
+        (of_case(FULL), 0.0, True),
+        ({"cells": [CellScore("lab", "f-check", 0.0, 2.0, message=FULL)]}, 0.0, True),
+        ({"failure": f"the pre-warmed process failed twice: {FULL}"}, 0.0, True),
+        (of_case(HUNG), 100.0, True),
+        (of_case(HUNG), 0.0, False),
+        ({"starved": True}, 100.0, True),
+        ({"starved": True}, 0.0, False),
+        (of_case(WRONG), 100.0, False),
     ],
-    ids=["case", "foreign", "sandbox", "wrong"],
+    ids=["case", "foreign", "sandbox", "ranks", "ranks, idle", "clock", "clock, idle", "wrong"],
 )
-def test_who_was_hindered_by_another_s_program_runs_again(attempt: dict[str, object], hindered: bool) -> None:
-    assert Attempt(Handin("ada", {}, {}), **attempt).hindered == hindered  # type: ignore[arg-type]
+def test_whom_others_were_in_the_way_of_is_run_once_more(
+    attempt: dict[str, Any], load: float, again: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.getloadavg", lambda: (load, load, load))
+    made = Attempt(Handin("ada", {}, {}), **attempt)
+    made.ended(1.0)
+    assert (made.crowded, made.seconds) == (again, 1.0)

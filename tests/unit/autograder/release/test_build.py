@@ -314,6 +314,7 @@ def test_labs_are_found_by_their_number(tmp_path: Path) -> None:
     assert [folder.name for folder in find_labs(tmp_path)] == ["01_a", "02_b", "10_c"]
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_nbgrader_s_own_generate_assignment_makes_the_same_bytes(tmp_path: Path) -> None:
     name = "01_numpy_mlp"
