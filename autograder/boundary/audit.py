@@ -16,6 +16,7 @@ import sysconfig
 import tempfile
 import types
 from collections.abc import Iterable, Iterator
+from importlib.machinery import ExtensionFileLoader
 from pathlib import Path
 from typing import Any
 
@@ -90,12 +91,21 @@ class Sentry:
             return True  # a statement of a locked cell, which has met nothing of a student's; its functions will
         files = set(_files(frame))
         if event == "exec" and caller.startswith(_IMPORTS) and self._written(_file_of(arguments)):
-            return _TRANSLATES in files
+            return _TRANSLATES in files or self._of_a_library(frame)
         if event == "ctypes.dlopen" and not (arguments[0] and self._written(os.fsdecode(arguments[0]))):
             return True  # of the system, or of a package
         if event in _STARTS and any(file.startswith(self._labkit) for file in files):
             return True
         return any(file.startswith(_IMPORTS) for file in files)  # a module, and what it does when it is imported
+
+    def _of_a_library(self, frame: types.FrameType | None) -> bool:
+        """Whether the import under way is of a library that lies where nobody can write: it may run Python inside."""
+        while frame is not None and frame.f_code.co_filename.startswith(_IMPORTS):
+            loader = frame.f_locals.get("self")
+            if isinstance(loader, ExtensionFileLoader):
+                return not self._written(loader.path)
+            frame = frame.f_back
+        return False
 
     def _written(self, path: str) -> bool:
         """Whether a file lies where this process can write; a module that is part of Python lies nowhere."""

@@ -29,6 +29,10 @@ from autograder.sandbox import choose, gpu_nodes
 
 __all__ = ["grade", "grade_lab", "plan_lab"]
 
+_ONE_AT_A_TIME = (
+    "one submission at a time: in this sandbox they would share what one user may have (--workers is left out)"
+)
+
 
 @click.command(short_help="Grade the submissions of a lab, each in a sandbox.")
 @LAB
@@ -123,6 +127,8 @@ def grade_lab(
             executors = [open_here.enter_context(executor) for executor in _executors(course, lab, gpus, say)]
             grading = _grading(course, lab, executors[0], say)
             chosen = _chosen(grading, students)
+            if executors[0].sandbox.one_at_a_time and workers > 1:
+                _note([_ONE_AT_A_TIME])
             _note([*grading.setup.modes.notes, *notes_on(course, lab)])
             to_run = grading.has_to_run(chosen, force=force)
             lost = lost_by_solution(course, lab, executors[0], say) if to_run else []

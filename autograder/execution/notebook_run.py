@@ -76,7 +76,12 @@ class Run:
         """Run every code cell but those to explore; Raises SandboxError if the kernel cannot be started."""
         reason = ""
         await self._start()
-        self.budget = Budget(self.limits, lambda: self.client.km.processor_s() + self.tests.processor_s())
+        manager, tests = self.client.km, self.tests
+        self.budget = Budget(
+            self.limits,
+            lambda: manager.processor_s() + tests.processor_s(),
+            lambda: manager.held_up_s() + tests.held_up_s(),
+        )
         for number, cell in enumerate(self.notebook.cells):
             if cell.cell_type == "code" and cell.id not in self.explore and not reason:
                 reason = await self._run_cell(number, cell)
@@ -213,6 +218,8 @@ class Run:
             self.problems.append(f"the Python process died in {name}: out of memory, a crash, or it ended itself")
             return "the Python process died in an earlier cell"
         except Exception as error:  # what comes from the kernel may be anything, and nbclient trusts its form
+            if isinstance(error, OSError) and error.errno:  # the machine's: nothing that was sent makes a system call
+                raise
             append_error(cell, BROKEN, "what the Python process sent was not a notebook's output")
             self.problems.append(f"what the Python process sent in {name} cannot be read ({type(error).__name__})")
             return "what the Python process sent in an earlier cell could not be read"

@@ -17,7 +17,7 @@ _LOOK_S = 0.2
 _TIMES, _LEAST_S = 3, 10.0
 """How many times as long as the first a second run may take, and how long in any case."""
 _STARVED = 0.2
-"""Who has used this part of the processor time when the clock stops him did not only wait for something."""
+"""What has used this part of its processor time, or waited for a processor for as long, did not only wait otherwise."""
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,15 @@ def a_few_times(limits: Limits, computed_s: float, waited_s: float) -> Limits:
 class Budget:
     """What is left of the time of one notebook. Processor time is that of all its processes together."""
 
-    def __init__(self, limits: Limits, used_s: Callable[[], float]) -> None:
-        """used_s: returns the processor time that the notebook's processes have used so far, in seconds."""
+    def __init__(self, limits: Limits, used_s: Callable[[], float], held_up_s: Callable[[], float] = float) -> None:
+        """used_s: returns the processor time that the notebook's processes have used so far, in seconds.
+
+        held_up_s: returns for how long they were ready to run while others had the processors.
+        """
         self._limits = limits
         self._used_s = used_s
+        self._held_up_s = held_up_s
+        self._held_up_before = held_up_s()
         self._began = time.monotonic()
         self._used_before = used_s()
         self.starved = False
@@ -94,4 +99,5 @@ class Budget:
 
     def _note(self, allowed_s: float, used_s: float) -> None:
         """Note what was stopped with this much of its processor time used."""
-        self.starved = self.starved or _STARVED * allowed_s <= used_s < allowed_s
+        wanted_s = used_s + self._held_up_s() - self._held_up_before
+        self.starved = self.starved or (used_s < allowed_s and _STARVED * allowed_s <= wanted_s)

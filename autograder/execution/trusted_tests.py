@@ -203,6 +203,11 @@ class TrustedCells(AbstractContextManager["TrustedCells"]):
         process = self._process
         return process.processor_s() if process else 0.0
 
+    def held_up_s(self) -> float:
+        """Return for how long it was ready to run while others had the processors, in seconds."""
+        process = self._process
+        return process.held_up_s() if process else 0.0
+
     def end(self) -> None:
         """Kill the trusted process; from any thread."""
         if process := self._process:

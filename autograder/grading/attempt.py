@@ -13,10 +13,12 @@ from autograder.model import CellScore, Status
 from autograder.submission.handin import Handin
 from labkit._launch.errors import STILL_RUNNING
 
-__all__ = ["Attempt"]
+__all__ = ["Attempt", "used_up"]
 
-_FULL = os.strerror(errno.ETOOMANYREFS)
-"""What a launch says where another's program had used up what all of this user may send each other."""
+_SHARED = {errno.ENOSPC, errno.EAGAIN, errno.ENOMEM, errno.ENFILE, errno.EMFILE, errno.ETOOMANYREFS}
+"""Errors that say that something is used up which programs of one user, or of one machine, share."""
+_USED_UP = (*map(os.strerror, (errno.ENOSPC, errno.EAGAIN, errno.ETOOMANYREFS)), "can't start new thread")
+"""What a student's code says where another's program had used that up, or it itself had."""
 
 
 @dataclass
@@ -32,11 +34,15 @@ class Attempt:
     unreadable: bool = False
     complete: bool = True
     tampered: bool = False
+    forged: bool = False
+    """A result was forged: what was caught is not tried once more."""
     seconds: float = 0.0
     sandbox: str = ""
     isolated: bool = False
     failure: str = ""
     """Why the grader could not do it."""
+    hindered: bool = False
+    """The grader itself met the end of what it shares with the programs of others."""
     starved: bool = False
     """Something was stopped by the clock though it computed."""
     crowded: bool = False
@@ -45,7 +51,8 @@ class Attempt:
     def note(self, execution: Execution) -> None:
         """Take over what the run of one notebook has to say."""
         self.messages += [*execution.forged, *execution.problems]
-        self.tampered = self.tampered or bool(execution.forged)
+        self.forged = self.forged or bool(execution.forged)
+        self.tampered = self.tampered or self.forged
         self.complete = self.complete and execution.complete
         self.starved = self.starved or execution.starved
 
@@ -53,11 +60,13 @@ class Attempt:
         """Note how long it took, and whether it is to be run once more. To be called while the machine is as it was."""
         self.seconds = seconds
         busy = os.getloadavg()[0] > len(os.sched_getaffinity(0))
-        self.crowded = self._said(_FULL) or (busy and (self.starved or self._said(STILL_RUNNING)))
+        waited = busy and (self.starved or self._said(STILL_RUNNING))  # ranks are stopped by the clock
+        self.crowded = not self.forged and (self.hindered or waited or self._said(*_USED_UP))
 
-    def _said(self, words: str) -> bool:
-        """Whether a case, a test or the grader itself failed with these words; ranks are stopped by the clock."""
-        return any(words in text for text in (self.failure, *(f"{c.message}{c.cases}" for c in self.cells)))
+    def _said(self, *words: str) -> bool:
+        """Whether a case, a test or the grader itself failed with some of these words."""
+        said = (self.failure, *(f"{cell.message}{cell.cases}" for cell in self.cells))
+        return any(some in text for text in said for some in words)
 
     @property
     def status(self) -> Status:
@@ -66,3 +75,12 @@ class Attempt:
         if not self.complete:
             return Status.PARTLY_GRADED
         return Status.TAMPERED if self.tampered else Status.GRADED
+
+
+def used_up(error: BaseException | None) -> bool:
+    """Whether an error, or what it came of, says that something shared is used up."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in _SHARED:
+            return True
+        error = error.__cause__ or error.__context__
+    return False

@@ -17,7 +17,7 @@ from autograder.errors import SandboxError, SubmissionError, in_one_line
 from autograder.execution import Checks, Execution, Executor, mark_not_run
 from autograder.execution.time_limit import a_few_times
 from autograder.grading.along import taken_along
-from autograder.grading.attempt import Attempt
+from autograder.grading.attempt import Attempt, used_up
 from autograder.grading.failure import explain
 from autograder.grading.mark_schemes import mark_schemes, put_beside
 from autograder.grading.placement import Modes, find_modes
@@ -157,6 +157,7 @@ def attempt(setup: Setup, handin: Handin) -> Attempt:
             put_beside(execution.notebook, setup.schemes.get(name, {}))
     except Exception as error:  # an error of ours must not stop the class
         result.failure = explain(error)
+        result.hindered = used_up(error)
         result.starved = result.starved or isinstance(error, SandboxError)  # it had waited for the machine
     result.ended(time.monotonic() - started)
     return result

@@ -47,9 +47,14 @@ class Threads:
     """Runs submissions side by side in sandboxes of this machine."""
 
     def __init__(self, setup: Setup, workers: int, others: Sequence[Executor] = ()) -> None:
-        """others: further executors, such as one for each GPU; each then runs one submission at a time."""
+        """others: further executors, such as one for each GPU; each then runs one submission at a time.
+
+        Where submissions would share what one user may have, one is run at a time whatever was asked for.
+        """
         executors = [setup.executor, *others]
         self.at_once = len(executors) if others else workers
+        if setup.executor.sandbox.one_at_a_time:
+            self.at_once = 1
         self._setup = setup
         self._free: queue.SimpleQueue[Executor] = queue.SimpleQueue()
         for number in range(self.at_once):

@@ -100,6 +100,11 @@ class Sandbox(ABC):
     walls: str = ""
     """In words, what stands around a program, where that is more than the name says."""
 
+    @property
+    def one_at_a_time(self) -> bool:
+        """Whether two programs in it would share what one user may have, and each could take it from the other."""
+        return False
+
     @abstractmethod
     def start(self, job: Job) -> Process:
         """Return the running process, in place: every wall stands before the program's first instruction.

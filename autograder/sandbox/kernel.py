@@ -100,6 +100,10 @@ class SandboxedKernelManager(AsyncKernelManager):  # type: ignore[misc]
         """Return the processor time that the kernel and its descendants have used, in seconds."""
         return self.provisioner.processor_s()
 
+    def held_up_s(self) -> float:
+        """Return for how long they were ready to run while others had the processors, in seconds."""
+        return self.provisioner.held_up_s()
+
     def end(self) -> None:
         """Kill the kernel with all its descendants, or keep it from starting; from any thread.
 
@@ -205,6 +209,10 @@ class _Provisioner(KernelProvisionerBase):  # type: ignore[misc]
     def processor_s(self) -> float:
         """Return the processor time that the kernel and its descendants have used, in seconds."""
         return self._process.processor_s() if self._process else 0.0
+
+    def held_up_s(self) -> float:
+        """Return for how long they were ready to run while others had the processors, in seconds."""
+        return self._process.held_up_s() if self._process else 0.0
 
     def end(self) -> None:
         """Kill the kernel with all its descendants, or keep it from starting; from any thread."""

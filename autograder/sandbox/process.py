@@ -80,6 +80,12 @@ class Process:
             self._processor_s = max(self._processor_s, sum(map(_used_s, _family(psutil.Process(self.pid)))))
         return self._processor_s
 
+    def held_up_s(self) -> float:
+        """Return for how long its processes that are there now were ready to run while others had the processors."""
+        with contextlib.suppress(psutil.Error):
+            return sum(map(_held_up_s, _family(psutil.Process(self.pid))))
+        return 0.0
+
     def kill(self) -> None:
         """Kill the program and every process it left behind, without waiting for it; from any thread."""
         with self._leader_lock, contextlib.suppress(ProcessLookupError):
@@ -148,6 +154,14 @@ def _used_s(process: psutil.Process) -> float:
         times = process.cpu_times()
         return float(times.user + times.system + times.children_user + times.children_system)
     return 0.0
+
+
+def _held_up_s(process: psutil.Process) -> float:
+    """Return for how long a process has waited for a processor; 0 where the kernel does not tell."""
+    try:  # https://docs.kernel.org/scheduler/sched-stats.html: nanoseconds on a processor, then waiting for one
+        return int(Path(f"/proc/{process.pid}/schedstat").read_text().split()[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        return 0.0
 
 
 @contextlib.contextmanager

@@ -22,8 +22,8 @@ what Landlock does not see:
 - message queues, all of System V's, and opening a file by its number;
 - extended attributes.
 
-Owner, mode and times of a file, and limits and priorities of a process or thread that is named, cannot be changed; that
-is passed over in silence, because libraries ask for it where it does not matter.
+Owner, mode and times of a file, and limits, priorities and processors of a process, thread, group or user that is
+named, cannot be changed; that is passed over in silence, because libraries ask for it where it does not matter.
 """
 
 from __future__ import annotations
@@ -95,14 +95,16 @@ _PASSED_OVER = {
     "futimesat": (261, None),
     "utimensat": (280, 88),
 }
-# Which argument names a process or thread; 0 is the caller itself.
+# What each argument must be where the caller itself is meant, and nobody else: a `who` of 0 may be a whole user.
+_PRIO_PROCESS, _IOPRIO_WHO_PROCESS = 0, 1
 _OF_ITSELF_ONLY = {
-    "prlimit64": ((302, 261), 0),
-    "setpriority": ((141, 140), 1),
-    "sched_setparam": ((142, 118), 0),
-    "sched_setscheduler": ((144, 119), 0),
-    "sched_setattr": ((314, 274), 0),
-    "ioprio_set": ((251, 30), 1),
+    "prlimit64": ((302, 261), {0: 0}),
+    "setpriority": ((141, 140), {0: _PRIO_PROCESS, 1: 0}),
+    "sched_setparam": ((142, 118), {0: 0}),
+    "sched_setscheduler": ((144, 119), {0: 0}),
+    "sched_setaffinity": ((203, 122), {0: 0}),
+    "sched_setattr": ((314, 274), {0: 0}),
+    "ioprio_set": ((251, 30), {0: _IOPRIO_WHO_PROCESS, 1: 0}),
 }
 # Which argument holds the flags.
 _SENDING = {"sendto": ((44, 206), 3), "sendmsg": ((46, 211), 2), "sendmmsg": ((307, 269), 3)}
@@ -176,9 +178,9 @@ def _at_sole_wall(column: int, tcp: bool) -> list[bytes]:
         for numbers in calls.values():
             if (number := numbers[column]) is not None:
                 program += _if(_EQUAL, number, _fail(error))
-    for pair, position in _OF_ITSELF_ONLY.values():
-        check = [_argument(position), *_unless(_EQUAL, 0, _fail(0)), _step(_RETURN, _ALLOW)]
-        program += _if(_EQUAL, pair[column], *check)
+    for pair, own in _OF_ITSELF_ONLY.values():
+        check = [step for at, value in own.items() for step in (_argument(at), *_unless(_EQUAL, value, _fail(0)))]
+        program += _if(_EQUAL, pair[column], *check, _step(_RETURN, _ALLOW))
     for pair, position in _SENDING.values() if tcp else ():
         check = [_argument(position), *_if(_ANY_BIT, _FASTOPEN, _fail(errno.EOPNOTSUPP)), _step(_RETURN, _ALLOW)]
         program += _if(_EQUAL, pair[column], *check)

@@ -127,7 +127,11 @@ def test_other_processes_can_be_neither_signalled_nor_looked_into(prompt: Consol
                 assert prompt.run(f"open('/proc/{victim}/{name}', 'rb').read(1)").startswith("PermissionError"), name
         prompt.run(f"import resource; resource.prlimit({child.pid}, resource.RLIMIT_CPU, (0, 0))")
         prompt.run(f"os.setpriority(os.PRIO_PROCESS, {child.pid}, {priority + 5})")
+        prompt.run(f"os.setpriority(os.PRIO_USER, {os.getuid()}, {priority + 5})")
+        prompt.run("os.setpriority(os.PRIO_USER, 0, 19)")
+        prompt.run(f"os.sched_setaffinity({child.pid}, [{min(os.sched_getaffinity(0))}])")
         assert child.poll() is None
+        assert os.sched_getaffinity(child.pid) == os.sched_getaffinity(0)
         assert os.getpriority(os.PRIO_PROCESS, child.pid) == priority
         assert Path(f"/proc/{child.pid}/limits").read_text().count("\nMax cpu time              0 ") == 0
     finally:

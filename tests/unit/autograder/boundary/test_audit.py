@@ -25,6 +25,12 @@ REFUSED = {
     " Path('c.py').write_text('x = 1');"
     " p.compile('c.py', 'compiled.pyc', invalidation_mode=p.PycInvalidationMode.UNCHECKED_HASH);"
     " os.remove('c.py'); import compiled",
+    "one that calls itself a string": "import importlib._bootstrap_external as b; from pathlib import Path;"
+    " code = compile('x = 1', '<string>', 'exec');"
+    " Path('string.pyc').write_bytes(bytes(b._code_to_hash_pyc(code, b'12345678', False)));"
+    " import importlib.machinery as m, importlib.util as u;"
+    " spec = u.spec_from_file_location('of_a_string', 'string.pyc');"
+    " spec.loader.exec_module(u.module_from_spec(spec))",
     "one run by its path": "import runpy; runpy.run_path('beside.py')",
     "a pickle": "import pickle; pickle.loads(b'cbuiltins\\nprint\\n.')",
     "Python's own pickle": "import pickle; pickle._loads(b'cbuiltins\\nprint\\n.')",
@@ -57,6 +63,7 @@ ALLOWED = {
     "parsing": "import ast; ast.parse('x = 1'); compile('1', '', 'eval')",
     "a comparison": "import numpy as np; np.testing.assert_allclose([1.0], [1.0]); np.einsum('ij->', np.eye(2))",
     "tensors": "import torch; assert torch.nn.Linear(2, 1)(torch.ones(2)).shape == (1,)",
+    "one that runs a string while it is imported": "import optree",
     "a library of the system": "import ctypes; ctypes.CDLL(None)",
     "copies": "import copy; assert copy.deepcopy({'a': [1]}) == {'a': [1]}",
 }

@@ -52,6 +52,19 @@ def test_a_cell_ends_when_it_has_computed_or_waited_enough(
     assert budget.starved == (said == "30 s" and share > 0)
 
 
+@pytest.mark.parametrize(("held_up", "starved"), [(5.0, True), (1.0, False)])
+def test_what_was_ready_to_run_and_did_not_is_starved(
+    held_up: float, starved: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(monkeypatch, 0.01)
+    before = iter([40.0])
+    budget = Budget(LIMITS, lambda: machine.used, lambda: next(before, 40.0 + held_up))
+    allowed = budget.allowance()
+    assert allowed is not None
+    assert asyncio.run(budget.over(allowed)) == "30 s"
+    assert budget.starved == starved
+
+
 @pytest.mark.parametrize(("share", "spent"), [(1.0, "25 s of computing in all"), (0.2, f"{PATIENCE * 25:g} s in all")])
 def test_all_cells_together_have_their_limits_too(share: float, spent: str, monkeypatch: pytest.MonkeyPatch) -> None:
     machine = Machine(monkeypatch, share)

@@ -32,7 +32,9 @@ class FakeExecutor:
     ran: list[str] = field(default_factory=list)
     preload: tuple[str, ...] = ()
     stopped: bool = False
-    sandbox: Any = field(default_factory=lambda: SimpleNamespace(name="none", walls="", remark="", isolated=False))
+    sandbox: Any = field(
+        default_factory=lambda: SimpleNamespace(name="none", walls="", remark="", isolated=False, one_at_a_time=False)
+    )
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def run(

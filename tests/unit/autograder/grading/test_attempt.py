@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 from typing import Any
 
 import pytest
 
-from autograder.grading.attempt import Attempt
+from autograder.errors import SandboxError
+from autograder.grading.attempt import Attempt, used_up
 from autograder.model import CellScore
 from autograder.submission.handin import Handin
 
@@ -29,9 +31,26 @@ def of_case(message: str) -> dict[str, Any]:
         (of_case(HUNG), 0.0, False),
         ({"starved": True}, 100.0, True),
         ({"starved": True}, 0.0, False),
+        (of_case("OSError: [Errno 28] No space left on device"), 0.0, True),
+        (of_case("RuntimeError: can't start new thread"), 0.0, True),
+        (of_case(FULL) | {"forged": True}, 0.0, False),
         (of_case(WRONG), 100.0, False),
+        ({"hindered": True}, 0.0, True),
     ],
-    ids=["case", "foreign", "sandbox", "ranks", "ranks, idle", "clock", "clock, idle", "wrong"],
+    ids=[
+        "case",
+        "foreign",
+        "sandbox",
+        "ranks",
+        "ranks, idle",
+        "clock",
+        "clock, idle",
+        "watches",
+        "threads",
+        "forged",
+        "wrong",
+        "the grader",
+    ],
 )
 def test_whom_others_were_in_the_way_of_is_run_once_more(
     attempt: dict[str, Any], load: float, again: bool, monkeypatch: pytest.MonkeyPatch
@@ -40,3 +59,16 @@ def test_whom_others_were_in_the_way_of_is_run_once_more(
     made = Attempt(Handin("ada", {}, {}), **attempt)
     made.ended(1.0)
     assert (made.crowded, made.seconds) == (again, 1.0)
+
+
+def test_an_error_may_come_of_one_that_says_what_is_used_up() -> None:
+    assert used_up(OSError(errno.ENOSPC, "no space"))
+    try:
+        try:
+            raise OSError(errno.EMFILE, "too many open files")
+        except OSError as error:
+            raise SandboxError("sandbox: cannot start") from error
+    except SandboxError as error:
+        assert used_up(error)
+    assert not used_up(OSError(errno.ENOENT, "not there"))
+    assert not used_up(ValueError("28"))

@@ -6,6 +6,7 @@ import errno
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import nbformat
@@ -19,6 +20,7 @@ from autograder.execution import Execution, Executor
 from autograder.execution.results import Report
 from autograder.grading import lab_grading
 from autograder.grading.lab_grading import Grading
+from autograder.grading.workers import Threads
 from autograder.markers import EXPLORE
 from autograder.model import Status
 from autograder.records.log import Basis
@@ -293,3 +295,10 @@ def test_what_is_stored_of_a_submission_goes_to_the_disk_at_once(tiny: Path) -> 
         event.remove(Engine, "before_cursor_execute", executes)
         event.remove(Engine, "commit", commits)
     assert written.count("disk") == 2
+
+
+def test_where_submissions_would_share_what_one_user_may_have_one_is_run_at_a_time() -> None:
+    setup: Any = SimpleNamespace(executor=FakeExecutor())
+    assert Threads(setup, 3).at_once == 3
+    setup.executor.sandbox.one_at_a_time = True
+    assert Threads(setup, 3).at_once == 1

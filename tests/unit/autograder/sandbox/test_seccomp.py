@@ -52,6 +52,25 @@ def test_only_ordinary_sockets_are_allowed(machine: str, call: int) -> None:
     assert verdict(machine, call, 40) == FAIL | errno.EAFNOSUPPORT
 
 
+@pytest.mark.parametrize(
+    ("calls", "own", "others"),
+    [
+        ((203, 122), (0, 8), [(4711, 8)]),  # sched_setaffinity
+        ((141, 140), (0, 0, 5), [(0, 4711, 5), (1, 0, 5), (2, 0, 5), (2, 1000, 5)]),  # setpriority
+        ((251, 30), (1, 0, 5), [(1, 4711, 5), (2, 0, 5), (3, 0, 5)]),  # ioprio_set
+        ((302, 261), (0, 7), [(4711, 7)]),  # prlimit64
+    ],
+    ids=["affinity", "priority", "priority of reading", "limits"],
+)
+def test_where_processes_are_the_machine_s_one_changes_only_itself(
+    calls: tuple[int, int], own: tuple[int, ...], others: list[tuple[int, ...]]
+) -> None:
+    for machine, call in zip(MACHINES, calls, strict=True):
+        assert verdict(machine, call, *own, sole_wall=True) == ALLOW
+        assert {verdict(machine, call, *other, sole_wall=True) for other in others} == {FAIL}
+        assert verdict(machine, call, *others[0]) == ALLOW  # in a namespace there are no others
+
+
 @pytest.mark.parametrize("machine", MACHINES)
 def test_programs_for_another_machine_are_killed(machine: str) -> None:
     i386 = 0x40000003
