@@ -28,7 +28,7 @@ from autograder.records.fingerprint import hash_of_files, hashes
 from autograder.records.log import Log
 from autograder.records.verify import basis
 from autograder.records.versions import remember
-from autograder.submission.handin import Handin, read_handin
+from autograder.submission.handin import Handin, kept_as, read_handin
 
 __all__ = ["Grading"]
 
@@ -285,7 +285,7 @@ class Grading:
         for name, notebook in done.notebooks.items():
             nbformat.write(notebook, folder / f"{name}.ipynb")
         for name, path in handin.files.items():
-            target = folder / name
+            target = folder / kept_as(name, handin.files)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)
         if handin.timestamp:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import mimetypes
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +13,10 @@ from autograder.errors import SubmissionError, in_one_line, listed
 from autograder.files import Entry
 from autograder.submission.repair import read
 
-__all__ = ["Handin", "read_handin"]
+__all__ = ["Handin", "kept_as", "read_handin"]
+
+_RUN = re.compile(r"html|[/+]xml|javascript|\.([xs]?html?|xht|mht|xml|svgz?|m?js)$")
+"""In the type or at the end of the name of what a browser may run."""
 
 
 @dataclass(frozen=True)
@@ -102,3 +107,15 @@ def _problem(name: str, path: Path, left: int) -> str:
     except UnicodeEncodeError:
         return "its name is not UTF-8"
     return "the files beside the notebook are too large (max_dir_size)" if size > left else ""
+
+
+def kept_as(name: str, others: Collection[str]) -> str:
+    """Return the name under which a file beside a notebook is kept: formgrader serves it as what its name says.
+
+    What a browser would run there, in the session of the instructor, ends in .txt. others: names that are taken.
+    """
+    if _RUN.search(mimetypes.guess_type(name)[0] or "") or _RUN.search(name.lower()):
+        name += ".txt"
+        while name in others:
+            name += ".txt"
+    return name

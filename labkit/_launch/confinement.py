@@ -67,10 +67,49 @@ _TELLING: dict[str, tuple[int | None, int | None]] = {
     "fsetxattr": (190, 7),
     "mq_open": (240, 180),
     "setxattrat": (463, 463),
+    # Groups, signals that carry a number, and memory.
+    "setpgid": (109, 154),
+    "setsid": (112, 157),
+    "kill": (62, 129),
+    "rt_sigqueueinfo": (129, 138),
+    "rt_tgsigqueueinfo": (297, 240),
+    "pidfd_send_signal": (424, 424),
+    "ptrace": (101, 117),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
 }
 """What tells other processes something without writing a file."""
+_PASSED_OVER: dict[str, tuple[int | None, int | None]] = {
+    # Times, modes and owners of files, which Landlock does not know.
+    "utime": (132, None),
+    "utimes": (235, None),
+    "futimesat": (261, None),
+    "utimensat": (280, 88),
+    "chmod": (90, None),
+    "fchmod": (91, 52),
+    "fchmodat": (268, 53),
+    "fchmodat2": (452, 452),
+    "chown": (92, None),
+    "fchown": (93, 55),
+    "lchown": (94, None),
+    "fchownat": (260, 54),
+    # Locks, and what others can ask about a process.
+    "flock": (73, 32),
+    "setpriority": (141, 140),
+    "ioprio_set": (251, 30),
+    "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119),
+    "sched_setaffinity": (203, 122),
+    "sched_setattr": (314, 274),
+}
+"""What others could read, and libraries ask for where it does not matter: nothing is done, and that is no error."""
+_LIMIT = (302, 261)
+"""prlimit64: refused where it is to change a limit (its third argument), its own too, which others can read."""
 _LOAD, _EQUAL, _RETURN = 0x20, 0x15, 0x06
+_THIRD_ARGUMENT = (32, 36)
+"""Where its two halves stand in what a filter sees."""
 _ALLOW, _REFUSE = (_RETURN, 0, 0, 0x7FFF0000), (_RETURN, 0, 0, 0x00050001)  # with EPERM
+_IGNORE = (_RETURN, 0, 0, 0x00050000)
 _SET_SECCOMP, _NO_NEW_PRIVILEGES = 22, 38
 _CREATE_RULES, _ADD_RULE, _RESTRICT = 444, 445, 446
 _WRITING, _REFERRING, _CUTTING = 0x1FF2, 0x2000, 0x4000
@@ -80,7 +119,7 @@ _WRITING, _REFERRING, _CUTTING = 0x1FF2, 0x2000, 0x4000
 def only_compute() -> None:
     """From now on no file opens, no process starts, and nobody hears of anything but through open descriptors."""
     _no_more(files=True)
-    _filter(_COMPUTING, _ALLOW, _REFUSE)
+    _filter(_REFUSE, (_COMPUTING, _ALLOW))
 
 
 def only_write_in(folder: str) -> None:
@@ -91,14 +130,14 @@ def only_write_in(folder: str) -> None:
     _no_more(files=False)
     if LINUX:
         _landlock(folder)
-    _filter(_TELLING, _REFUSE, _ALLOW)
+    _filter(_ALLOW, (_TELLING, _REFUSE), (_PASSED_OVER, _IGNORE))
 
 
 def write_nothing() -> None:
     """From now on no file is written, and no other process hears of anything but through open descriptors."""
     if LINUX:
         _landlock()
-    _filter(_TELLING, _REFUSE, _ALLOW)
+    _filter(_ALLOW, (_TELLING, _REFUSE), (_PASSED_OVER, _IGNORE))
 
 
 def _no_more(*, files: bool) -> None:
@@ -127,15 +166,22 @@ def _landlock(folder: str = "") -> None:
     os.close(rules)
 
 
-def _filter(calls: dict[str, tuple[int | None, int | None]], then: tuple[int, ...], otherwise: tuple[int, ...]) -> None:
-    """Have the kernel do the one with these system calls and the other with all others."""
+def _filter(
+    otherwise: tuple[int, ...], *tables: tuple[dict[str, tuple[int | None, int | None]], tuple[int, ...]]
+) -> None:
+    """Have the kernel do with the system calls of each table what stands beside it, and otherwise with all others."""
     if not LINUX or platform.machine() not in _MACHINES:
         return
     machine, column = _MACHINES[platform.machine()]
     steps: list[Sequence[int]] = [(_LOAD, 0, 0, 4), (_EQUAL, 1, 0, machine), _REFUSE, (_LOAD, 0, 0, 0)]
-    for numbers in calls.values():
-        if (number := numbers[column]) is not None:
-            steps += [(_EQUAL, 0, 1, number), then]
+    for calls, then in tables:
+        for numbers in calls.values():
+            if (number := numbers[column]) is not None:
+                steps += [(_EQUAL, 0, 1, number), then]
+    if otherwise == _ALLOW:
+        lower, upper = _THIRD_ARGUMENT
+        steps += [(_EQUAL, 0, 5, _LIMIT[column]), (_LOAD, 0, 0, lower), (_EQUAL, 0, 2, 0)]
+        steps += [(_LOAD, 0, 0, upper), (_EQUAL, 1, 0, 0), _REFUSE]
     steps.append(otherwise)
     code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
     prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)

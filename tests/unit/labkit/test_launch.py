@@ -8,6 +8,7 @@ import errno
 import functools
 import os
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -347,6 +348,8 @@ TELLING: dict[str, Callable[[str], Any]] = {
     "name an attribute": lambda folder: os.setxattr(Path(folder, "here"), "user.told", b"x"),
     "open a socket": lambda folder: socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM),
     "a pair of sockets that is inherited": lambda folder: _inherited_sockets(),
+    "end another process": lambda _folder: os.kill(os.getppid(), 0),
+    "change its own limits": lambda _folder: resource.prlimit(0, resource.RLIMIT_CORE, (0, 0)),
     "start a process": lambda folder: os.fork() or os._exit(0),
     "share memory": lambda folder: ctypes.CDLL(None, use_errno=True).shmget(1, 4096, 0o1600) >= 0 or _refused(),
 }
@@ -389,10 +392,36 @@ def test_what_may_only_compute_or_write_in_its_folder_tells_nobody_else(way: str
     assert not (outside / "here").read_text()
 
 
+SILENT: dict[str, tuple[Callable[[str], object], Callable[[str], object]]] = {
+    "times": (lambda file: os.utime(file, (1, 2)), lambda file: Path(file).stat().st_mtime_ns),
+    "mode": (lambda file: Path(file).chmod(0o4711), lambda file: Path(file).stat().st_mode),
+    "priority": (lambda _file: os.setpriority(os.PRIO_PROCESS, 0, 7), lambda _file: os.getpriority(os.PRIO_PROCESS, 0)),
+    "processors": (lambda _file: os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]),
+                   lambda _file: len(os.sched_getaffinity(0)) > 1 or os.cpu_count() == 1),
+}  # fmt: skip
+
+
+@pytest.mark.skipif(not LINUX, reason="Linux sees to it")
+@pytest.mark.parametrize("what", SILENT)
+def test_what_others_could_read_of_a_file_or_process_stays_as_it_was(what: str, tmp_path: Path) -> None:
+    """Nor is it an error: libraries that copy files ask for it."""
+    file = tmp_path / "file"
+    file.write_text("")
+
+    def change(folder: str) -> bool:
+        doing, seen = SILENT[what]
+        before = seen(folder)
+        doing(folder)
+        return seen(folder) == before
+
+    assert in_fresh_process(change, str(file), only_write_in=tmp_path)
+
+
 def test_what_may_only_write_in_its_folder_writes_there(tmp_path: Path) -> None:
     def write(folder: Path) -> str:
         (folder / "first").write_text("x")
-        (folder / "first").rename(folder / "second")
+        shutil.copy2(folder / "first", folder / "second")
+        (folder / "first").unlink()
         return (folder / "second").read_text() + Path(os.__file__).read_text()[:0]
 
     assert in_fresh_process(write, tmp_path, only_write_in=tmp_path) == "x"

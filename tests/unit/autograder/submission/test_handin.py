@@ -13,7 +13,7 @@ import pytest
 
 from autograder.course import Course, open_course
 from autograder.errors import SubmissionError, in_one_line
-from autograder.submission.handin import Handin, read_handin
+from autograder.submission.handin import Handin, kept_as, read_handin
 from tests.unit.autograder.deep import deep_folder
 
 NOTEBOOK = b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
@@ -187,3 +187,14 @@ def test_nothing_is_looked_for_below_a_path_that_is_too_long(course: Course, fol
     (note,) = _read(course).notes
     assert note.endswith("...: left out: its path is longer than 1000 bytes")
     assert len(note) < 300
+
+
+@pytest.mark.parametrize("name", ["a.html", "a.HTM", "b/a.svg", "a.xhtml", "a.xml", "a.rss", "a.js", "a.html.html"])
+def test_what_a_browser_would_run_is_kept_as_text(name: str) -> None:
+    assert kept_as(name, []) == f"{name}.txt"
+    assert kept_as(name, [f"{name}.txt"]) == f"{name}.txt.txt"
+
+
+@pytest.mark.parametrize("name", ["a.png", "data.csv", "notes.txt", "helper.py", "a.xlsx", "a.json", "README", "a.pdf"])
+def test_other_files_keep_their_names(name: str) -> None:
+    assert kept_as(name, []) == name
