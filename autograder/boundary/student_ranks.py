@@ -18,13 +18,14 @@ from typing import Any
 from autograder.boundary.frames import Connection, ProcessDied
 from autograder.boundary.peer import Peer
 from labkit._launch.confinement import write_nothing
+from labkit._launch.patience import MOST
 
 __all__ = ["Ranks", "answer_until_end"]
 
 _CELL = 1
 """The number of the only conversation that a rank has."""
 _MORE_S = 1.0
-"""So much later than the test the launch gives up."""
+"""So much later than the test at its latest the launch gives up."""
 
 
 class Ranks:
@@ -64,7 +65,7 @@ class Ranks:
 
         try:
             arguments = (door, self._make_owner, self._fn)
-            launch(_answer, self._size, *arguments, timeout_s=self._timeout_s + _MORE_S, backend="none")
+            launch(_answer, self._size, *arguments, timeout_s=MOST * self._timeout_s + _MORE_S, backend="none")
         except BaseException as error:
             self._error = error
         finally:

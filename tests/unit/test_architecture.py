@@ -76,13 +76,16 @@ def test_what_runs_inside_the_walls_imports_the_standard_library_and_what_stands
 
 
 _RANKS = {
-    "network": {f"labkit._launch.deadlock.{name}" for name in ("EXCHANGE", "RECEIVE", "SEND", "Wait")},
+    "network": {
+        *(f"labkit._launch.deadlock.{name}" for name in ("EXCHANGE", "RECEIVE", "SEND", "Wait")),
+        "labkit._launch.patience.MOST",
+    },
     "ranks": {
         *(f"labkit._collective.{name}" for name in ("Job", "by_job", "play")),
         *(f"labkit._launch.errors.{name}" for name in ("Hung", "blame", "reported")),
         "labkit._launch.rank.Report",
     },
-    "student_ranks": {"labkit.launch", "labkit._launch.confinement.write_nothing"},
+    "student_ranks": {"labkit.launch", "labkit._launch.confinement.write_nothing", "labkit._launch.patience.MOST"},
 }
 """`labkit.count.collective`, whose ranks the grader plays itself: what a rank does, and how a launch fails."""
 _PROTOCOL = {

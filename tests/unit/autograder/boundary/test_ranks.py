@@ -20,6 +20,7 @@ import labkit
 from autograder.boundary.network import LinkDown, Network
 from labkit import RankError, count
 from labkit._launch.deadlock import EXCHANGE, RECEIVE, SEND, Wait
+from labkit._launch.patience import MOST
 from tests.unit.autograder.boundary.talk import Talk
 
 pytestmark = pytest.mark.usefixtures("ranks")
@@ -231,6 +232,17 @@ def play(network: Network, *ranks: Callable[[Any], Any]) -> list[Any]:
     for thread in threads:
         thread.join(10)
     return [*found, waits]
+
+
+@pytest.mark.parametrize(("load", "least"), [(0.0, 0.3), (1000.0, MOST * 0.3)])
+def test_on_a_busy_machine_ranks_have_longer(load: float, least: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.getloadavg", lambda: (load, load, load))
+    network = Network(2)
+    network.begin(0)
+    network.begin(1)
+    start = time.monotonic()
+    assert not network.ended(0.3)
+    assert least <= time.monotonic() - start < least + 5
 
 
 def test_messages_of_one_link_come_in_their_order() -> None:
