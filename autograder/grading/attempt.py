@@ -13,7 +13,10 @@ from autograder.model import CellScore, Status
 from autograder.submission.handin import Handin
 from labkit._launch.errors import STILL_RUNNING
 
-__all__ = ["Attempt", "used_up"]
+__all__ = ["BUSY", "SHARED", "Attempt", "used_up"]
+
+BUSY = "run once more, alone: the machine was busy when its time was over"
+SHARED = "run once more, alone: something that the programs of one user share was used up"
 
 _SHARED = {errno.ENOSPC, errno.EAGAIN, errno.ENOMEM, errno.ENFILE, errno.EMFILE, errno.ETOOMANYREFS}
 """Errors that say that something is used up which programs of one user, or of one machine, share."""
@@ -45,8 +48,8 @@ class Attempt:
     """The grader itself met the end of what it shares with the programs of others."""
     starved: bool = False
     """Something was stopped by the clock though it computed."""
-    crowded: bool = False
-    """It is to be run once more, alone: the machine was busy, or another's program was in the way."""
+    crowded: str = ""
+    """Why it is to be run once more, alone: the machine was busy, or another's program was in the way."""
 
     def note(self, execution: Execution) -> None:
         """Take over what the run of one notebook has to say."""
@@ -60,8 +63,12 @@ class Attempt:
         """Note how long it took, and whether it is to be run once more. To be called while the machine is as it was."""
         self.seconds = seconds
         busy = os.getloadavg()[0] > len(os.sched_getaffinity(0))
-        waited = busy and (self.starved or self._said(STILL_RUNNING))  # ranks are stopped by the clock
-        self.crowded = not self.forged and (self.hindered or waited or self._said(*_USED_UP))
+        if self.forged:
+            return
+        if self.hindered or self._said(*_USED_UP):
+            self.crowded = SHARED
+        elif busy and (self.starved or self._said(STILL_RUNNING)):  # ranks are stopped by the clock
+            self.crowded = BUSY
 
     def _said(self, *words: str) -> bool:
         """Whether a case, a test or the grader itself failed with some of these words."""

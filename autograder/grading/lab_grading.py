@@ -32,8 +32,6 @@ from autograder.submission.handin import Handin, kept_as, read_handin
 
 __all__ = ["Grading"]
 
-_ALONE = "run once more, alone: the machine was busy when its time was over"
-
 
 class Grading:
     """The grading of one lab of one course.
@@ -130,7 +128,7 @@ class Grading:
         waiting = list(reversed(students))
         pending: dict[Future[Attempt], Handin] = {}
         done: list[tuple[Handin, Attempt | Exception]] = []
-        again: list[Handin] = []
+        again: list[tuple[Handin, str]] = []
         while waiting or pending:
             while waiting and len(pending) < runner.at_once:
                 started = self._start(waiting.pop())
@@ -145,14 +143,14 @@ class Grading:
             for future in finished:
                 handin, found = pending.pop(future), result_of(future)
                 if isinstance(found, Attempt) and found.crowded:
-                    again.append(handin)
+                    again.append((handin, found.crowded))
                 else:
                     done.append((handin, found))
         yield from self._store_all(done)
-        for handin in again:
+        for handin, why in again:
             found = result_of(runner.submit(handin))
             if isinstance(found, Attempt):
-                found.messages.append(_ALONE)
+                found.messages.append(why)
             yield from self._store_all([(handin, found)])
 
     def _store_all(self, done: Sequence[tuple[Handin, Attempt | Exception]]) -> Iterator[Outcome]:

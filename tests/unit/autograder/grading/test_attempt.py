@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from autograder.errors import SandboxError
-from autograder.grading.attempt import Attempt, used_up
+from autograder.grading.attempt import BUSY, SHARED, Attempt, used_up
 from autograder.model import CellScore
 from autograder.submission.handin import Handin
 
@@ -24,18 +24,18 @@ def of_case(message: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("attempt", "load", "again"),
     [
-        (of_case(FULL), 0.0, True),
-        ({"cells": [CellScore("lab", "f-check", 0.0, 2.0, message=FULL)]}, 0.0, True),
-        ({"failure": f"the pre-warmed process failed twice: {FULL}"}, 0.0, True),
-        (of_case(HUNG), 100.0, True),
-        (of_case(HUNG), 0.0, False),
-        ({"starved": True}, 100.0, True),
-        ({"starved": True}, 0.0, False),
-        (of_case("OSError: [Errno 28] No space left on device"), 0.0, True),
-        (of_case("RuntimeError: can't start new thread"), 0.0, True),
-        (of_case(FULL) | {"forged": True}, 0.0, False),
-        (of_case(WRONG), 100.0, False),
-        ({"hindered": True}, 0.0, True),
+        (of_case(FULL), 0.0, SHARED),
+        ({"cells": [CellScore("lab", "f-check", 0.0, 2.0, message=FULL)]}, 0.0, SHARED),
+        ({"failure": f"the pre-warmed process failed twice: {FULL}"}, 0.0, SHARED),
+        (of_case(HUNG), 100.0, BUSY),
+        (of_case(HUNG), 0.0, ""),
+        ({"starved": True}, 100.0, BUSY),
+        ({"starved": True}, 0.0, ""),
+        (of_case("OSError: [Errno 28] No space left on device"), 0.0, SHARED),
+        (of_case("RuntimeError: can't start new thread"), 0.0, SHARED),
+        (of_case(FULL) | {"forged": True}, 0.0, ""),
+        (of_case(WRONG), 100.0, ""),
+        ({"hindered": True}, 0.0, SHARED),
     ],
     ids=[
         "case",
@@ -53,7 +53,7 @@ def of_case(message: str) -> dict[str, Any]:
     ],
 )
 def test_whom_others_were_in_the_way_of_is_run_once_more(
-    attempt: dict[str, Any], load: float, again: bool, monkeypatch: pytest.MonkeyPatch
+    attempt: dict[str, Any], load: float, again: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("os.getloadavg", lambda: (load, load, load))
     made = Attempt(Handin("ada", {}, {}), **attempt)
