@@ -1776,7 +1776,7 @@ with check.hidden_case(
     plan = plan_microbatch(near[:, :2], 0 * near[:, :2], 0)
     found = of_plan(plan, near[:, :2], 0 * near[:, :2], 0)
     check.close(found, 1.9999, rtol=1e-9, name="seconds")
-    workspace = 10_000_000 + np.array([[1, 3, 0], [0, 2, 3]])
+    workspace = 1e7 + np.array([[1, 3, 0], [0, 2, 3]])
     for limit in (10_000_003, 10_000_002, 10_000_001, 10_000_000):
         plan = plan_microbatch(seconds, workspace, limit)
         found = of_plan(plan, seconds, workspace, limit)

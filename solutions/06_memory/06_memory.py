@@ -968,11 +968,15 @@ with check.hidden_case(
     for at, leaf in enumerate((w, first, second)):
         check.close(found[at], leaf.grad, rtol=1e-10, name="gradient")
 with check.hidden_case(
-    "one example, none, and float32",
+    "one example, none, a single vector, and float32",
     hint="shapes and dtypes are run's own business",
 ):
-    for rows, dtype in ((1, torch.float32), (0, torch.float64)):
-        some = torch.randn(rows, 5, generator=draw).to(dtype)
+    for shape, dtype in (
+        ((1, 5), torch.float32),
+        ((0, 5), torch.float64),
+        ((5,), torch.float64),
+    ):
+        some = torch.randn(shape, generator=draw).to(dtype)
         ws = [w.to(dtype) for w in weights]
         found = recomputed(ws, some)
         y, grads, dx, _, _ = expected(ws, some)
