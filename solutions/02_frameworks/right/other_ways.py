@@ -89,8 +89,7 @@ def keras_network(weights):
 
 def fuse_elementwise(graph):
     steps = [
-        (name, kind, list(dict.fromkeys(inputs)), size)
-        for name, kind, inputs, size in graph
+        (name, kind, list(inputs), size) for name, kind, inputs, size in graph
     ]
 
     def pair():
@@ -109,7 +108,8 @@ def fuse_elementwise(graph):
         first, second = found
         name, earlier, before, _ = steps[first]
         last, kind, inputs, size = steps[second]
-        merged = before + [i for i in inputs if i != name and i not in before]
+        merged = before + [i for i in inputs if i != name]
+        merged = list(dict.fromkeys(merged))
         steps[second] = [last, f"{earlier}+{kind}", merged, size]
         del steps[first]
     return steps
