@@ -68,7 +68,7 @@ def _flipped(function: Function, array: Any, bound: bool, args: tuple[Any, ...],
         array = sys.modules["numpy"].asarray(array)
         bound = False
     axis = args[0] if args else kwargs.get("axis", kwargs.get("dim"))
-    of_all = axis is None and getattr(function, "__name__", "") != "argsort"
+    of_all = axis is None and (bool(args) or "axis" in kwargs or getattr(function, "__name__", "") != "argsort")
     axis = -1 if axis is None else axis
     flat = array.reshape(-1) if of_all else array
     met.add("touched", bool(flat.ndim and flat.shape[axis] > 1))

@@ -190,6 +190,16 @@ with check.hidden_case(
         check.close(value, np.full(shape, 0.46211715726000973))
         check.close(slope, np.full(shape, 0.7864477329659274))
 with check.hidden_case(
+    "relu: any order, equal numbers, and just beside 0",
+    hint="each entry has its own slope: is it above 0, by however little?",
+):
+    value, slope = activate("relu", [3, -1, 3, 2, 0])
+    check.close(value, [3, 0, 3, 2, 0], name="value")
+    check.close(slope, [1, 0, 1, 1, 0], name="slope")
+    value, slope = activate("relu", np.array([1e-12, -1e-12]))
+    check.close(value, [1e-12, 0.0], rtol=1e-9, atol=0.0, name="value")
+    check.close(slope, [1, 0], name="slope")
+with check.hidden_case(
     "sigmoid far from zero is flat",
     hint="exp of a large number is infinite, and inf / inf is nan",
     more="write the sigmoid by a function that saturates, such as tanh",
@@ -508,8 +518,9 @@ with check.hidden_case(
     "integers are promoted",
     hint="what becomes of 1 + 1e-5 in an array of integers?",
 ):
-    found = numeric_gradient(lambda v: float((v**3).sum()), np.array([1, 2]))
-    check.close(found, [3.0, 12.0], atol=1e-6)
+    whole = np.array([2, 1, 2])
+    found = numeric_gradient(lambda v: float((v**3).sum()), whole)
+    check.close(found, [12.0, 3.0, 12.0], atol=1e-6)
 # The central difference of v**4 is 4 v**3 + 4 v step**2, exactly.
 with check.hidden_case(
     "negative numbers and fractions, in float64",
@@ -860,14 +871,15 @@ with check.hidden_case(
     check.close(penalty, 0.35 * (9 * 14 + 4), name="penalty")
     check.close(gradients[0], 2.1 * first)
 with check.hidden_case(
-    "a number equal to p is kept",
-    hint="drop where the number is below p",
+    "a number equal to p is kept, one just below it is not",
+    hint="drop where the number is below p, by however little",
     weight=0.5,
 ):
     numbers = np.random.default_rng(5).random((6, 5))
-    p = float(numbers[2, 3])
-    dropped, mask = dropout(np.ones((6, 5)), p, np.random.default_rng(5))
-    check.close(mask, (numbers >= p) / (1 - p), name="mask")
+    equal = float(numbers[2, 3])
+    for p in (equal, equal + 1e-12):
+        dropped, mask = dropout(np.ones((6, 5)), p, np.random.default_rng(5))
+        check.close(mask, (numbers >= p) / (1 - p), name="mask")
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -1608,26 +1620,28 @@ def by_hand(parameters, x, y):
     return loss, [*gradients, hidden.T @ dz, dz.sum(axis=0)]
 
 
-def two_epochs():
-    """Train with fit, and by hand; return both ends and losses."""
+def two_epochs(first=0):
+    """Train with fit, and by hand, on 70 images; return ends and losses."""
     # Two arrays of one shape: an optimiser keeps them apart.
     model, expected = started(64, 10, 10)
     # Numbers of either sign, which no short format holds.
-    inputs = 1.3 * images[:70] - 0.4
+    inputs = 1.3 * images[first : first + 70] - 0.4
+    labels = digit[first : first + 70]
     some = {
         "epochs": 2,
         "lr": 0.05,
         "batch_size": 32,
         "optimizer": "momentum",
-        "seed": 6,
+        "seed": 7,
     }
-    history = fit(model, inputs, digit[:70], **some)
+    history = fit(model, inputs, labels, **some)
     found = numbers_of(model)
-    order, speed, means = np.random.default_rng(6), [0.0] * 4, []
+    # With this seed one draw too many changes the second epoch's order.
+    order, speed, means = np.random.default_rng(7), [0.0] * 4, []
     for _ in range(2):
         shuffled, losses = order.permutation(70), []
         for batch in (shuffled[:32], shuffled[32:64], shuffled[64:]):
-            loss, gradients = by_hand(expected, inputs[batch], digit[batch])
+            loss, gradients = by_hand(expected, inputs[batch], labels[batch])
             losses.append(loss)
             speed = [0.9 * v + g for v, g in zip(speed, gradients, strict=True)]
             expected = [
@@ -1640,7 +1654,7 @@ def two_epochs():
 
 with check.hidden_case(
     "a new order each epoch, one update per batch",
-    hint="how often is the generator created, and how often update called?",
+    hint="how often is the generator created, and asked? And update called?",
     essential=True,
 ):
     found, expected, losses, means = two_epochs()
@@ -1655,7 +1669,7 @@ with check.hidden_case(
     "the loss of an epoch is the mean of its batches' losses",
     hint="every batch's loss counts, the short one's too",
 ):
-    found, expected, losses, means = two_epochs()
+    found, expected, losses, means = two_epochs(70)
     check.close(losses, means, rtol=1e-9)
 with check.hidden_case(
     "Adam's step is counted over all epochs",
@@ -1806,7 +1820,8 @@ for name, network in {
 # * `"wrong labels"`: a larger network learns from 200 images only, and one label in five is replaced by a random one,
 #   with neither dropout nor penalty. (With the true labels it reaches some 93 %: Experiment 3 prints it.)
 #
-# `predictions()` returns a dictionary with these three keys and an accuracy between 0 and 1 for each. 1 line.
+# `predictions()` returns a dictionary with these three keys and an accuracy between 0 and 1 for each,
+# the same in each call. 1 line.
 
 
 # %% nbgrader={"grade_id": "predictions", "solution": true}
@@ -1839,6 +1854,10 @@ with check.case(
     for name in ("ten times the rate", "wrong labels", "zero weights"):
         check.at_least(predictions()[name], 0.0, name=name)
         check.at_most(predictions()[name], 1.0, name=name)
+with check.case(
+    "the same in each call", hint="commit: draw nothing", guard=True
+):
+    check.equal(predictions(), predictions(), name="two calls")
 check.score(1)
 
 # %% [markdown]

@@ -49,6 +49,10 @@ def test_of_equal_numbers_in_arrays_the_last_is_first() -> None:
     assert unseen.ties(x.argmax)() == 2
     assert unseen.ties(np.argmin)([1, 0, 0]) == 2
     assert unseen.ties(partial_named(np.argsort))(np.array([2, 1, 1]), kind="stable").tolist() == [2, 1, 0]
+    square = np.array([[2, 1], [1, 2]])
+    assert unseen.ties(np.argsort)(square, kind="stable").tolist() == [[1, 0], [0, 1]]
+    assert unseen.ties(np.argsort)(square, axis=None, kind="stable").tolist() == [2, 1, 3, 0]
+    assert unseen.ties(np.argsort)(square, None, kind="stable").tolist() == [2, 1, 3, 0]
     assert not wrongly.idle()
 
 
