@@ -597,9 +597,9 @@ with check.hidden_case(
     w, v = masked_step(weights, slope, speed, mask, 0.1, 0.0)
     check.close(v, slope * mask, name="velocity")
     check.close(w, weights - 0.1 * slope * mask, name="w")
-    whole = np.array([3, 2]), np.array([2, 1]), np.array([0, 5])
-    found = masked_step(*whole, np.array([True, False]), 0.1, 0.5)
-    for got, want in zip(found, ([2.8, 0], [2, 0]), strict=True):
+    whole = np.array([3, 2, 3]), np.array([2, 1, 1]), np.array([5, 0, 0])
+    found = masked_step(*whole, np.array([True, False, True]), 0.1, 0.5)
+    for got, want in zip(found, ([2.55, 0, 2.9], [4.5, 0, 1]), strict=True):
         check.close(got, want, name="w, then the velocity, of whole numbers")
 ### END HIDDEN TESTS
 check.score(1)
