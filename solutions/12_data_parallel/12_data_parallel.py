@@ -1227,6 +1227,7 @@ check.score(4)
 # %% [markdown]
 # `train_epoch(ddp, optimizer, x, y, pieces, accumulate)`
 # gets this rank's `pieces`, a list of index arrays that are not empty, each a batch that fits into memory, in any order.
+# An index that occurs twice counts twice.
 # Ranks may have different numbers of pieces, of different lengths.
 # `ddp.model` is the network, `ddp.wire` the wire; $\ell_i$ is the cross-entropy,
 # `nn.functional.cross_entropy(..., reduction="sum")` for a piece.
@@ -1464,6 +1465,13 @@ CASES = {
     "frozen": ("frozen", "float64", [cut(0, 8, 3, 2), cut(30, 2, 9)], 2, 2),
     "float32": ("plain", "float32", [cut(0, 9, 7, 3), cut(30, 2)], 1, 2),
     "alone": ("plain", "float64", [cut(0, 8, 8, 4)], 2, 2),
+    "twice": (
+        "plain",
+        "float64",
+        [[np.array([7, 3, 7, 7]), np.array([3, 1])]],
+        1,
+        1,
+    ),
 }
 
 
@@ -1548,7 +1556,7 @@ def said(error):
 
 def ranks_of(name):
     """Return what each rank returned; show an error without traceback."""
-    if name == "alone":
+    if len(CASES[name][2]) == 1:
         kind, dtype, pieces, *more = CASES[name]
         return [
             epoch_on_ranks(0, 1, kind, dtype, IMAGES, LABELS, pieces, *more)
@@ -1675,6 +1683,12 @@ with check.hidden_case(
     compare_weights("float32", rtol=1e-4, atol=1e-5)
 with check.hidden_case("a rank alone", hint="the same code, with P = 1"):
     compare_weights("alone")
+with check.hidden_case(
+    "an image three times in a batch",
+    hint="how often does the text let an index count that occurs twice?",
+):
+    compare_weights("twice")
+    compare_losses("twice")
 with check.hidden_case(
     "one pass a step: sync is true, whatever it was before",
     hint="the only backward pass of a step is its last one",
@@ -1882,12 +1896,13 @@ with check.hidden_case(
     found = np.asarray(efficiency([1, 2], [100, 100], [1.0, 0.4]))
     check.close(found, [1.0, 1.25], name="efficiency")
 with check.hidden_case(
-    "arrays, in any order",
+    "arrays, in any order, the same devices measured twice",
     hint="the first entry is the reference, not the one with the fewest",
+    more="an entry for each measurement, also for one that looks like another",
 ):
-    given = np.array([4, 1]), np.array([400, 100]), np.array([2.0, 1.0])
-    found = np.asarray(efficiency(*given))
-    check.close(found, [1.0, 2.0], name="efficiency")
+    given = [4, 1, 4], [400, 100, 400], [2.0, 1.0, 4.0]
+    found = np.asarray(efficiency(*map(np.array, given)))
+    check.close(found, [1.0, 2.0, 0.5], name="efficiency")
 with check.hidden_case(
     "the sequences stay as they were",
     hint="an operator with = at its end writes into the caller's array",
