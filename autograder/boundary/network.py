@@ -135,8 +135,8 @@ class Network:
 
 
 def _busy() -> bool:
-    """Whether more is to run on this machine than there are cores."""
+    """Whether more is to run on this machine than there are cores for this process."""
     try:
-        return os.getloadavg()[0] > (os.cpu_count() or 1)
+        return os.getloadavg()[0] > len(os.sched_getaffinity(0))
     except OSError:  # nobody tells
         return False

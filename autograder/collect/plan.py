@@ -171,7 +171,7 @@ def _candidates(own: Sequence[Piece], names: Collection[str]) -> dict[str, list[
     """Return the notebooks that may be each of the lab's; the only notebook is the lab's whatever it is called."""
     notebooks = [piece for piece in own if piece.path.lower().endswith(".ipynb") and not piece.problem]
     notebooks = [piece for piece in notebooks if not _kept_aside(piece)] or notebooks
-    found = {name: [p for p in notebooks if _plain(_stem(p)) == _plain(name) or _stem(p) == name] for name in names}
+    found = {name: [p for p in notebooks if _named(_stem(p), names) == name] for name in names}
     found = {name: [p for p in pieces if not _DUPLICATE.search(_stem(p))] or pieces for name, pieces in found.items()}
     if len(names) == 1 and notebooks and not any(found.values()):
         found = dict.fromkeys(names, notebooks)
@@ -223,7 +223,7 @@ def _rank(piece: Piece, name: str) -> tuple[object, ...]:
     What an unpacked archive left in old/ or backup/ has the time of what lies beside it. The order in the archive
     decides nothing: the program that packed it chose that.
     """
-    copies = -_copy_number(_stem(piece))
+    copies = 0 if fold(_stem(piece)) == fold(name) else -_copy_number(_stem(piece))
     return _newness(piece), piece.path.count("/"), copies, _stem(piece) != name, piece.path, _packed(piece)
 
 
@@ -255,12 +255,17 @@ def _stem(piece: Piece) -> str:
     return piece.path.rpartition("/")[2][: -len(".ipynb")]
 
 
-def _plain(stem: str) -> str:
-    """Return a name without what browsers, Canvas and Jupyter add to a copy of a file."""
+def _named(stem: str, names: Collection[str]) -> str:
+    """Return which of the lab's notebooks a file is by its name; empty: none.
+
+    What browsers, Canvas and Jupyter add to a copy's name is passed over, but not what is the lab's own: of part-1 and
+    part-2 neither is a copy of the other.
+    """
+    known = {fold(name): name for name in names}
     plain = fold(stem).strip()
-    while match := _COPY.search(plain):
+    while plain not in known and (match := _COPY.search(plain)):
         plain = plain[: match.start()].strip()
-    return plain
+    return stem if stem in names else known.get(plain, "")
 
 
 def _copy_number(stem: str) -> int:

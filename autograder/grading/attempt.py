@@ -44,6 +44,8 @@ class Attempt:
     isolated: bool = False
     failure: str = ""
     """Why the grader could not do it."""
+    tossed: bool = False
+    """Some tests ran in the student's kernel, where a guess may win: no words of the student's order another one."""
     hindered: bool = False
     """The grader itself met the end of what it shares with the programs of others."""
     starved: bool = False
@@ -65,14 +67,15 @@ class Attempt:
         busy = os.getloadavg()[0] > len(os.sched_getaffinity(0))
         if self.forged:
             return
-        if self.hindered or self._said(*_USED_UP):
+        if self.hindered or (not self.tossed and self._said(*_USED_UP)):
             self.crowded = SHARED
         elif busy and (self.starved or self._said(STILL_RUNNING)):  # ranks are stopped by the clock
             self.crowded = BUSY
 
     def _said(self, *words: str) -> bool:
         """Whether a case, a test or the grader itself failed with some of these words."""
-        said = (self.failure, *(f"{cell.message}{cell.cases}" for cell in self.cells))
+        said = [self.failure, *(cell.message for cell in self.cells)]
+        said += [str(case["message"]) for cell in self.cells for case in cell.cases]
         return any(some in text for text in said for some in words)
 
     @property

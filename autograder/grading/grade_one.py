@@ -147,6 +147,7 @@ def attempt(setup: Setup, handin: Handin) -> Attempt:
     setup.executor.warm()
     box = setup.executor.sandbox
     result = Attempt(handin, messages=list(handin.notes), sandbox=box.walls or box.name, isolated=box.isolated)
+    result.tossed = any(checks.guarded for checks in setup.modes.checks.values())
     started = time.monotonic()
     try:
         for name in setup.rows:

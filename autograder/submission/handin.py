@@ -6,7 +6,8 @@ import mimetypes
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from itertools import count
+from pathlib import Path, PurePosixPath
 
 from autograder.course import Course
 from autograder.errors import SubmissionError, in_one_line, listed
@@ -15,6 +16,8 @@ from autograder.submission.repair import read
 
 __all__ = ["Handin", "kept_as", "read_handin"]
 
+_LONGEST_NAME = 255
+"""Bytes that a file's name may have on Linux."""
 _RUN = re.compile(r"html|[/+]xml|javascript|\.([xs]?html?|xht|mht|xml|svgz?|m?js)$")
 """In the type or at the end of the name of what a browser may run."""
 
@@ -112,10 +115,12 @@ def _problem(name: str, path: Path, left: int) -> str:
 def kept_as(name: str, others: Collection[str]) -> str:
     """Return the name under which a file beside a notebook is kept: formgrader serves it as what its name says.
 
-    What a browser would run there, in the session of the instructor, ends in .txt. others: names that are taken.
+    What a browser would run there, in the session of the instructor, ends in .txt. others: the names of all files.
     """
-    if _RUN.search(mimetypes.guess_type(name)[0] or "") or _RUN.search(name.lower()):
-        name += ".txt"
-        while name in others:
-            name += ".txt"
-    return name
+    if not (_RUN.search(mimetypes.guess_type(name)[0] or "") or _RUN.search(name.lower())):
+        return name
+    taken = {part for other in others for part in (other, *map(str, PurePosixPath(other).parents))}
+    folder, _, own = name.rpartition("/")
+    endings = (f"-{number}.txt" if number else ".txt" for number in count())
+    names = (own.encode()[: _LONGEST_NAME - len(end)].decode(errors="ignore") + end for end in endings)
+    return next(found for name in names if (found := f"{folder}/{name}".lstrip("/")) not in taken)

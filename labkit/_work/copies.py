@@ -155,9 +155,12 @@ class _Lab:
 
 
 def _is_notebook(content: bytes) -> bool:
-    """Whether this can be brought up to date: a list of cells, each with text and metadata."""
+    """Whether this can be brought up to date: with metadata, and a list of cells, each with text and metadata."""
     try:
-        cells = json.loads(content)["cells"]
+        notebook = json.loads(content)
+        cells = notebook["cells"]
+        if not isinstance(notebook["metadata"], dict) or not isinstance(notebook.get("nbformat_minor", 0), int):
+            return False
         return all(isinstance(cell["metadata"], dict) and "".join(cell["source"]) is not None for cell in cells)
     except (ValueError, TypeError, KeyError, RecursionError):
         return False

@@ -291,7 +291,21 @@ def test_what_was_solved_in_labs_goes_along_and_survives_the_next_release(
     assert "f() == 2" in "".join(cells[3]["source"])
 
 
-@pytest.mark.parametrize("content", ["", "not JSON", "[]", '{"worksheets": []}', '{"cells": [1]}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(
+            "",
+            "not JSON",
+            "[]",
+            '{"worksheets": []}',
+            '{"cells": [1]}',
+            '{"cells": []}',
+            '{"cells": [], "metadata": []}',
+        ),
+        '{"cells": [], "metadata": {}, "nbformat_minor": "5"}',
+    ],
+)
 def test_a_copy_that_is_no_notebook_is_left_alone(content: str, tmp_path: Path, release: Callable[..., Path]) -> None:
     release(*FIRST["cells"])
     update(tmp_path)

@@ -147,6 +147,25 @@ def test_every_notebook_of_a_lab_is_found(course: Course) -> None:
     assert there(course) == {"ada/lab/p1.ipynb": "one", "ada/lab/p2.ipynb": "two"}
 
 
+@pytest.mark.parametrize(("first", "second"), [("part-1", "part-2"), ("part (1)", "part (2)"), ("hw", "hw-1")])
+@pytest.mark.parametrize("copy", ["", " (1)", "-2"])
+def test_a_number_that_is_a_notebook_s_own_does_not_make_it_a_copy_of_another(
+    first: str, second: str, copy: str, course: Course
+) -> None:
+    course.names = [first, second]
+    both = {f"ada_1_2_{second}{copy}.ipynb": "two", f"ada_1_3_{first}.ipynb": "one", f"tip_2_4_{second}.ipynb": "tip's"}
+    collected(course, both)
+    assert there(course) == {
+        f"ada/lab/{first}.ipynb": "one", f"ada/lab/{second}.ipynb": "two", f"tip/lab/{second}.ipynb": "tip's"
+    }  # fmt: skip
+
+
+def test_another_lab_s_number_is_no_copy(course: Course) -> None:
+    course.names = ["ps-1"]
+    collected(course, [("ada_1_2_ps-1.ipynb", "mine"), ("ada_1_3_ps-2.ipynb", "of the next lab")])
+    assert there(course) == {"ada/lab/ps-1.ipynb": "mine"}
+
+
 def test_an_anonymous_file_has_the_number_that_canvas_gave_it_and_not_the_student_s(course: Course) -> None:
     files = {"anon_x7_55_101_9_lab.ipynb": "x"}
     rows = collected(course, files, roster=roster(course, CANVAS))

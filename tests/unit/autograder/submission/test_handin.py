@@ -192,7 +192,17 @@ def test_nothing_is_looked_for_below_a_path_that_is_too_long(course: Course, fol
 @pytest.mark.parametrize("name", ["a.html", "a.HTM", "b/a.svg", "a.xhtml", "a.xml", "a.rss", "a.js", "a.html.html"])
 def test_what_a_browser_would_run_is_kept_as_text(name: str) -> None:
     assert kept_as(name, []) == f"{name}.txt"
-    assert kept_as(name, [f"{name}.txt"]) == f"{name}.txt.txt"
+    assert kept_as(name, [f"{name}.txt"]) == f"{name}-1.txt"
+    assert kept_as(name, [f"{name}.txt/inner", f"{name}-1.txt"]) == f"{name}-2.txt"
+
+
+@pytest.mark.parametrize("letter", ["a", "é", "字"])
+def test_a_name_that_is_as_long_as_it_may_be_is_cut(letter: str, tmp_path: Path) -> None:
+    name = letter * (250 // len(letter.encode())) + ".html"
+    kept = kept_as(f"b/{name}", [])
+    assert kept.endswith(".txt")
+    (tmp_path / kept).parent.mkdir()
+    (tmp_path / kept).touch()
 
 
 @pytest.mark.parametrize("name", ["a.png", "data.csv", "notes.txt", "helper.py", "a.xlsx", "a.json", "README", "a.pdf"])
