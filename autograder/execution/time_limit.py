@@ -17,7 +17,9 @@ _LOOK_S = 0.2
 _TIMES, _LEAST_S = 3, 10.0
 """How many times as long as the first a second run may take, and how long in any case."""
 _STARVED = 0.2
-"""What has used this part of its processor time, or waited for a processor for as long, did not only wait otherwise."""
+"""Who has used this part of the processor time when the clock stops him did not only wait for something."""
+_READY = 0.5
+"""Nor did who was on a processor, or ready to be, for this part of the time by the clock."""
 
 
 @dataclass(frozen=True)
@@ -99,5 +101,6 @@ class Budget:
 
     def _note(self, allowed_s: float, used_s: float) -> None:
         """Note what was stopped with this much of its processor time used."""
-        wanted_s = used_s + self._held_up_s() - self._held_up_before
-        self.starved = self.starved or (used_s < allowed_s and _STARVED * allowed_s <= wanted_s)
+        ready_s = used_s + self._held_up_s() - self._held_up_before
+        computed = used_s >= _STARVED * allowed_s or ready_s >= _READY * self._limits.patience * allowed_s
+        self.starved = self.starved or (used_s < allowed_s and computed)
