@@ -67,9 +67,10 @@ def pre_warmed_itself(sandbox: Prewarmed) -> int:
 STATE = """
 import pwd, resource, signal, stat, sysconfig
 kinds = {}
+known = {"0": "input", str(test): "test"}  # whose number is the lowest that was free in the grader when it started
 for name in os.listdir("/proc/self/fd"):
     try:
-        kinds[int(name)] = "input" if name == "0" else stat.S_IFMT(os.fstat(int(name)).st_mode)
+        kinds[known.get(name, name)] = stat.S_IFMT(os.fstat(int(name)).st_mode) if name != "0" else None
     except OSError:
         pass  # the one that lists them
 state = {

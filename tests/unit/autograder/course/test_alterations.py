@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -78,9 +79,18 @@ def test_a_gradebook_as_nbgrader_makes_it_holds_nothing_else(
     assert found(tmp_path) == []
 
 
-def test_nor_does_one_that_was_upgraded(database: sqlite3.Connection, tmp_path: Path) -> None:
+@pytest.fixture
+def upgrade(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Return nbgrader's way to upgrade a gradebook, which starts alembic by its bare name."""
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+    return dbutil.upgrade
+
+
+def test_nor_does_one_that_was_upgraded(
+    database: sqlite3.Connection, tmp_path: Path, upgrade: Callable[[str], None]
+) -> None:
     database.close()
-    dbutil.upgrade(_url(tmp_path))
+    upgrade(_url(tmp_path))
     assert found(tmp_path) == []
 
 
@@ -125,14 +135,16 @@ INSERT INTO grade VALUES ('g', 's', 'c', 1, NULL, 0);
 
 
 @pytest.mark.parametrize("opened_before", [False, True])
-def test_a_gradebook_that_was_upgraded_from_an_old_one_holds_nothing_else(tmp_path: Path, opened_before: bool) -> None:
+def test_a_gradebook_that_was_upgraded_from_an_old_one_holds_nothing_else(
+    tmp_path: Path, upgrade: Callable[[str], None], opened_before: bool
+) -> None:
     database = sqlite3.connect(tmp_path / "gradebook.db")
     database.executescript(_OF_0_5)
     database.close()
     if opened_before:  # which makes the tables that are not there yet
         with pytest.raises(Exception, match="course"), gradebook.open_gradebook(_url(tmp_path), "course") as book:
             gradebook.lab_names(book)
-    dbutil.upgrade(_url(tmp_path))
+    upgrade(_url(tmp_path))
     assert found(tmp_path) == []
 
 
