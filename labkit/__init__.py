@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from labkit._communicator import Communicator
     from labkit._data import load
     from labkit._device import device, scale, seed_everything
-    from labkit._launch import ProcessError, RankError, in_fresh_process, launch, torchrun
+    from labkit._launch.errors import RankError
+    from labkit._launch.fresh_process import ProcessError, in_fresh_process
+    from labkit._launch.launcher import launch
+    from labkit._launch.torchrun_agents import torchrun
     from labkit._timing import bench, compare
 
 __all__ = [
@@ -43,19 +46,19 @@ _HOME = {
     "Background": "labkit._background",
     "Card": "labkit._card",
     "Communicator": "labkit._communicator",
-    "ProcessError": "labkit._launch",
-    "RankError": "labkit._launch",
+    "ProcessError": "labkit._launch.fresh_process",
+    "RankError": "labkit._launch.errors",
     "background": "labkit._background",
     "bench": "labkit._timing",
     "compare": "labkit._timing",
     "device": "labkit._device",
-    "in_fresh_process": "labkit._launch",
-    "launch": "labkit._launch",
+    "in_fresh_process": "labkit._launch.fresh_process",
+    "launch": "labkit._launch.launcher",
     "load": "labkit._data",
     "result_card": "labkit._card",
     "scale": "labkit._device",
     "seed_everything": "labkit._device",
-    "torchrun": "labkit._launch",
+    "torchrun": "labkit._launch.torchrun_agents",
 }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from labkit._communicator import Carry, Communicator, Endpoint
-from labkit._launch import launch
+from labkit._launch.launcher import launch
 
 __all__ = ["Job", "Recorder", "by_job", "collective", "play"]
 

@@ -25,8 +25,8 @@ _SEEDS = (
 )
 """Called by a test, these seed the student's process too."""
 _LAUNCHERS = (
-    ("labkit._launch", "in_fresh_process"),
-    ("labkit._launch", "launch"),
+    ("labkit._launch.fresh_process", "in_fresh_process"),
+    ("labkit._launch.launcher", "launch"),
     ("labkit._timing", "bench"),
     ("labkit._timing", "compare"),
     ("labkit.count", "computed"),

@@ -44,8 +44,21 @@ KERNEL_ONLY = {
 
 
 @pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compat_course(tmp_path_factory.mktemp("compat"))
+
+
+@pytest.fixture(scope="module")
+def executor(made: Path) -> Iterator[Executor]:
+    with Executor(choose(), modules(open_course(made), LAB)) as executor:
+        yield executor
+
+
+@pytest.fixture(scope="module")
+def template(made: Path, executor: Executor) -> Path:
+    """The course, and kept in it what the one trial of the instructor's notebook has found."""
+    _modes(open_course(made), executor)
+    return made
 
 
 @pytest.fixture(scope="module")
@@ -55,12 +68,6 @@ def course(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     for student, (answers, first) in HONEST.items():
         hand_in(root, student, answers, first)
     return root
-
-
-@pytest.fixture(scope="module")
-def executor(course: Path) -> Iterator[Executor]:
-    with Executor(choose(), modules(open_course(course), LAB)) as executor:
-        yield executor
 
 
 @pytest.fixture(scope="module")
@@ -126,6 +133,7 @@ def test_nobody_is_accused_for_a_false_check_that_is_true_of_the_instructors_ans
     assert (outcome.result.status, outcome.result.score) == (Status.GRADED, MAX), outcome.result.messages
 
 
+@pytest.mark.thorough  # a trial of its own, as the next
 def test_a_wrong_solution_of_the_instructor_is_reported_once_for_all_its_tests(template: Path, tmp_path: Path) -> None:
     root = copied(template, tmp_path / "course")
     path = root / "source" / LAB / "basics.ipynb"
@@ -151,6 +159,7 @@ get_ipython().input_transformers_post.append(swallow)
 """
 
 
+@pytest.mark.thorough
 def test_where_the_instructors_own_kernel_swallows_checks_nobody_is_taken_for_a_forger(
     template: Path, tmp_path: Path
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from autograder.execution import Checks, Execution, Executor
+from autograder.execution import Checks, Execution, Executor, preloads
 from autograder.grading.scoring import score_notebook
 from autograder.model import CellScore, CellSpec, Limits
 from autograder.protocol import MIME
@@ -29,7 +29,7 @@ def send(kind, **content):
 
 @pytest.fixture(scope="module")
 def executor() -> Iterator[Executor]:
-    with Executor(choose(), ("numpy", "labkit.check")) as found:
+    with Executor(choose(), preloads([])) as found:
         yield found
 
 

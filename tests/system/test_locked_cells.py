@@ -11,7 +11,7 @@ import pytest
 
 from autograder.boundary.given import FUNCTIONS
 from autograder.course import checksum, open_course
-from autograder.execution import Executor
+from autograder.execution import Executor, preloads
 from autograder.grading.outcome import Outcome
 from autograder.grading.placement import find_modes
 from autograder.model import Limits, Status
@@ -128,7 +128,7 @@ def outcomes(course: Path) -> dict[str, Outcome]:
 
 def test_the_instructors_own_solution_says_how_much_can_be_the_graders(course: Path) -> None:
     found = open_course(course)
-    with Executor(choose(), ("numpy", "labkit.check")) as executor:
+    with Executor(choose(), preloads([])) as executor:
         checks = find_modes(found, "ps", executor, Limits(), {}).checks["ps"]
     assert checks.guarded == frozenset()
     assert set(checks.levels.values()) == {FUNCTIONS}

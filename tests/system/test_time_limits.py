@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.execution import Executor
+from autograder.execution import Executor, preloads
 from autograder.execution.time_limit import PATIENCE
 from autograder.grading import grade_one
 from autograder.grading.attempt import Attempt
@@ -40,7 +40,7 @@ check.score(1)"""
 
 @pytest.fixture(params=["pre-warmed", pytest.param("cold", marks=pytest.mark.thorough)])
 def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
-    with Executor(choose(), ("numpy", "labkit.check") if request.param == "pre-warmed" else ()) as found:
+    with Executor(choose(), preloads([]) if request.param == "pre-warmed" else ()) as found:
         yield found
 
 

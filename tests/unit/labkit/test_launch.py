@@ -24,8 +24,9 @@ from typing import Any, NoReturn
 import numpy as np
 import pytest
 
-from labkit._launch import ProcessError, RankError, RankNotImplementedError, in_fresh_process, launch
-from labkit._launch.errors import blame, died, ranks, reported
+from labkit._launch.errors import RankError, RankNotImplementedError, blame, died, ranks, reported
+from labkit._launch.fresh_process import ProcessError, in_fresh_process
+from labkit._launch.launcher import launch
 from labkit._launch.rank import Report
 from labkit._launch.server import warm_server
 from labkit._system import LINUX

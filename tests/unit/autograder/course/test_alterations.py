@@ -83,7 +83,8 @@ def test_a_gradebook_as_nbgrader_makes_it_holds_nothing_else(
 def upgrade(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Return nbgrader's way to upgrade a gradebook, which starts alembic by its bare name."""
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
-    return dbutil.upgrade
+    upgrade: Callable[[str], None] = dbutil.upgrade
+    return upgrade
 
 
 def test_nor_does_one_that_was_upgraded(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from autograder.errors import CourseError
@@ -46,3 +49,10 @@ def test_a_framework_that_the_lab_needs_and_that_is_not_installed_stops_everythi
 
 def test_what_the_grader_itself_needs_is_always_there() -> None:
     assert {"numpy", "labkit.check", "autograder.boundary.student", "autograder.boundary.cells"} == set(ALWAYS)
+
+
+def test_what_is_always_there_brings_neither_a_framework_nor_a_server_of_launches() -> None:
+    """A kernel in whose process that server was imported forks it, and then that imports torch, for each submission."""
+    code = "import importlib, sys\nfor name in sys.argv[1:]: importlib.import_module(name)\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code, *ALWAYS], capture_output=True, text=True, check=True)
+    assert not {"labkit._launch.server", "torch", "tensorflow", "keras"} & set(done.stdout.split())
