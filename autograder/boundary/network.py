@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from dataclasses import dataclass
 
 import numpy as np
 
+from autograder.processors import busy
 from labkit._launch.deadlock import EXCHANGE, RECEIVE, SEND, Wait
 from labkit._launch.patience import MOST
 
@@ -106,7 +106,7 @@ class Network:
             begun = time.monotonic()
             while self._running and not self._failed and not self.down and not self.stuck:
                 taken = time.monotonic() - begun
-                if taken >= (MOST * timeout_s if _busy() else timeout_s):
+                if taken >= (MOST * timeout_s if busy() else timeout_s):
                     break
                 self._moved.wait(min(_LOOK_S, max(0.0, timeout_s - taken) or _LOOK_S))
             return not self._running and not self._failed
@@ -132,11 +132,3 @@ class Network:
         """Return the ranks that have ended."""
         with self._moved:
             return sorted(self._ended)
-
-
-def _busy() -> bool:
-    """Whether more is to run on this machine than there are cores for this process."""
-    try:
-        return os.getloadavg()[0] > len(os.sched_getaffinity(0))
-    except OSError:  # nobody tells
-        return False

@@ -10,6 +10,7 @@ import nbformat
 
 from autograder.execution import Execution
 from autograder.model import CellScore, Status
+from autograder.processors import busy
 from autograder.submission.handin import Handin
 from labkit._launch.errors import STILL_RUNNING
 
@@ -64,12 +65,11 @@ class Attempt:
     def ended(self, seconds: float) -> None:
         """Note how long it took, and whether it is to be run once more. To be called while the machine is as it was."""
         self.seconds = seconds
-        busy = os.getloadavg()[0] > len(os.sched_getaffinity(0))
         if self.forged:
             return
         if self.hindered or (not self.tossed and self._said(*_USED_UP)):
             self.crowded = SHARED
-        elif busy and (self.starved or self._said(STILL_RUNNING)):  # ranks are stopped by the clock
+        elif busy() and (self.starved or self._said(STILL_RUNNING)):  # ranks are stopped by the clock
             self.crowded = BUSY
 
     def _said(self, *words: str) -> bool:

@@ -16,6 +16,7 @@ from typing import IO, Protocol
 import psutil
 
 from autograder.errors import SandboxError
+from autograder.processors import held_up_s
 from autograder.sandbox.guest.request import ColdStart, pack
 from autograder.sandbox.spawner import started_to_stay
 
@@ -83,7 +84,7 @@ class Process:
     def held_up_s(self) -> float:
         """Return for how long its processes that are there now were ready to run while others had the processors."""
         with contextlib.suppress(psutil.Error):
-            return sum(map(_held_up_s, _family(psutil.Process(self.pid))))
+            return sum(held_up_s(one.pid) for one in _family(psutil.Process(self.pid)))
         return 0.0
 
     def kill(self) -> None:
@@ -154,14 +155,6 @@ def _used_s(process: psutil.Process) -> float:
         times = process.cpu_times()
         return float(times.user + times.system + times.children_user + times.children_system)
     return 0.0
-
-
-def _held_up_s(process: psutil.Process) -> float:
-    """Return for how long a process has waited for a processor; 0 where the kernel does not tell."""
-    try:  # https://docs.kernel.org/scheduler/sched-stats.html: nanoseconds on a processor, then waiting for one
-        return int(Path(f"/proc/{process.pid}/schedstat").read_text().split()[1]) / 1e9
-    except (OSError, IndexError, ValueError):
-        return 0.0
 
 
 @contextlib.contextmanager
