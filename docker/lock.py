@@ -3,6 +3,7 @@ torch, constraints.txt for what `make setup` installs besides.
 
 Usage: python docker/lock.py [image | hub | kit], with Python 3.11 as in the images; without a name, all three. Asks pip
 for a solution without installing it: of pyproject.toml's ranges, and of the others' packages in the images' versions.
+The images' and the kit's are for the oldest 3.11 that somebody has, whichever runs this.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ _HUB = (
     "jupyterhub-nativeauthenticator>=1.3,<2",
     "jupyterhub-idle-culler>=2,<3",
 )
-# The oldest Python that the image is built on: Debian 12's.
-_PYTHON = "3.11.2"
+# The oldest Python that the image is built on, and a checkout used with: Debian 12's.
+_ON = ("--python-version", "3.11.2", "--only-binary", ":all:", "--target", "nowhere")
 # What a CUDA build of torch brings along besides what any build needs.
 _CUDA = re.compile(r"nvidia-|cuda-|triton")
 # jsonschema checks addresses beyond ASCII with these if they are there, and no notebook has one: without them a Jupyter
@@ -49,8 +50,7 @@ def _project() -> tuple[dict[str, Any], dict[str, list[str]]]:
 def image() -> str:
     """Return the lines for the students' and instructors' image."""
     project, extras = _project()
-    on = ["--python-version", _PYTHON, "--only-binary", ":all:", "--target", "nowhere"]
-    versions = resolve(*on, *project["dependencies"], *extras["labs"], *extras["cluster"], *extras["hub"])
+    versions = resolve(*_ON, *project["dependencies"], *extras["labs"], *extras["cluster"], *extras["hub"])
     torch = versions.pop("torch").partition("+")[0]
     tensorflow = versions.pop("tensorflow")
     lines = [f"{_HEADER} Each image has its own torch, installed by itself.", f"# torch=={torch}"]
@@ -71,7 +71,7 @@ def kit() -> str:
     """Return the lines for a checkout, the development tools among them. torch comes in many builds: pip's choice."""
     project, extras = _project()
     wanted = [*project["dependencies"], *(line for extra in extras.values() for line in extra)]
-    versions = resolve(*wanted)
+    versions = resolve(*_ON, *wanted)
     del versions["torch"]
     return "\n".join(
         [_HEADER, *(f"{name}=={versions[name]}" for name in sorted(versions) if not _CUDA.match(name)), ""]
