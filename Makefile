@@ -16,7 +16,8 @@ READY := $(VENV)/.ready
 define PROGRESS
 /^Collecting / { n++; printf "\r  %3d packages found, now %-44.44s", n, $$2; fflush() } \
 /^Installing collected/ { printf "\r  %3d packages found, installing them %-30s\n", n, ""; fflush() } \
-/^(ERROR|error:|WARNING: The|hint:)/ { print }
+/^(ERROR|error:|WARNING: The|hint:)/ { print } \
+/^The conflict is caused by/, /^To fix this/ { if (!/^To fix/) print }
 endef
 
 # A test that fails beside others is run once more, alone: on a shared machine the others may have been the cause.
