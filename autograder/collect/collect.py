@@ -14,12 +14,12 @@ from autograder.collect.gradescope_metadata import read_metadata
 from autograder.collect.install import KEPT, UNCHANGED, Submission, place
 from autograder.collect.lms_names import Owner, Piece, check_system, in_a_submission, pieces
 from autograder.collect.names import TIMESTAMP
-from autograder.collect.packed import unpacked
+from autograder.collect.packed import Unpacked, unpacked
 from autograder.collect.plan import IN_ARCHIVE, Handover, plan, students_of
 from autograder.collect.times import LateBy, said_of
 from autograder.collect.unusable import Usable
 from autograder.course import Course
-from autograder.errors import CourseError, SubmissionError, in_one_line, listed
+from autograder.errors import AutograderError, CourseError, SubmissionError, in_one_line, listed
 from autograder.lms import Roster, read_roster
 from autograder.lms.keys import fold
 from autograder.submission.repair import MAX_BYTES
@@ -69,19 +69,29 @@ def collect_lab(
             raise CourseError(f"{source}: nothing in it is known to be of {listed(missing)}", hint=hint)
         yield from (row for row in rest if not students or row.student in students)
         for student, own in sorted(item for item in by_student.items() if not students or item[0] in students):
+            rows: list[Row] = []
             with ExitStack() as stack:
-                inner = unpacked(archive, own, stack)
-                rows: list[Row] = []
-                if inner.pieces:
-                    room, trusted = course.max_files_bytes, system == "folders"
-                    made = plan(inner.pieces, student, names, keep_timestamp=trusted, room=room)
-                    made.left_out += inner.left_out
-                    how = {"marks": system == "canvas", "force": force, "dry_run": dry_run}
-                    rows += _hand_over(course, lab, archive, made, usable, late_by, **how)
-                lost = any(row.lost for row in rows)  # one submission, however many zip files are damaged
-                for number, (file, why) in enumerate(inner.damaged):
-                    rows.append(Row(student, file, f"{LEFT_OUT}: {why}", lost=not lost and not number))
-                yield from _summed_up(rows)
+                try:
+                    inner = unpacked(archive, own, stack)
+                    if inner.pieces:
+                        room, trusted = course.max_files_bytes, system == "folders"
+                        made = plan(inner.pieces, student, names, keep_timestamp=trusted, room=room)
+                        made.left_out += inner.left_out
+                        how = {"marks": system == "canvas", "force": force, "dry_run": dry_run}
+                        rows += _hand_over(course, lab, archive, made, usable, late_by, **how)
+                    rows += _damaged(student, inner, lost=any(row.lost for row in rows))
+                except AutograderError:
+                    raise
+                except Exception as error:  # what they handed in was made so that we fail
+                    what = f"{LEFT_OUT}: {type(error).__name__}: {in_one_line(error)}"
+                    rows.append(Row(student, own[0].path, what, lost=True))
+            yield from _summed_up(rows)
+
+
+def _damaged(student: str, inner: Unpacked, *, lost: bool) -> Iterator[Row]:
+    """Yield the zip files that cannot be opened; with them one submission is lost, however many they are."""
+    for number, (file, why) in enumerate(inner.damaged):
+        yield Row(student, file, f"{LEFT_OUT}: {why}", lost=not lost and not number)
 
 
 def who_handed_in_nothing(course: Course, lab: str, roster: Path, rows: Iterable[Row]) -> list[str]:

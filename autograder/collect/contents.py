@@ -72,18 +72,20 @@ def _place(path: Path, file: BinaryIO) -> tuple[int, int]:
         raise zipfile.BadZipFile("no list of contents at its end")
     (size,) = struct.unpack_from("<I", tail, place + 12)
     end = before + place
-    if place >= 20 and tail[place - 20 : place - 16] == b"PK\x06\x07":  # zipfile believes another list, of any size
+    if place >= 20 and tail[place - 20 : place - 16] == b"PK\x06\x07":  # another end, and with it another list
         (at,) = struct.unpack_from("<Q", tail, place - 12)
-        size = max(size if size < 0xFFFFFFFF else 0, _long_list(file, at, length))
         end -= 20 + 56
+        if at != end:  # zipfile reads the one that stands before this, others read the one that is named
+            raise zipfile.BadZipFile("two ends of its list of contents")
+        size = _long_list(file, at)
     if size > _MAX_LIST:
         raise CourseError(f"{path}: too many files in it", hint=_UNPACK)
     return max(0, end - size), size
 
 
-def _long_list(file: BinaryIO, at: int, length: int) -> int:
+def _long_list(file: BinaryIO, at: int) -> int:
     """Return the size of the list of contents in a file of the longer form, whose end stands at this place."""
-    file.seek(min(at, length))
+    file.seek(max(0, at))
     end = file.read(56)
     if len(end) < 56 or end[:4] != b"PK\x06\x06":
         raise zipfile.BadZipFile("no list of contents where its end says")

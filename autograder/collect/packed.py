@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import struct
-import zipfile
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -13,7 +11,7 @@ from pathlib import Path
 from autograder.collect.archive import Archive, open_zip
 from autograder.collect.lms_names import Piece
 from autograder.collect.names import is_timestamp
-from autograder.errors import CourseError, SubmissionError
+from autograder.errors import SubmissionError
 
 __all__ = ["Unpacked", "unpacked"]
 
@@ -51,10 +49,13 @@ def unpacked(archive: Archive, pieces: Sequence[Piece], stack: ExitStack) -> Unp
             continue
         try:
             _open(archive, piece, found, stack)
-        except (SubmissionError, CourseError, zipfile.BadZipFile, EOFError, struct.error, ValueError,
-                NotImplementedError) as error:  # fmt: skip
-            found.damaged.append((piece.path, f"cannot be opened: {str(error).splitlines()[0]}"))
+        except Exception as error:  # zipfile's reader fails in many ways, and this file is a student's
+            found.damaged.append((piece.path, f"cannot be opened: {_first_line(error)}"))
     return found
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]
 
 
 def _open(archive: Archive, piece: Piece, found: Unpacked, stack: ExitStack) -> None:

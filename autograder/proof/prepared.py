@@ -15,6 +15,7 @@ from typing import Any
 
 import nbformat
 
+from autograder.boundary.parsing import without_magics
 from autograder.errors import SandboxError
 from autograder.notebook import metadata_of, to_explore
 from autograder.proof.reach import reached
@@ -68,7 +69,10 @@ class Answer:
 
 
 class Prepared(AbstractContextManager["Prepared"]):
-    """The code cells of a lab's solution, run once but for its tests and its cells to explore."""
+    """The code cells of a lab's solution, run once but for its tests and its cells to explore.
+
+    Lines that only IPython reads are passed over.
+    """
 
     def __init__(
         self,
@@ -89,7 +93,7 @@ class Prepared(AbstractContextManager["Prepared"]):
         Raises SandboxError if the process does not begin.
         """
         cells = [cell for cell in notebook.cells if cell.cell_type == "code" and not to_explore(cell)]
-        self._sources = {cell.id: cell.source for cell in cells}
+        self._sources = {cell.id: without_magics(cell.source) for cell in cells}
         self._tests = [cell.id for cell in cells if is_test(cell)]
         self._bounds = {"time_s": time_s, "memory_mib": memory_mib}
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (as long as the process)
@@ -121,7 +125,7 @@ class Prepared(AbstractContextManager["Prepared"]):
 
         only: of these tests, in place of all. first: end at the first case that does not pass.
         """
-        sources = {cell.id: cell.source for cell in notebook.cells if cell.id in self._sources}
+        sources = {cell.id: without_magics(cell.source) for cell in notebook.cells if cell.id in self._sources}
         changed = {key: source for key, source in sources.items() if source != self._sources[key]}
         return dict(self.answer(changed, only=only, first=first).tests)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
 import pytest
 
+from autograder.collect.plan import plan
 from tests.unit.autograder.collect.desk import Course, collected, folder_of, said, there, zipped
 
 
@@ -52,6 +54,52 @@ def test_what_a_zip_in_the_zip_may_be_is_bounded_as_the_outer_one_is(course: Cou
     rows = collected(course, {"eve/work.zip": inner, "bob/lab.ipynb": "y"})
     assert there(course) == {"bob/lab/lab.ipynb": "y"}
     assert why in "; ".join(row.what for row in rows if row.student == "eve" and row.lost)
+
+
+def _listed(entries: bytes, count: int, front: bytes, at: int | None) -> bytes:
+    """Return a zip file with these entries in its list, in the longer form; at: where its locator says that it ends."""
+    size, begin = len(entries), len(front)
+    true = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, count, count, size, begin)
+    locator = struct.pack("<4sLQL", b"PK\x06\x07", 0, begin + size if at is None else at, 1)
+    end = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 0xFFFF, 0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0)
+    return front + entries + true + locator + end
+
+
+def _entry(name: bytes, extra: bytes = b"", offset: int = 0) -> bytes:
+    sizes = (100, 100) if extra else (0, 0)
+    numbers = (20, 3, 20, 0, 0, 0, 0, 0x5A21, 0, *sizes, len(name), len(extra), 0, 0, 0, 0, offset)
+    return struct.pack("<4s4B4HL2L5H2L", b"PK\x01\x02", *numbers) + name + extra
+
+
+_EMPTY_END = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, 0, 0, 0, 0)
+_FAR = struct.pack("<HHQ", 1, 8, 2**63 + 5)
+
+
+@pytest.mark.parametrize(
+    ("inner", "why"),
+    [
+        (_listed(_entry(b"a") * 6000, 6000, _EMPTY_END, 0), "cannot be opened: two ends of its list of contents"),
+        (_listed(_entry(b"a") * 6000, 6000, b"PK\x03\x04", None), "work.zip: more than 5000 files and folders"),
+        (_listed(_entry(b"lab.ipynb", _FAR, 0xFFFFFFFF), 1, b"PK\x03\x04", None), "left out: damaged: "),
+    ],
+)
+def test_a_zip_that_was_made_to_break_its_reader_costs_nobody_else_anything(
+    course: Course, inner: bytes, why: str
+) -> None:
+    rows = collected(course, {"ada/lab.ipynb": "x", "eve/work.zip": inner, "zoe/lab.ipynb": "z"})
+    assert there(course) == {"ada/lab/lab.ipynb": "x", "zoe/lab/lab.ipynb": "z"}
+    assert why in "; ".join(row.what for row in rows if row.student == "eve" and row.lost)
+
+
+def test_whatever_else_fails_is_one_student_s_alone(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(pieces: Any, student: str, *rest: Any, **more: Any) -> Any:
+        return plan(pieces, student, *rest, **more) if student != "eve" else 1 / 0
+
+    monkeypatch.setattr("autograder.collect.collect.plan", failing)
+    rows = collected(course, {f"{who}/lab.ipynb": who for who in ("ada", "eve", "zoe")})
+    assert there(course) == {"ada/lab/lab.ipynb": "ada", "zoe/lab/lab.ipynb": "zoe"}
+    assert [row.student for row in rows if row.lost] == ["eve"]
+    assert said(rows)["eve"] == "left out: ZeroDivisionError: division by zero"
 
 
 def test_what_is_packed_in_another_way_is_said_to_stay_closed(course: Course) -> None:
