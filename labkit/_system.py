@@ -18,6 +18,7 @@ __all__ = [
     "FORKING",
     "LINUX",
     "LOOPBACK",
+    "busy",
     "cores_of_this_process",
     "end_marked",
     "end_with_parent",
@@ -71,6 +72,14 @@ def held_up(process: int) -> float:
     # https://docs.kernel.org/scheduler/sched-stats.html: nanoseconds on a processor, then waiting for one
     numbers = text(Path(f"/proc/{process}/schedstat")).split()
     return int(numbers[1]) / 1e9 if len(numbers) == 3 else 0.0
+
+
+def busy() -> bool:
+    """Return whether more is to run on this machine than there are cores for this process; no, if nobody tells."""
+    try:
+        return os.getloadavg()[0] > cores_of_this_process()
+    except OSError:
+        return False
 
 
 def cores_of_this_process() -> int:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autograder.processors import busy
 from labkit._launch.deadlock import EXCHANGE, RECEIVE, SEND, Wait
 from labkit._launch.patience import MOST
+from labkit._system import busy
 
 __all__ = ["LinkDown", "Network"]
 

@@ -10,9 +10,9 @@ import nbformat
 
 from autograder.execution import Execution
 from autograder.model import CellScore, Status
-from autograder.processors import busy
 from autograder.submission.handin import Handin
 from labkit._launch.errors import STILL_RUNNING
+from labkit._system import busy
 
 __all__ = ["BUSY", "SHARED", "Attempt", "used_up"]
 

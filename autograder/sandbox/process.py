@@ -16,9 +16,9 @@ from typing import IO, Protocol
 import psutil
 
 from autograder.errors import SandboxError
-from autograder.processors import held_up_s
 from autograder.sandbox.guest.request import ColdStart, pack
 from autograder.sandbox.spawner import started_to_stay
+from labkit._system import held_up
 
 __all__ = ["READY", "Child", "Process", "memory_file", "refusal", "spawn"]
 
@@ -84,7 +84,7 @@ class Process:
     def held_up_s(self) -> float:
         """Return for how long its processes that are there now were ready to run while others had the processors."""
         with contextlib.suppress(psutil.Error):
-            return sum(held_up_s(one.pid) for one in _family(psutil.Process(self.pid)))
+            return sum(held_up(one.pid) for one in _family(psutil.Process(self.pid)))
         return 0.0
 
     def kill(self) -> None:

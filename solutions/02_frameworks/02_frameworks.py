@@ -26,7 +26,7 @@
 # Then run the look cell and the check below it.
 # A check lists its cases: what was expected, what came, and where to look. Read the first one that fails.
 # Further cases, hidden here, run when your work is graded; they test what the task's text promises, with other numbers.
-# Your functions change neither their arguments nor a result that they have returned before.
+# Unless a task asks for it, your functions change neither their arguments nor a result that they have returned before.
 # No check looks at a clock: seconds are shown, and never graded.
 #
 # Cells that begin with `# explore` are yours to change.
@@ -420,6 +420,22 @@ with check.hidden_case(
             name="gradient of relu",
         )
 with check.hidden_case(
+    "what back returned stays as it was",
+    hint="each call of back makes arrays of its own",
+    weight=0.5,
+):
+    product, after = matmul(Node(left), Node(right)), relu(Node(left))
+    kept = [*product.back(upstream), *after.back(left)]
+    product.back(-2.0 * upstream)
+    after.back(-2.0 * left)
+    want = [
+        np.einsum("nm,km->nk", upstream, right),
+        np.einsum("nk,nm->km", left, upstream),
+        np.where(left > 0, left, 0),
+    ]
+    for number in range(3):
+        check.close(kept[number], want[number], name="an earlier gradient")
+with check.hidden_case(
     "parents and gradients stay as they were",
     hint="an operation in place changes what others hold",
 ):
@@ -475,7 +491,8 @@ def topological_order(root: Node) -> list[Node]:
 # Root's own is 1 everywhere; `node.back(node.grad)` gives the shares of the parents; inputs have no `back`.
 # A node that was used several times gets the *sum* of the shares.
 # Do not add into a share that you received: another node may hold the same array.
-# Call each `back` once. A second `backpropagate` starts again: it does not add to the first.
+# Call each `back` once. A second `backpropagate` starts again: it does not add to the first,
+# whose arrays it may use again.
 #
 # For `x = Node(3.0)` and `y = multiply(x, x)`, `x.grad` becomes 6: two shares of 3. About 8 lines.
 
@@ -634,6 +651,19 @@ with check.hidden_case(
             ("their sum", total, 5.0),
         ):
             check.close(each.grad, [right], name=f"gradient of {name}")
+with check.hidden_case(
+    "one new array for two parents",
+    hint="is a share yours to add into, even if it is not the node's own grad?",
+    weight=0.5,
+):
+    a, b = Node([1.0]), Node([2.0])
+    both = Node([0.0], (a, b), "both", lambda g: (h := 3 * g, h))
+    other = Node([0.0], (a,), "other", lambda g: (4 * g,))
+    for parents in ((both, other), (other, both)):
+        backpropagate(Node([0.0], parents, "root", lambda g: (g, 5 * g)))
+        first, second = (1, 5) if parents[0] is both else (5, 1)
+        check.close(a.grad, [3.0 * first + 4.0 * second], name="grad of a")
+        check.close(b.grad, [3.0 * first], name="grad of b")
 with check.hidden_case(
     "long and short ways meet",
     hint="a node comes after all its parents: nearest first is another order",
@@ -937,6 +967,21 @@ with check.hidden_case(
             atol=1e-5,
             name="logits",
         )
+with check.hidden_case(
+    "a network changes, the weights that it started from do not",
+    hint="from_numpy and asarray copy nothing that is float32 already",
+    weight=0.5,
+):
+    narrow = [(np.float32(w), np.float32(b)) for w, b in layers_of(5, 4, 3)]
+    expected = expected_logits(narrow, points)
+    moved, other = TorchNetwork(narrow), TorchNetwork(narrow)
+    with torch.no_grad():
+        for p in moved.parameters():
+            p.zero_()
+    scores = other(torch.tensor(points).float()).detach()
+    check.close(scores, expected, rtol=1e-4, atol=1e-5, name="logits")
+    scores = TorchNetwork(narrow)(torch.tensor(points).float()).detach()
+    check.close(scores, expected, rtol=1e-4, atol=1e-5, name="logits")
 ### END HIDDEN TESTS
 check.score(1)
 
@@ -1089,12 +1134,14 @@ def problem(sizes, n):
     return weights, draw.normal(size=(n, sizes[0])), np.arange(n) % sizes[-1]
 
 
-PROBLEMS = [
-    problem((5, 4, 3), 6),
-    problem((4, 3), 5),
-    problem((5, 5, 5, 5, 2), 7),
-]
+PROBLEMS = [problem((5, 4, 3), 6)]
+### BEGIN HIDDEN TESTS
+PROBLEMS += [problem((4, 3), 5), problem((5, 5, 5, 5, 2), 7)]
 PROBLEMS += [problem((5, 4, 3), 4), (PROBLEMS[2][0], *problem((5, 2), 3)[1:])]
+PROBLEMS += [problem((5, 3, 3), 4)]
+square = problem((4, 4), 5)
+PROBLEMS += [(square[0] * 3, *square[1:])]
+### END HIDDEN TESTS
 
 
 def expected(weights, x, labels):
@@ -1180,6 +1227,13 @@ with check.hidden_case(
 ):
     compare_with_expected("torch", 2)
     compare_with_expected("tensorflow", 2)
+with check.hidden_case(
+    "a hidden layer like the last one",
+    hint="the last layer is the last pair: whatever its width or its numbers",
+):
+    for number in (5, 6):
+        compare_with_expected("torch", number)
+        compare_with_expected("tensorflow", number)
 with check.hidden_case(
     "other weights of the same shapes, and the same weights again",
     hint="each call makes a model from its weights, and leaves these alone",
@@ -1283,9 +1337,13 @@ def with_backward(graph):
 #
 # An operator that reads a value twice is still one reader, and so are two readers that have been fused into one.
 # A value that nobody reads is a result and stays.
+#
 # `("s", "add", ["h", "b"], 8)` and `("r", "relu", ["s"], 8)`
 # become `("r", "add+relu", ["h", "b"], 8)`.
 # Kind "input" is never fused; what is not fused, and the argument, stay as they were. About 12 lines.
+
+# %% [markdown]
+# The order in which you fuse is yours, and with it that of the inputs, and of the kinds where two operators feed a third.
 
 
 # %% nbgrader={"grade_id": "fuse-elementwise", "solution": true}
@@ -2271,8 +2329,13 @@ for name, count in in_fresh_process(
 
 
 # %% nbgrader={"grade_id": "glyphs", "locked": true}
-def make_base(channels: int = 8, seed: int = 0) -> nn.Sequential:
-    """Return three convolutions: images (n, 1, 28, 28) to 64 * channels."""
+def make_base(
+    channels: int = 8, seed: int = 0, drop: float = 0.0
+) -> nn.Sequential:
+    """Return three convolutions: images (n, 1, 28, 28) to 64 * channels.
+
+    drop: the share of these features that is dropped in training mode.
+    """
     torch.manual_seed(seed)
     layers, n_in = [], 1
     for n_out in (channels, 2 * channels, 4 * channels):
@@ -2282,7 +2345,8 @@ def make_base(channels: int = 8, seed: int = 0) -> nn.Sequential:
             nn.ReLU(),
         ]
         n_in = n_out
-    return nn.Sequential(*layers, nn.Flatten())
+    layers += [nn.Flatten(), nn.Dropout(drop)] if drop else [nn.Flatten()]
+    return nn.Sequential(*layers)
 
 
 def make_head(
@@ -2628,6 +2692,23 @@ with check.hidden_case(
             theirs, own.detach(), rtol=1e-2, atol=1e-3, name="a parameter"
         )
 with check.hidden_case(
+    "train: the order is the generator's, whatever the model draws",
+    hint="the text names the generator: dropout draws from another one",
+):
+    model = make_base(2, seed=25, drop=0.5)
+    model.append(make_head(8, 3, seed=26))
+    seen = []
+    hook = model.register_forward_hook(
+        lambda _, given, __: seen.append(given[0].detach().numpy().copy())
+    )
+    train(model, pictures, targets, epochs=3, lr=0.01, batch_size=22, seed=8)
+    hook.remove()
+    order = torch.Generator().manual_seed(8)
+    check.equal(len(seen), 3, name="batches in three epochs")
+    for epoch in range(3):
+        want = pictures[torch.randperm(22, generator=order)]
+        check.close(seen[epoch], want, name=f"images of epoch {epoch + 1}")
+with check.hidden_case(
     "train: what is frozen stays frozen",
     hint="optimise the parameters with requires_grad only",
 ):
@@ -2720,6 +2801,18 @@ with check.hidden_case(
             batch_size=8,
             seed=6,
         )
+    expect_alike(head, linear)
+with check.hidden_case(
+    "finetune: a base that drops features while it is trained",
+    hint="the whole base stays in evaluation mode, not only BatchNorm",
+    weight=0.5,
+):
+    body, head = make_base(2, seed=27, drop=0.5), make_head(8, 3, seed=28)
+    same, linear = twin(body, 27).eval(), linear_like(head, 8, 28)
+    with torch.no_grad():
+        features = same(pictures)
+    by_hand(linear, features, 5, 0.05, 8, 0)
+    finetune(body, head, pictures, targets, epochs=5, lr=0.05, batch_size=8)
     expect_alike(head, linear)
 with check.hidden_case(
     "finetune: batches of 32 and seed 0, if nobody says otherwise",

@@ -92,7 +92,7 @@ print(digits)
 # In exact arithmetic that changes nothing.
 #
 # `forward` normalises each image with `mean_and_variance`, which is Task 4
-# (until then `float32_statistics` stands in),
+# (until then PyTorch's layer normalisation stands in),
 # and multiplies as a tensor core does: operands of 16 bits, sums of 32, one rounding at the end.
 
 # %% nbgrader={"grade_id": "autoencoder", "locked": true}
@@ -117,28 +117,20 @@ def linear(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return (x.float() @ w.float() + b.float()).to(x.dtype)
 
 
-def float32_statistics(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return each row's mean and variance, until Task 4 is done."""
-    variance, mean = torch.var_mean(
-        x.float(), dim=1, correction=0, keepdim=True
-    )
-    return mean, variance
-
-
-def forward(
-    weights, pixels: torch.Tensor, statistics=float32_statistics
-) -> torch.Tensor:
+def forward(weights, pixels: torch.Tensor, statistics=None) -> torch.Tensor:
     """Return logits, shape (n, 64), in the weights' dtype; pixels: 0 to 255."""
     w1, b1, w2, b2 = weights
     x = pixels.to(w1.dtype)
-    mean, variance = statistics(x)
-    x = ((x - mean) / (variance + 1.0).sqrt()).to(w1.dtype)
+    if statistics is None:
+        x = nn.functional.layer_norm(x.float(), (64,), eps=1.0)
+    else:
+        mean, variance = statistics(x)
+        x = (x - mean) / (variance + 1.0).sqrt()
+    x = x.to(w1.dtype)
     return linear(torch.tanh(linear(x, w1, b1)), w2, b2)
 
 
-def loss_and_gradients(
-    weights, pixels, scale: float = 1.0, statistics=float32_statistics
-):
+def loss_and_gradients(weights, pixels, scale: float = 1.0, statistics=None):
     """Return the loss, a number, and the gradients of scale * loss.
 
     Each gradient has its weight's dtype.

@@ -314,7 +314,7 @@ def case_of(size, batch, n, k, dtype=np.float64, passes=1, more=1):
 
     more: so many images more in each pass.
     """
-    draw = np.random.default_rng(100 * size + 10 * n + k)
+    draw = np.random.default_rng()  # nobody knows another rank's numbers
 
     def some(*shape):
         most = 20 if dtype == np.float32 else 3000
@@ -595,7 +595,7 @@ def case_of(size, batch, n, k, dtype=np.float64, passes=1, more=1):
 
     more: so many images more in each pass.
     """
-    draw = np.random.default_rng(200 * size + 10 * n + k)
+    draw = np.random.default_rng()  # nobody knows another rank's numbers
 
     def some(*shape):
         most = 20 if dtype == np.float32 else 3000
@@ -1067,9 +1067,9 @@ def exactly(found, want, title):
     check.close(found, want, rtol=0, atol=0, dtype=want.dtype.name, name=title)
 
 
-def case_of(size, rows, width, side, dtype=np.float64, seed=0):
+def case_of(size, rows, width, side, dtype=np.float64):
     """Return a job: rows of an image of multiples of 1/8, and a kernel."""
-    draw = np.random.default_rng([seed, 1000 * rows + 10 * width + side])
+    draw = np.random.default_rng()  # nobody knows another rank's numbers
     most = 20 if dtype == np.float32 else 3000
     image = (draw.integers(-most, most, (rows, width)) / 8).astype(dtype)
     k = (draw.integers(-most, most, (side, side)) / 8).astype(dtype)
@@ -1087,7 +1087,7 @@ CASES["sizes"] = [
     case_of(2, 5, 4, 1, np.int64),
 ]
 CASES["alone"] = [case_of(1, 5, 6, 3), case_of(1, 2, 4, 5)]
-CASES["twice"] = [case_of(2, 6, 4, 3, seed=seed) for seed in (1, 2)]
+CASES["twice"] = [case_of(2, 6, 4, 3) for _ in range(2)]
 ### END HIDDEN TESTS
 
 
@@ -1807,7 +1807,7 @@ def named(**values):
 
 def job_of(kind, stages, microbatches, gain=1.0, width=4, batch=3):
     """Return a pipeline of small whole numbers, so that sums are exact."""
-    draw = np.random.default_rng(10 * stages + microbatches)
+    draw = np.random.default_rng()  # nobody knows another stage's numbers
     widths = [width + s for s in range(stages + 1)]
 
     def some(*shape, most=3):
@@ -2172,7 +2172,7 @@ def exactly(found, want, title):
 
 def case_of(size, shape, steps=2, dtype=np.float64):
     """Return parts: numbers with few bits, so that sums are exact."""
-    draw = np.random.default_rng(7 * size + sum(shape))
+    draw = np.random.default_rng()  # nobody knows another rank's numbers
     fine = dtype == np.float64
     most = 3000 if fine else 20
 
@@ -2569,7 +2569,7 @@ def exactly(found, want, title):
 
 def case_of(batches, n, k, dtype=np.float64, passes=2):
     """Return (ranks, None, w, parts): multiples of 1/8, for exact sums."""
-    draw = np.random.default_rng(31 * n + k)
+    draw = np.random.default_rng()  # nobody knows another rank's numbers
 
     def some(*shape):
         most = 20 if dtype == np.float32 else 3000

@@ -79,6 +79,7 @@ _RANKS = {
     "network": {
         *(f"labkit._launch.deadlock.{name}" for name in ("EXCHANGE", "RECEIVE", "SEND", "Wait")),
         "labkit._launch.patience.MOST",
+        "labkit._system.busy",
     },
     "ranks": {
         *(f"labkit._collective.{name}" for name in ("Job", "by_job", "play")),
@@ -92,7 +93,8 @@ _PROTOCOL = {
     "autograder/boundary/cells.py": {"labkit.check"},
     **{f"autograder/boundary/{name}.py": found for name, found in _RANKS.items()},
     "autograder/proof/prepared_main.py": {"labkit.check"},
-    "autograder/grading/attempt.py": {"labkit._launch.errors.STILL_RUNNING"},
+    "autograder/grading/attempt.py": {"labkit._launch.errors.STILL_RUNNING", "labkit._system.busy"},
+    "autograder/sandbox/process.py": {"labkit._system.held_up"},
     "autograder/grading/scoring.py": {"labkit._check_report.Case", "labkit._check_report.Score"},
     "autograder/release/build.py": {
         f"labkit._work.stamp.{name}" for name in ("checksum", "is_as_released", "released_files", "stamp")
@@ -108,6 +110,14 @@ def test_neither_package_imports_anything_else_of_ours(package: str) -> None:
         if name.startswith(f"{package}/"):
             others = {found for found in imported(tree(name)) if found.split(".")[0] in OURS - {package}}
             assert others <= _PROTOCOL.get(name, set()), name
+
+
+def test_the_boundary_finds_all_that_it_imports_in_the_sandbox() -> None:
+    """Of the autograder nothing else is there, in the student's process and in that of the tests: see host_paths."""
+    for name in MODULES:
+        if name.startswith("autograder/boundary/"):
+            ours = {found for found in imported(tree(name)) if found.split(".")[0] == "autograder"}
+            assert {found for found in ours if not found.startswith("autograder.boundary")} == set(), name
 
 
 def test_only_the_course_package_imports_nbgrader() -> None:
