@@ -654,7 +654,7 @@ def test_numpy_follows_no_address_of_the_student_s(talk: Talk) -> None:
 
 
 def test_a_launch_that_names_fewer_ranks_is_no_answer(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("labkit._launch.launch", lambda _fn, _world_size, *_args, **_options: [])
+    monkeypatch.setattr("labkit._launch.launcher.launch", lambda _fn, _world_size, *_args, **_options: [])
     talk.code("def f(rank, world_size): return rank")
     result = talk.test(
         "from labkit import launch\nfor rank, found in enumerate(launch(f, 2)):\n    assert found == rank"
