@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.course.moments import moment
@@ -35,6 +35,7 @@ def test_what_is_no_time_is_none(text: str) -> None:
     assert moment(text) is None
 
 
+@settings(deadline=None)
 @given(st.text(st.sampled_from("0123456789:-+., TZhmsUCapneJ")) | st.text())
 def test_nothing_that_somebody_writes_is_an_error(text: str) -> None:
     found = moment(text)
