@@ -15,7 +15,7 @@ from typing import Any
 
 import nbformat
 
-from autograder.boundary.parsing import without_magics
+from autograder.boundary.parsing import syntax_tree, without_magics
 from autograder.errors import SandboxError
 from autograder.notebook import metadata_of, to_explore
 from autograder.proof.reach import reached
@@ -93,7 +93,7 @@ class Prepared(AbstractContextManager["Prepared"]):
         Raises SandboxError if the process does not begin.
         """
         cells = [cell for cell in notebook.cells if cell.cell_type == "code" and not to_explore(cell)]
-        self._sources = {cell.id: without_magics(cell.source) for cell in cells}
+        self._sources = {cell.id: _python(cell.source) for cell in cells}
         self._tests = [cell.id for cell in cells if is_test(cell)]
         self._bounds = {"time_s": time_s, "memory_mib": memory_mib}
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (as long as the process)
@@ -125,7 +125,7 @@ class Prepared(AbstractContextManager["Prepared"]):
 
         only: of these tests, in place of all. first: end at the first case that does not pass.
         """
-        sources = {cell.id: without_magics(cell.source) for cell in notebook.cells if cell.id in self._sources}
+        sources = {cell.id: _python(cell.source) for cell in notebook.cells if cell.id in self._sources}
         changed = {key: source for key, source in sources.items() if source != self._sources[key]}
         return dict(self.answer(changed, only=only, first=first).tests)
 
@@ -177,6 +177,15 @@ class Prepared(AbstractContextManager["Prepared"]):
             said = self._errors.read().decode(errors="replace")[-2000:]
             raise SandboxError(f"the process that runs the lab: {answer['error']}\n{said}".strip())
         return answer
+
+
+def _python(source: str) -> str:
+    """Return a cell's text without IPython's lines; Python's own stays as it is, a text of several lines in it, too."""
+    try:
+        syntax_tree(source)
+    except (SyntaxError, ValueError):
+        return without_magics(source)
+    return source
 
 
 def _outcome(found: Mapping[str, Any]) -> Outcome:
