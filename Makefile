@@ -36,6 +36,7 @@ $(READY): pyproject.toml $(CONSTRAINTS)
 	@echo "setup: installing into $(VENV); a few minutes the first time"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off $(addprefix --constraint ,$(CONSTRAINTS)) -e '.[$(EXTRAS)]' 2>&1 | awk '$(PROGRESS)'
+	@$(BIN)/python -m compileall -q autograder labkit  # sandboxed processes see both, and can keep nothing beside them
 	@touch $(READY)
 
 demo: $(READY) ## build lab 01, grade eight sample submissions in a sandbox, print the grades

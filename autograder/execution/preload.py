@@ -41,7 +41,7 @@ def preloads(sources: Iterable[str], frameworks: Iterable[str] = ()) -> tuple[st
         wanted.remove("keras")
     if any(_LAUNCH.search(text) for text in sources):
         wanted += ["torch"] if "torch" not in wanted and find_spec("torch") else []
-        wanted.append("labkit._launch.server")
+        wanted.append("labkit._launch.prefork")
     if any(_RANKS.search(text) for text in sources) and "torch" in wanted:
         wanted.append(RANKS)
     return (*_ALWAYS, *wanted)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import nbformat
 
-from autograder.boundary.evaluation import evaluates, imported_names, parsed
-from autograder.boundary.given import CLASSES, brought_along
-from autograder.boundary.locked import global_names
+from autograder.boundary.given import CLASSES
 from autograder.errors import SubmissionError, in_one_line
-from autograder.execution import Executor
+from autograder.execution import Checks, Executor
 from autograder.execution.canary import FORGED, watchable
 from autograder.execution.results import Report
 from autograder.grading.along import bound_in, looks, taken_along, words
+from autograder.grading.bound_to_kernel import bound_to_kernel
 from autograder.grading.checks import checks_of, in_open_cells
 from autograder.grading.solution import by_reason, scores_of, why_not
 from autograder.grading.standings import Standing, Standings
@@ -36,6 +39,7 @@ _LOWERED = "the instructor's own notebook loses points in a second look, of whic
 _DENIED = "{} cannot be made again from the text of a locked cell, and no cell that students may change binds it"
 _DRAWS = 3
 """So many false checks of a test may pass in the instructor's own kernel: then the test is not watched."""
+_SIDE_BY_SIDE = 2
 _VERSION = b"16"
 """Of what a trial looks at: what an older one has found is looked for again."""
 
@@ -75,7 +79,7 @@ class Trial:
     ) -> None:
         """say: is told of each run."""
         self.name = name
-        self._say, self._runs = say, 0
+        self._say, self._runs = say, itertools.count(1)
         self._executor = executor
         self._limits = limits
         self._given = given
@@ -141,14 +145,15 @@ class Trial:
         along, lost = taken_along(self._rows), dict[str, str]()
         for some in looks(self._rows, found.isolated, theirs):
             moved = some.union(*(along[name] for name in some))
-            why = why_not(self._scores(notebook, (self._tests - found.isolated) | moved))
+            why = why_not(self._scores(notebook, self._checks((self._tests - found.isolated) | moved)))
             lost |= {name: why[name] for name in some & why.keys()}
         notes = self._named([f"{ids} {_LOWERED}: {why}" for ids, why in by_reason(lost)])
         return replace(found, lowered=frozenset(lost), notes=(*found.notes, *notes))
 
     def _in_kernel(self, notebook: nbformat.NotebookNode) -> dict[str, str]:
         """Return the tests that cannot run apart, and why; what gives points for nothing gets more of locked cells."""
-        kernels = self._kernels()
+        checks = checks_of(self._rows, others=self.others, solved=self.solved)
+        kernels = bound_to_kernel(self._rows, checks, self._given)
         while True:
             why_not = {**self._settle(notebook, frozenset(kernels)), **kernels}
             vacuous = self._vacuous(notebook, frozenset(why_not))
@@ -180,7 +185,7 @@ class Trial:
         reasons: dict[str, str] = {}
         while True:
             lost = self._try(notebook, never)
-            denied = {name: why for name, why in self._denied().items() if name not in lost}
+            denied = {name: why for name, why in self._denied(self._asked).items() if name not in lost}
             strange = {name for name in self._met if self._standings.of[name].level == CLASSES} - lost.keys()
             left = (lost.keys() | denied.keys() | strange) - never
             reasons = {**lost, **reasons, **denied}
@@ -188,14 +193,14 @@ class Trial:
             if not self._standings.next(frozenset(left - mended)) and not mended:
                 return {name: reasons[name] for name in left}
 
-    def _denied(self) -> dict[str, str]:
+    def _denied(self, asked: Mapping[str, frozenset[str]]) -> dict[str, str]:
         """Return the tests that asked for names that are not the student's to give, and that as the reason."""
-        found = {name: self._standings.denied(name, asked) for name, asked in self._asked.items()}
+        found = {name: self._standings.denied(name, names) for name, names in asked.items()}
         self._kept |= {name: names for name, names in found.items() if names}
         return {name: _DENIED.format(", ".join(sorted(names))) for name, names in found.items() if names}
 
     def _heard(self, reports: Mapping[str, Report]) -> None:
-        self._asked = {name: report.asked for name, report in reports.items()}
+        self._asked = _asked_in(reports)
         self._met = frozenset(name for name, report in reports.items() if report.met)
         self._drift = {name: (report.differ, report.less) for name, report in reports.items() if report.differ}
 
@@ -216,45 +221,28 @@ class Trial:
         found: set[str] = set()
         denied: dict[str, str] = {}
         if within != self._tests:
-            for unanswered in unanswered_of(notebook, self._rows):
-                apart = self._points(unanswered, within)
-                denied |= self._denied()
-                together = self._points(unanswered, self._tests) if any(apart.values()) else apart
-                found |= {grade_id for grade_id, points in apart.items() if points > together[grade_id]}
+            with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
+                for_nothing = functools.partial(self._for_nothing, within)
+                for more, asked in pool.map(for_nothing, unanswered_of(notebook, self._rows)):
+                    found |= more
+                    denied |= self._denied(asked)
         return dict.fromkeys(found - within, _VACUOUS) | denied
 
-    def _points(self, notebook: nbformat.NotebookNode, within: frozenset[str]) -> dict[str, float]:
-        return {score.grade_id: score.points or 0.0 for score in self._scores(notebook, within)}
+    def _for_nothing(
+        self, within: frozenset[str], unanswered: nbformat.NotebookNode
+    ) -> tuple[set[str], dict[str, frozenset[str]]]:
+        """Return the tests that give more apart than in the kernel, and what each has asked for apart."""
+        asked: dict[str, frozenset[str]] = {}
+        apart = self._points(unanswered, within, lambda reports: asked.update(_asked_in(reports)))
+        together = self._points(unanswered, self._tests, lambda _: None) if any(apart.values()) else apart
+        return {grade_id for grade_id, points in apart.items() if points > together[grade_id]}, asked
 
-    def _kernels(self) -> dict[str, str]:
-        """Return the tests that must not run apart, and why.
-
-        There those that make code of texts would run what a student's function returns, and those that look at how
-        something is computed would look at another process than where it is.
-        """
-        from autograder.boundary.observation import observes  # NumPy, which a run that tries nothing does without
-
-        checks = checks_of(self._rows, others=self.others, solved=self.solved)
-        found, before = {}, set[str]()
-        for row in self._rows:
-            if row.automatic:
-                along = brought_along(checks.given[row.grade_id], checks.theirs, row.source)
-                if name := evaluates(row.source) or evaluates(along):
-                    found[row.grade_id] = f"{name} makes code of texts or bytes"
-                elif name := observes(row.source, self._with_modules(along, row.source), checks.theirs):
-                    found[row.grade_id] = f"{name} is about how something is computed, or what it is"
-                elif names := global_names(row.source) & before & checks.theirs:
-                    found[row.grade_id] = f"{min(names)} is an earlier test's, and the student's"
-                before |= bound_in(row.source)
-        return found
-
-    def _with_modules(self, along: str, test: str) -> str:
-        """Return what a test brings along, with the text of the modules beside the notebook that either imports."""
-        imported = {**imported_names(parsed(along)), **imported_names(parsed(test))}
-        names = {name.partition(".")[0] for name in imported.values()}
-        texts = [path.read_text("utf-8", "replace") for file, path in self._given.items()
-                 if file.endswith(".py") and Path(file).parts[0].removesuffix(".py") in names]  # fmt: skip
-        return "\n".join([along, *texts])
+    def _points(
+        self, notebook: nbformat.NotebookNode, within: frozenset[str], heard: Callable[[Mapping[str, Report]], None]
+    ) -> dict[str, float]:
+        """Return what the tests give, which nobody needs to watch: whose notebook it is gains nothing."""
+        scores = self._scores(notebook, self._checks(within, guarded=frozenset()), heard)
+        return {score.grade_id: score.points or 0.0 for score in scores}
 
     def _open_cells(self) -> tuple[list[str], frozenset[str]]:
         """Return the code cells of the instructor's notebook that students may change, and which hold solutions."""
@@ -280,19 +268,25 @@ class Trial:
 
     def _try(self, notebook: nbformat.NotebookNode, within: frozenset[str]) -> dict[str, str]:
         """Return the tests that do not give full marks if these run in the kernel and the others apart, and why."""
-        return why_not(self._scores(notebook, within, look=True))
+        return why_not(self._scores(notebook, self._checks(within, look=True)))
+
+    def _checks(self, within: frozenset[str], **changes: Any) -> Checks:
+        """Return where tests run if these run in the kernel and the others apart."""
+        of, kept = self._standings.of, self._kept
+        apart = self._tests - within
+        return replace(checks_of(self._rows, apart, self._given, self.others, of, kept, self.solved), **changes)
 
     def _scores(
-        self, notebook: nbformat.NotebookNode, within: frozenset[str], *, look: bool = False
+        self,
+        notebook: nbformat.NotebookNode,
+        checks: Checks,
+        heard: Callable[[Mapping[str, Report]], None] | None = None,
     ) -> list[CellScore]:
-        """Return what the tests give if these run in the kernel and the others apart; look: see Checks."""
-        self._runs += 1
         what = "trying which tests run apart from the instructor's own notebook, once a lab"
-        self._say(f"{self.name}: {what}: run {self._runs}")
-        checks = checks_of(
-            self._rows, self._tests - within, self._given, self.others, self._standings.of, self._kept, self.solved
-        )
-        checks = replace(checks, look=look)
-        return scores_of(
-            self._executor, self.name, notebook, self._rows, checks, self._limits, self._given, self._heard
-        )
+        self._say(f"{self.name}: {what}: run {next(self._runs)}")
+        heard = heard or self._heard
+        return scores_of(self._executor, self.name, notebook, self._rows, checks, self._limits, self._given, heard)
+
+
+def _asked_in(reports: Mapping[str, Report]) -> dict[str, frozenset[str]]:
+    return {name: report.asked for name, report in reports.items()}

@@ -48,8 +48,8 @@ def main() -> None:
     os.environ.setdefault("MPLBACKEND", "agg")
     for name in first["modules"]:
         importlib.import_module(name)
-    if launcher := sys.modules.get("labkit._launch.server"):
-        fork_servers_here(launcher)
+    if prefork := sys.modules.get("labkit._launch.prefork"):
+        fork_servers_here(prefork.server)
     reply: dict[str, Any] = {}
     try:
         for cell in cells:

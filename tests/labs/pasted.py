@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from autograder.execution import preloads
 from autograder.markers import strip_hidden
-from autograder.proof import Prepared
+from autograder.proof import Outcome, Prepared
 from autograder.release.answers import Variant, put_answers
 from autograder.release.build import to_notebook
 from autograder.release.differences import first_line
@@ -29,35 +29,38 @@ _THOUGHTLESS = ("raise NotImplementedError", "raise ValueError", "return None", 
 
 
 class Pasted(NamedTuple):
-    """A helper that stands open in a test, the task's function whose name it was given, and what that earned."""
+    """A helper that stands open, the task's function whose name it was given, and what that earned.
+
+    points, cases: by test cell, what it earned more than no thought does, and the titles of the cases that it passed.
+    """
 
     check: str
     helper: str
     function: str
     points: dict[str, float]
+    cases: dict[str, tuple[str, ...]]
 
 
 def pasted(folder: Path) -> Iterator[Pasted]:
-    """Yield each helper that earns more than half of a check's points, and more than no thought does."""
+    """Yield each helper that earns anything, and more than no thought does."""
     source = read_source(folder)
     notebook = to_notebook(source)
-    worth = {cell.grade_id: cell.points for cell in source.cells if cell.test}
     modules = preloads((cell.source for cell in source.cells), source.lab.frameworks)
     limits = source.lab.limits
     with Prepared(notebook, modules, time_s=limits.total_time_s, memory_mib=limits.memory_mib) as process:
         for function in _functions(source):
 
-            def points(code: str, only: list[str] | None = None) -> dict[str, float]:
+            def outcomes(code: str, only: list[str] | None = None) -> dict[str, Outcome]:
                 answer = put_answers(copy.deepcopy(notebook), Variant(folder, code, ""))
-                return {name: outcome.points for name, outcome in process.outcomes(answer, only=only).items()}
+                return process.outcomes(answer, only=only)
 
-            bodies = [points(f"def {function.name}(*args, **named):\n    {body}\n") for body in _THOUGHTLESS]
-            nothing = {name: max(body.get(name, 0.0) for body in bodies) for name in bodies[0]}
+            bodies = [outcomes(f"def {function.name}(*args, **named):\n    {body}\n") for body in _THOUGHTLESS]
+            nothing = {name: max(body[name].points if name in body else 0.0 for body in bodies) for name in bodies[0]}
             for check, helper, code in _helpers(source, function):
-                got = points(code, list(nothing))
-                earned = {name: p for name, p in got.items() if p > max(nothing[name], worth[name] / 2)}
+                got = outcomes(code, list(nothing))
+                earned = {name: outcome.points for name, outcome in got.items() if outcome.points > nothing[name]}
                 if earned:
-                    yield Pasted(check, helper, function.name, earned)
+                    yield Pasted(check, helper, function.name, earned, {name: got[name].passed for name in earned})
 
 
 def _functions(source: LabSource) -> Iterator[Function]:

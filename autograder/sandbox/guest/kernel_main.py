@@ -107,8 +107,8 @@ def main() -> None:
     """Read the connection, detach from standard input, and serve until told to stop."""
     connection = json.load(sys.stdin)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    if launcher := sys.modules.get("labkit._launch.server"):
-        launcher.fork_server()  # now: after the student's first operator of a framework its forks would hang
+    if prefork := sys.modules.get("labkit._launch.prefork"):
+        prefork.server.fork_server()  # now: after the student's first operator of a framework its forks would hang
     run_commands_without_a_terminal()
     adopt_sockets(connection.pop("descriptors"))
     SandboxedKernelApp.connection = connection

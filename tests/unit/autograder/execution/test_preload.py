@@ -27,10 +27,10 @@ RANKS = "torch.distributed"
         (["import os\nos.environ['KERAS_BACKEND'] = 'torch'\nimport keras, torch"], ("keras",), ("torch",)),
         (["os.environ['KERAS_BACKEND'] = 'torch'"], ("tensorflow", "keras"), ("tensorflow",)),
         (["stream.launch(1); relaunch(2)"], (), ()),
-        (["launch(fn, 2)"], (), ("torch", "labkit._launch.server", RANKS)),
+        (["launch(fn, 2)"], (), ("torch", "labkit._launch.prefork", RANKS)),
         (["import torch.distributed as dist"], (), ("torch", RANKS)),
         (["from torch import distributed"], (), ("torch", RANKS)),
-        (["import torch", "x = in_fresh_process(fn)"], (), ("torch", "labkit._launch.server")),
+        (["import torch", "x = in_fresh_process(fn)"], (), ("torch", "labkit._launch.prefork")),
         (["%matplotlib inline\nimport matplotlib.pyplot as plt"], (), ("matplotlib",)),
     ],
 )
@@ -52,7 +52,7 @@ def test_what_the_grader_itself_needs_is_always_there() -> None:
 
 
 def test_what_is_always_there_brings_neither_a_framework_nor_a_server_of_launches() -> None:
-    """A kernel in whose process that server was imported forks it, and then that imports torch, for each submission."""
+    """A kernel in whose process `prefork` was imported forks the server, which imports torch, for each submission."""
     code = "import importlib, sys\nfor name in sys.argv[1:]: importlib.import_module(name)\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code, *ALWAYS], capture_output=True, text=True, check=True)
-    assert not {"labkit._launch.server", "torch", "tensorflow", "keras"} & set(done.stdout.split())
+    assert not {"labkit._launch.prefork", "torch", "tensorflow", "keras"} & set(done.stdout.split())
