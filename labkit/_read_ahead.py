@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +17,10 @@ _CLOSING_S = 0.2
 _SETTLED_S = 1.0
 
 
+class _Thrown(Exception):
+    """What a consumer throws into an iterator."""
+
+
 class _Source:
     """Yields its values and notes how many were asked for, and in which threads."""
 
@@ -23,6 +28,7 @@ class _Source:
         self.values = values
         self.kind = fails if isinstance(fails, str) else "OSError" if fails else ""
         self.read = 0
+        self.raised: Exception | None = None
         self.threads: set[threading.Thread] = set()
 
     def __iter__(self) -> Iterator[Any]:
@@ -36,7 +42,8 @@ class _Source:
             time.sleep(_CLOSING_S)
             raise
         if self.kind:
-            raise getattr(builtins, self.kind)("the disk is gone")
+            self.raised = getattr(builtins, self.kind)("the disk is gone")
+            raise self.raised
 
     def running(self) -> int:
         """Return how many other threads than this one have read and still run."""
@@ -52,23 +59,25 @@ def read_ahead(
     take: int | None = None,
     fails: bool | str = False,
     default: bool = False,
+    throws: bool = False,
 ) -> dict[str, Any]:
     """Take `take` items, or all, from prefetch(source, depth), stop, and return what was seen:
 
     items: what came. read: how many items the source had given soon after.
-    error: what was raised, in words; "" if nothing. own thread: whether another thread than the caller's read the
+    error: what was raised, in words; "" if nothing. same error: whether that is the object that the source raised. own
+    thread: whether another thread than the caller's read the
     source. running: how many of these still ran when the consumer had closed the iterator. alive: how many had not
     ended 1.5 seconds later. read after: how many items the source had given then. A consumer that waits forever is
     given up after as long, with an error.
 
     values: what the source yields; without them 0, 1, ..., so many as items says. fails: after its last item the source
     raises OSError, or the built-in exception of this name. default: prefetch is called without a depth; the depth is
-    then what is expected of it.
+    then what is expected of it. throws: the consumer throws an exception into a generator in place of closing it.
     """
     source = _Source(range(items) if values is None else values, fails)
-    seen: dict[str, Any] = {"items": [], "read": 0, "error": "", "running": 0}
+    seen: dict[str, Any] = {"items": [], "read": 0, "error": "", "same error": False, "running": 0}
     given = (source,) if default else (source, depth)
-    consumer = threading.Thread(target=_consume, args=(prefetch, given, depth, take, seen), daemon=True)
+    consumer = threading.Thread(target=_consume, args=(prefetch, given, depth, take, throws, seen), daemon=True)
     consumer.start()
     before = -1
     while consumer.is_alive() and before != source.read + len(seen["items"]):  # nothing happens: it waits forever
@@ -87,16 +96,24 @@ def read_ahead(
 
 
 def _consume(
-    prefetch: Callable[..., Iterator[Any]], given: tuple[Any, ...], depth: int, take: int | None, seen: Any
+    prefetch: Callable[..., Iterator[Any]],
+    given: tuple[Any, ...],
+    depth: int,
+    take: int | None,
+    throws: bool,
+    seen: Any,
 ) -> None:
-    """Take items until there are enough of them, then close the iterator."""
+    """Take items until there are enough of them, then close the iterator, or throw into it."""
     source = given[0]
     try:
         iterator = iter(prefetch(*given))
         while take is None or len(seen["items"]) < take:
             seen["items"].append(next(iterator))
         seen["read"] = _settled(source, len(seen["items"]) + depth)
-        if hasattr(iterator, "close"):
+        if throws and hasattr(iterator, "throw"):
+            with contextlib.suppress(_Thrown):
+                iterator.throw(_Thrown())
+        elif hasattr(iterator, "close"):
             iterator.close()
         seen["running"] = source.running()
     except StopIteration:
@@ -105,6 +122,7 @@ def _consume(
         seen["error"] = error
     except Exception as error:
         seen["error"] = f"{type(error).__name__}: {error}"
+        seen["same error"] = error is source.raised
 
 
 def _settled(source: _Source, expected: int) -> int:

@@ -164,9 +164,13 @@ def _host(tensor: Any) -> Array:
 
 
 def dtype_name(value: Any) -> str:
-    """Return the name of an array's or tensor's dtype, "float32"; empty for anything else."""
+    """Return the name of an array's or tensor's dtype, "float32"; empty for anything else.
+
+    Numbers whose bytes stand in the order of another machine have a dtype of their own, which is said.
+    """
     dtype = getattr(value, "dtype", "")
-    return str(getattr(dtype, "name", dtype)).removeprefix("torch.")
+    swapped = isinstance(dtype, np.dtype) and not dtype.isnative
+    return str(getattr(dtype, "name", dtype)).removeprefix("torch.") + (", bytes swapped" if swapped else "")
 
 
 # ---------------------------------------------------------------------------------------------------------------- words

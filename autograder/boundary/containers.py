@@ -17,7 +17,7 @@ from autograder.boundary import exact
 from autograder.boundary.handles import StandIn
 from autograder.boundary.operations import compares
 
-__all__ = ["KINDS", "NamedValue", "read_named", "write_named"]
+__all__ = ["KINDS", "NamedValue", "fields_of", "read_named", "remade", "write_named"]
 
 _MAX_FIELDS, _MAX_NAME = 255, 100
 
@@ -89,7 +89,7 @@ KINDS: dict[type, tuple[str, _Parts, _Make]] = {
 
 
 class NamedValue:
-    """Marks the classes made here for named tuples of the student's."""
+    """Marks the classes made here for named tuples of the other end's."""
 
     __slots__ = ()
     _boundary_class_handle: int
@@ -100,14 +100,16 @@ def write_named(value: Any, references: Any, encode: Callable[[Any], Any]) -> di
     kind = type(value)
     if issubclass(kind, NamedValue):
         return {"t": "again", "k": {"t": "yours", "h": kind._boundary_class_handle}}
-    fields = _fields(kind) if references.graphs_stay else None  # the student's end, where the class is
-    if fields is None:
+    if (fields := fields_of(kind)) is None:
         return None
-    return {"t": "named", "k": references.refer(kind, encode), "n": kind.__name__, "f": fields}
+    known = references.refer(kind, encode)
+    if known["t"] == "name" and not references.graphs_stay:  # the student's end can import it
+        return {"t": "again", "k": known}
+    return {"t": "named", "k": known, "n": kind.__name__, "f": fields}
 
 
 def read_named(value: dict[str, Any]) -> type:
-    """Return a class of named tuples for what the student's process says of its own; ValueError if it is not one."""
+    """Return a class of named tuples for what the other end says of its own; ValueError if it is not one."""
     name, fields, handle = value["n"], value["f"], value["k"]["h"]
     texts = [name, *fields] if isinstance(fields, list) else []
     if not 0 < len(texts) <= _MAX_FIELDS or not all(type(text) is str and len(text) <= _MAX_NAME for text in texts):
@@ -117,7 +119,14 @@ def read_named(value: dict[str, Any]) -> type:
     return _named_class(name, tuple(fields), handle)
 
 
-def _fields(kind: type) -> list[str] | None:
+def remade(kind: Any, items: list[Any]) -> Any:
+    """Return a named tuple of this class; ValueError for another number of items."""
+    if len(items) != len(kind._fields):
+        raise ValueError("no such named tuple")
+    return kind._make(items)
+
+
+def fields_of(kind: type) -> list[str] | None:
     """Return the fields of a class of named tuples that adds nothing to what `namedtuple` gives it; else None."""
     names = kind.__dict__.get("_fields")
     if kind.__bases__ != (tuple,) or type(names) is not tuple or not all(type(name) is str for name in names):

@@ -85,6 +85,8 @@ READERS: dict[str, Callable[[Any, dict[str, Any], int], Any]] = {
     "framework": lambda codec, value, depth: tensors.read_constant(value),
     "type": lambda codec, value, depth: exact.read_type(value["v"]),
     "named": lambda codec, value, depth: containers.read_named(value)(*codec.items(value["v"], depth + 1)),
-    "again": lambda codec, value, depth: codec.made_again(value["k"])._make(codec.items(value["v"], depth + 1)),
+    "again": lambda codec, value, depth: containers.remade(
+        codec.made_again(value["k"]), codec.items(value["v"], depth + 1)
+    ),
     **{name: _exact_reader(make) for name, _, make in _EXACT.values()},
 }

@@ -7,6 +7,7 @@ test's to compute with, for it would be told what is expected and could then agr
 
 from __future__ import annotations
 
+import copy
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -75,6 +76,8 @@ _OWN_OF_CONTAINERS = _OWN_OF_NUMBERS | {"abs", "bool", "invert", "neg", "pos"}
 length of a vector that is a named tuple. What a number or a text is, is read."""
 
 _PATHS = {"Path", "PosixPath", "PurePath", "PurePosixPath", "PureWindowsPath"}
+
+_NO_COPY = "an object of the tested code cannot be copied or pickled by a test"
 
 _PROTOCOLS = {"_subtyp", "_typ"}
 """Names without underscores at their end by which pandas knows its own classes."""
@@ -168,7 +171,7 @@ class Proxy(StandIn):
         return own
 
     def __format__(self, spec: str) -> str:
-        own = plain(self)
+        own = plain(self) if peer_of(self).trusted else self
         return format(str(self) if type(own) is Proxy else own, spec)
 
     @property  # type: ignore[misc]
@@ -186,11 +189,22 @@ class Proxy(StandIn):
     def __dir__(self) -> list[str]:
         return []
 
+    def __copy__(self) -> Any:
+        """The value that it holds; for the student's code the object itself, as functions are that Python copies."""
+        if not peer_of(self).trusted:
+            return self
+        if type(own := plain(self)) is Proxy:
+            raise refusal(self, _NO_COPY)
+        return copy.deepcopy(own)
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.__copy__()
+
     def __reduce_ex__(self, protocol: Any) -> Any:
         own = plain(self) if peer_of(self).trusted else self
         if type(own) in _VALUES:
             return type(own), (own,)
-        raise refusal(self, "an object of the tested code cannot be copied or pickled by a test")
+        raise refusal(self, _NO_COPY)
 
 
 class Judge(Method):

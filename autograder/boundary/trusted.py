@@ -26,6 +26,9 @@ _TO_ITERATE = {"contains", "getitem", "iter", "len", "next"}
 _OF_OWN = {name for name in names_of(FROM_STUDENT) if name not in {"call", "getattr", "repr", "str"}}
 """What may be done to objects of these classes, beside what may be done to all."""
 
+_OF_FUNCTIONS = ("__doc__", "__name__", "__qualname__")
+"""What may be asked of a function that the test handed over: its class's name, and no text."""
+
 _CODE = {
     "builtins.function",
     "builtins.type",
@@ -110,6 +113,13 @@ class Trusted:
         own = kind.__module__.partition(".")[0] in _OWN_CLASSES and not shut
         if operation == "bool" and callable(target) and not own:
             return True
+        if operation in {"eq", "ne"} and not own:
+            self.met = True
+            return (arguments[0] is target) == (operation == "eq")
+        if operation == "getattr" and callable(target) and not own:
+            self.met = True
+            if type(arguments[0]) is str and arguments[0] in _OF_FUNCTIONS:
+                return None if arguments[0] == "__doc__" else kind.__name__
         if operation == "getattr" and own and len(arguments) == 1:
             name = arguments[0]
             if type(name) is str and not name.startswith("_"):

@@ -241,10 +241,11 @@ class Codec:
         return found
 
     def made_again(self, reference: Any) -> Any:
-        """Return a class of the student's; only that process calls what is said to be one."""
-        if not self._references.graphs_stay:
-            raise WireError("a named tuple of the test's")
-        return self.decode(reference)
+        """Return a class of named tuples; in the trusted process one of the test's, that adds nothing to these."""
+        found = self.decode(reference)
+        if not self._references.graphs_stay and (type(found) is not type or containers.fields_of(found) is None):
+            raise WireError("no named tuple of the test's")
+        return found
 
     def items(self, values: Any, depth: int) -> list[Any]:
         if not isinstance(values, list):

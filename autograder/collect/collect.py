@@ -56,6 +56,11 @@ def collect_lab(
     students: only theirs; CourseError, and nothing is written, if one of them has nothing there.
     late: by how much those count as late that the system marks so, without saying when they came.
     """
+    if source.resolve() == course.root.resolve():
+        raise CourseError(
+            f"{source}: the course itself, whose sources are no submissions",
+            hint="name the folder or the zip file with what was handed in",
+        )
     names = list(course.notebooks(lab))
     usable, late_by = Usable.in_lab(course, lab), LateBy.of(course, lab, late)
     people = read_roster(roster, course.students())
@@ -215,7 +220,9 @@ def _without_notebook(made: Handover) -> Row:
     """Return the row of somebody who handed in something else."""
     others = [*made.left_out, *((name, "") for name in made.files)]
     packed = any(why == IN_ARCHIVE for _, why in made.left_out)
-    what = f"no notebook in it; {IN_ARCHIVE}" if packed else "no notebook in it"
+    notebooks = [name for name, _ in others if name.lower().endswith(".ipynb")]
+    none = "no notebook that is one of this lab's" if notebooks else "no notebook in it"
+    what = f"{none}; {IN_ARCHIVE}" if packed else none
     return Row(made.student, _some(others), f"{LEFT_OUT}: {what}", lost=True)
 
 

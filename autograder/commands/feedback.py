@@ -13,7 +13,7 @@ from autograder.commands.common import COURSE, LAB, STUDENTS, command, say_late,
 from autograder.commands.notes import notes_on_changes, notes_on_scores
 from autograder.commands.table import plain
 from autograder.course import Course, open_course
-from autograder.errors import AutograderError, CourseError, counted, listed
+from autograder.errors import AutograderError, CourseError, counted, in_one_line, listed
 from autograder.files import write_whole
 from autograder.model import Result, Status
 from autograder.records.log import Log
@@ -91,12 +91,17 @@ def _pages(root: Path, lab: str, students: Sequence[str]) -> Iterator[tuple[str,
             fetched[student] = put_beside(course, student, lab)
         except AutograderError as error:
             failures.append(error)
+        except OSError as error:
+            what = f"{student}: {error.filename or 'the page'}: {error.strerror or error}"
+            failures.append(CourseError(what, hint=f"mend that, then: autograder feedback {lab} --student {student}"))
     if others := [student for student in fetched if not fetched[student]]:
         who = listed(others) if any(fetched.values()) else f"all {len(others)}" if len(others) > 1 else others[0]
         stderr().print(plain(f"note: {_ELSEWHERE}: {who}; {_SEND}"), soft_wrap=True, markup=False)
     own = [score for score in course.scores(lab) if score.student in fetched]
     for note in [*notes_on_scores(own), *notes_on_changes(course, lab)]:
         stderr().print(plain(f"note: {note}"), soft_wrap=True, markup=False)
+    for failure in failures[1:]:
+        stderr().print(plain(f"error: {in_one_line(failure)}"), soft_wrap=True, markup=False)
     if failures:
         raise failures[0]
 

@@ -25,7 +25,7 @@ __all__ = ["prove", "release"]
     help="Change nothing; print a diff and exit 1 if what was released is not what the sources say.",
 )
 @click.option("--skip-solution", is_flag=True, help="Do not grade the source's own solution before.")
-@click.option("--replace", is_flag=True, help="Write also over files that were changed since they were released.")
+@click.option("--replace", is_flag=True, help="Write also over files changed since; keep these in .autograder.")
 @COURSE
 @command
 def release(labs: tuple[str, ...], check: bool, skip_solution: bool, replace: bool, root: Path) -> None:

@@ -216,10 +216,10 @@ class Course:
         with self._gradebook() as book:
             return stored.stored_cells(book, lab, student)
 
-    def needs_no_look(self, lab: str, student: str, keys: Collection[str]) -> None:
-        """Take back, of these cells of a submission by notebook/grade_id, that a person has to look at them."""
+    def needs_a_look(self, lab: str, student: str, keys: Collection[str], whether: bool) -> None:
+        """Say of these cells of a submission, by notebook/grade_id, whether a person has to look at them."""
         with self._gradebook() as book:
-            stored.needs_no_look(book, lab, student, keys)
+            stored.needs_a_look(book, lab, student, keys, whether)
 
     def commented(self, lab: str) -> dict[str, list[str]]:
         """Return the cells on which a person has commented, by student."""

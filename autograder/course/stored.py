@@ -20,7 +20,7 @@ __all__ = [
     "commented",
     "forget_time",
     "lateness",
-    "needs_no_look",
+    "needs_a_look",
     "recorded_labs",
     "stored",
     "stored_cells",
@@ -76,13 +76,13 @@ def stored_cells(book: Gradebook, lab: str, student: str | None = None) -> dict[
     return found
 
 
-def needs_no_look(book: Gradebook, lab: str, student: str, keys: Collection[str]) -> None:
-    """Take back, of these cells by notebook/grade_id, that a person has to look at them."""
+def needs_a_look(book: Gradebook, lab: str, student: str, keys: Collection[str], whether: bool) -> None:
+    """Say of these cells, by notebook/grade_id, whether a person has to look at them."""
     for submitted in submissions(book, lab, student) if keys else ():
         for notebook in submitted.notebooks:
             for grade in notebook.grades:
                 if f"{_notebook_name(notebook)}/{_cell_name(grade)}" in keys:
-                    grade.needs_manual_grade = False
+                    grade.needs_manual_grade = whether
     book.db.commit()
 
 

@@ -18,7 +18,7 @@ from autograder.execution.left_by_tests import LeftByTests
 from autograder.execution.marks import append_error, cell_name, mark_not_run
 from autograder.execution.results import Execution, Report
 from autograder.execution.time_limit import Allowance, Budget
-from autograder.execution.trusted_tests import TrustedCells, serving
+from autograder.execution.trusted_tests import CONNECTING, TrustedCells, serving
 from autograder.model import Limits
 from autograder.notebook import metadata_of
 from autograder.protocol import BROKEN, DIED, NOT_RUN, TIMED_OUT
@@ -111,7 +111,8 @@ class Run:
             await self.client.async_start_new_kernel_client()
         except (RuntimeError, DeadKernelError) as error:
             raise SandboxError(f"the kernel did not start: {error}", hint="labkit doctor") from error
-        self.client.kc.execute(_HERE, silent=True, store_history=False)
+        first = _HERE + (CONNECTING if self.tests.isolated else "")
+        self.client.kc.execute(first, silent=True, store_history=False)
 
     async def _start_both(self) -> None:
         tests = asyncio.get_running_loop().run_in_executor(None, self.tests.start)

@@ -26,7 +26,7 @@ from autograder.protocol import MIME
 from autograder.sandbox import rights
 from autograder.sandbox.scratch_dir import ScratchDir
 
-__all__ = ["Checks", "TrustedCells", "serving"]
+__all__ = ["CONNECTING", "Checks", "TrustedCells", "serving"]
 
 _PROGRAM = Path(frames.__file__).with_name("tests_program.py")
 _GRACE_S = 5.0
@@ -234,6 +234,10 @@ class TrustedCells(AbstractContextManager["TrustedCells"]):
             self._failed = _LATE if self.overdue else _FAILED
             self.end()
             return {}
+
+
+CONNECTING = calling("student", "connect")
+"""What the student's kernel runs before anything of the student's, where tests run apart."""
 
 
 def serving(source: str, cell: int, definitions: Sequence[Sequence[str]] = ()) -> str:

@@ -6,7 +6,7 @@ pictures; one in code, or points in place of a test's, if all code of the studen
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,7 +31,8 @@ class GivenBefore:
     cells: Mapping[str, StoredCell]
     """By notebook/grade_id."""
     answers: Mapping[str, Mapping[str, _Answer]]
-    """Of each notebook the written answers by grade_id, and all code of the student's under one name."""
+    """Of each notebook the written answers by grade_id, what stands below each task that has no cell of its own to
+    answer in, and all code of the student's under one name."""
 
     @classmethod
     def of(cls, course: Course, lab: str, student: str, rows: Mapping[str, Sequence[CellSpec]]) -> GivenBefore:
@@ -63,7 +64,7 @@ class GivenBefore:
             return []
         now = {cell.key: cell for cell in course.cells(lab, student).get(student, [])}
         answers = {name: _answers(notebook, rows[name]) for name, notebook in notebooks.items() if name in rows}
-        standing, lines = [], []
+        standing, asked, lines = [], [], []
         for key, cell in self.cells.items():
             if key not in now:
                 continue
@@ -73,7 +74,9 @@ class GivenBefore:
                 name = key if len(rows) > 1 else cell.grade_id
                 what = "answer or its test" if self._answered_alike(cell, answers.get(cell.notebook)) else "answer"
                 lines.append(f"{name}: {_given(cell)} by hand before the {what} was changed: look at it again")
-        course.needs_no_look(lab, student, standing)
+                asked.append(key)
+        course.needs_a_look(lab, student, standing, False)
+        course.needs_a_look(lab, student, asked, True)
         return lines
 
     def _same(self, before: StoredCell, now: StoredCell, answers: Mapping[str, _Answer] | None) -> bool:
@@ -99,8 +102,21 @@ def _answers(notebook: nbformat.NotebookNode, rows: Sequence[CellSpec]) -> dict[
         for cell in notebook.cells
         if (name := grade_id_of(cell)) in written
     }
+    found |= {row.grade_id: _below(notebook, row.grade_id, {row.grade_id for row in rows}) for row in rows if row.task}
     code = [cell for cell in notebook.cells if cell.cell_type == "code" and grade_id_of(cell) not in locked]
     return found | {_CODE: ("\n\n".join(cell.source.strip() for cell in code), {})}
+
+
+def _below(notebook: nbformat.NotebookNode, task: str, known: Collection[str]) -> _Answer:
+    """Return the student's own cells below a task's, to the next cell of the lab's."""
+    texts, pictures, inside = [], [], False
+    for cell in notebook.cells:
+        if (name := grade_id_of(cell)) in known:
+            inside = name == task
+        elif inside:
+            texts.append(cell.source.strip())
+            pictures.append(cell.get("attachments") or {})
+    return "\n\n".join(texts), pictures
 
 
 def _given(cell: StoredCell) -> str:

@@ -1,7 +1,8 @@
 """Answers pasted together from what the notebook shows: its helpers in the place of a task's functions.
 
 A test that computes what it expects holds an answer. What students can read of it must not earn a point under the
-task's name. Usage: python -m tests.labs.pasted LAB; prints each such answer and what it earns.
+task's name, where nothing else is answered. Usage: python -m tests.labs.pasted LAB; prints each such answer and what it
+earns.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from autograder.execution import preloads
-from autograder.markers import strip_hidden
+from autograder.markers import clear_solutions, strip_hidden
 from autograder.proof import Outcome, Prepared
-from autograder.release.answers import Variant, put_answers
+from autograder.release.answers import Variant, blank_out, put_answers
 from autograder.release.build import to_notebook
 from autograder.release.differences import first_line
 from autograder.release.source import LabSource, read_source
@@ -45,13 +46,15 @@ def pasted(folder: Path) -> Iterator[Pasted]:
     """Yield each helper that earns anything, and more than no thought does."""
     source = read_source(folder)
     notebook = to_notebook(source)
+    blank = copy.deepcopy(notebook)
+    blank_out(blank, clear_solutions(copy.deepcopy(notebook)), frozenset())
     modules = preloads((cell.source for cell in source.cells), source.lab.frameworks)
     limits = source.lab.limits
     with Prepared(notebook, modules, time_s=limits.total_time_s, memory_mib=limits.memory_mib) as process:
         for function in _functions(source):
 
             def outcomes(code: str, only: list[str] | None = None) -> dict[str, Outcome]:
-                answer = put_answers(copy.deepcopy(notebook), Variant(folder, code, ""))
+                answer = put_answers(copy.deepcopy(blank), Variant(folder, code, ""))
                 return process.outcomes(answer, only=only)
 
             bodies = [outcomes(f"def {function.name}(*args, **named):\n    {body}\n") for body in _THOUGHTLESS]

@@ -442,6 +442,22 @@ def test_the_stub_that_was_put_back_is_not_shown_as_the_student_s(tiny: Path) ->
     assert (pages["a"].count("Your code"), pages["b"].count("Your code")) == (1, 0)
 
 
+def test_a_page_that_cannot_be_written_is_named_and_the_others_are_there(tiny: Path) -> None:
+    for student in "abc":
+        hand_in(tiny, student, answered(tiny, **FULL))
+    grade(tiny)
+    (tiny / "feedback").mkdir(exist_ok=True)
+    for student in "ab":
+        (tiny / "feedback" / student).write_text("no folder")
+    found = autograder("feedback", TINY, "--course", tiny)
+    assert found.exit_code == 1
+    assert (tiny / "feedback/c" / TINY / f"{TINY}.html").is_file()
+    assert "Traceback" not in found.output
+    for student in "ab":
+        assert f"error: {student}: {tiny / 'feedback' / student / TINY}: Not a directory" in found.output
+    assert f"hint: mend that, then: autograder feedback {TINY} --student a" in found.output
+
+
 # ---------------------------------------------------------------------------------------------- files beside a notebook
 def test_files_beside_the_notebook_are_there_when_it_runs_and_links_are_not(tiny: Path) -> None:
     """Read from inside the sandbox: data and helpers come along, a link to the solution does not."""

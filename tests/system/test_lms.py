@@ -176,6 +176,8 @@ def test_what_is_no_archive_is_an_error_with_a_hint(tiny: Path, desk: Path) -> N
     assert (result.exit_code, result.stdout) == (1, "")
     assert "not a zip file, or broken" in result.stderr
     assert "hint: download it again" in result.stderr
+    itself = autograder("collect", TINY, tiny, "--course", tiny)
+    assert (itself.exit_code, "the course itself, whose sources are no submissions" in itself.stderr) == (1, True)
     assert autograder("collect", "nope", desk / "page.zip", "--course", tiny).exit_code == 1
     assert autograder("collect", TINY, desk / "none.zip", "--course", tiny).exit_code == 2
 

@@ -250,6 +250,10 @@ ODDITIES = {
             )
         ],
     ),
+    "environment_emptied": Oddity(
+        says="Empties the environment.",
+        cells=[("setup", "import os\nos.environ.clear()")],
+    ),
     "large_output": Oddity(
         says="Prints more than is kept.",
         cells=[("softmax", "for i in range(3000):\n    print('x' * 60)")],

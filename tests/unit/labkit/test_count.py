@@ -165,7 +165,36 @@ def test_an_exception_of_the_source_is_reported_after_the_items_before_it() -> N
 
 def test_the_source_raises_the_exception_that_is_asked_for() -> None:
     found = count.read_ahead(_ahead, items=1, depth=2, fails="LookupError")
-    assert (found["items"], found["error"]) == ([0], "LookupError: the disk is gone")
+    assert (found["items"], found["error"], found["same error"]) == ([0], "LookupError: the disk is gone", True)
+
+
+def test_another_exception_of_the_same_words_is_told_from_the_source_s() -> None:
+    def another(source: Iterable[Any], depth: int) -> Iterator[Any]:
+        try:
+            yield from _ahead(source, depth)
+        except OSError as error:
+            raise OSError(str(error)) from None
+
+    found = count.read_ahead(another, items=1, depth=2, fails=True)
+    assert (found["error"], found["same error"]) == ("OSError: the disk is gone", False)
+
+
+@pytest.mark.parametrize("always", [True, False])
+def test_an_exception_of_the_consumer_s_reaches_the_generator(always: bool) -> None:
+    def stops(source: Iterable[Any], depth: int) -> Iterator[Any]:
+        ended = threading.Event()
+        thread = threading.Thread(target=lambda: (list(source), ended.wait(5)), daemon=True)
+        thread.start()
+        try:
+            yield 0
+        except BaseException as error:
+            if always or isinstance(error, GeneratorExit):
+                ended.set()
+                thread.join()
+            raise
+
+    assert count.read_ahead(stops, items=3, depth=0, take=1)["running"] == 0
+    assert count.read_ahead(stops, items=3, depth=0, take=1, throws=True)["running"] == (0 if always else 1)
 
 
 def test_the_source_yields_the_values_that_it_is_given() -> None:

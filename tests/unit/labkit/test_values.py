@@ -211,6 +211,11 @@ def test_torch_tensors_are_read_detached_and_on_the_host() -> None:
     assert plain(torch.Size([2, 3])) == (2, 3)
 
 
+def test_an_array_in_the_byte_order_of_another_machine_is_named() -> None:
+    assert dtype_name(np.ones(2, np.float32)) == "float32"
+    assert dtype_name(np.ones(2, np.float32).astype(np.dtype(np.float32).newbyteorder())) == "float32, bytes swapped"
+
+
 @pytest.mark.frameworks
 def test_a_tensor_without_values_is_named_and_not_taken_for_an_unfinished_task() -> None:
     import torch

@@ -480,6 +480,57 @@ def test_callbacks(talk: Talk) -> None:
     assert talk.value("def f(): raise KeyError(7241.5)\nmessage(f)") == "('KeyError', '', ())"
 
 
+def test_a_function_of_the_test_s_is_printed_compared_and_copied_as_functions_are(talk: Talk) -> None:
+    talk.code("""
+        import copy, functools
+        import numpy as np
+        def look(f, g):
+            h = functools.wraps(f)(lambda: 3)
+            same = f == f, f != f, f == g, f == 3, f in (g, f), copy.copy(f) is f, copy.deepcopy([f])[0] is f
+            return [*same, f"{f}", f"{f:>24}", f.__name__, f.__qualname__, h.__name__, np.vectorize(f)([1, 2]).tolist()]
+        """)
+    want = [True, False, False, False, True, True, True, "<function of the test>", "  <function of the test>"]
+    found = talk.value("def secret(x): return x + 1\ndef other(x): return x\nlook(secret, other)")
+    assert found == str([*want, "function", "function", "function", [2, 3]])
+
+
+def test_a_named_tuple_of_the_test_s_is_one_in_the_student_s_process(talk: Talk) -> None:
+    talk.code("""
+        def look(row):
+            match row:
+                case (kind, _, size): found = [kind, size]
+            found += [isinstance(row, tuple), row._asdict(), row._replace(size=5), f"{row}"]
+            return [*found, row[1:], row == (*row,)]
+        def keep(row): return row
+        def forge(row): return type(row)._make.__func__(type(row), [1])
+        """)
+    named = "from collections import namedtuple\nRow = namedtuple('Row', 'kind name size')\nrow = Row('a', 'b', 3)\n"
+    row = "Row(kind='a', name='b', size=3)"
+    want = (
+        f"['a', 3, True, {{'kind': 'a', 'name': 'b', 'size': 3}}, {row.replace('3', '5')}, \"{row}\", ('b', 3), True]"
+    )
+    assert talk.value(f"{named}look(row)") == want
+    assert talk.value(f"{named}type(keep(row)) is Row, keep([row]) == [row]") == "(True, True)"
+    typed = "from typing import NamedTuple\nclass Row(NamedTuple):\n    kind: str\n    name: str\n    size: int = 3\n"
+    assert talk.value(f"{typed}look(Row('a', 'b'))") == want
+    error = talk.test(f"{named}forge(row)")["error"]
+    assert error is not None
+
+
+def test_only_a_class_of_named_tuples_makes_something_of_what_the_student_s_process_says(talk: Talk) -> None:
+    talk.code("""
+        def forge(f):
+            from autograder.boundary.containers import NamedValue
+            handle = f._boundary_handle
+            kind = type("Row", (tuple, NamedValue), {"_boundary_class_handle": handle, "_fields": ("a",)})
+            return kind(["x"])
+        """)
+    for given in ("open", "Test", "lambda x: x"):
+        error = talk.test(f"class Test(tuple):\n    def _make(cls, *_): raise SystemExit\nforge({given})")["error"]
+        assert error is not None, given
+        assert "SystemExit" not in str(error), given
+
+
 @pytest.mark.frameworks
 def test_tensors(talk: Talk) -> None:
     talk.code("""
@@ -630,7 +681,8 @@ def test_no_special_name_that_a_library_looks_up_crosses_unless_the_table_says_s
 def test_the_class_of_a_stand_in_has_the_special_methods_of_the_table_and_no_others() -> None:
     rows = {f"__{name}__" for name in operations.names_of(operations.FROM_TEST)} - {"__name__"}
     language = {"__module__", "__doc__", "__slots__", "__weakref__", "__hash__", "__class__", "__dir__",
-                "__reduce_ex__", "__instancecheck__", "__subclasscheck__", "__format__", "__annotations__",
+                "__copy__", "__deepcopy__", "__reduce_ex__", "__instancecheck__", "__subclasscheck__",
+                "__format__", "__annotations__",
                 "__firstlineno__", "__static_attributes__", "__getattr__", "__setattr__",
                 "__delattr__", "__call__", "__enter__", "__exit__", "__array__", "__fspath__"}  # fmt: skip
     computed_here = {"__array_ufunc__", "__array_function__", "__torch_function__"}

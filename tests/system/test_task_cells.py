@@ -1,0 +1,63 @@
+"""nbgrader's task cells: what a student adds below one is the answer, and points for it stand as long as that does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.course import open_course
+from tests.system.courses import autograder, grade
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    """A foreign course with one task that a person grades, and one test."""
+    about = {"schema_version": 3, "grade": False, "solution": False, "locked": True, "task": False}
+    cells = [
+        nbformat.v4.new_code_cell("x = 1\nassert x == 1", id="check"),
+        nbformat.v4.new_markdown_cell("Plot it, and say what you see.", id="plot"),
+        nbformat.v4.new_markdown_cell("The end.", id="end"),
+    ]
+    for cell, more in zip(cells, ({"grade": True, "points": 1}, {"task": True, "points": 3}, {}), strict=True):
+        cell.metadata["nbgrader"] = {**about, **more, "grade_id": cell.id, "cell_type": cell.cell_type}
+    (tmp_path / "source/hw").mkdir(parents=True)
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "source/hw/hw.ipynb")
+    (tmp_path / "nbgrader_config.py").write_text("c = get_config()\n")
+    assert autograder("release", "--skip-solution", "--course", tmp_path).exit_code == 0
+    return tmp_path
+
+
+def hand_in(root: Path, answer: str, *, elsewhere: str = "") -> None:
+    notebook = nbformat.read(root / "release/hw/hw.ipynb", as_version=4)
+    places = [cell.metadata["nbgrader"]["grade_id"] for cell in notebook.cells]
+    notebook.cells.insert(places.index("plot") + 1, nbformat.v4.new_markdown_cell(answer))
+    notebook.cells.append(nbformat.v4.new_markdown_cell(elsewhere))
+    (root / "submitted/ada/hw").mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, root / "submitted/ada/hw/hw.ipynb")
+
+
+def look_at(root: Path, points: float) -> None:
+    with Gradebook(f"sqlite:///{root}/gradebook.db", "c") as book:
+        found = book.find_grade("plot", "hw", "hw", "ada")
+        found.manual_score, found.needs_manual_grade = points, False
+        book.db.commit()
+
+
+def test_somebody_is_asked_to_look_again_at_a_task_if_what_stands_below_it_has_changed(course: Path) -> None:
+    hand_in(course, "A line.")
+    grade(course, lab="hw")
+    look_at(course, 2.5)
+    outcome = grade(course, lab="hw", force=True)["ada"]
+    assert not outcome.result.notes
+    assert not open_course(course).score("ada", "hw").pending
+    hand_in(course, "A line.", elsewhere="A word at the end.")
+    outcome = grade(course, lab="hw")["ada"]
+    assert not outcome.result.notes
+    assert not open_course(course).score("ada", "hw").pending
+    hand_in(course, "Another line.")
+    outcome = grade(course, lab="hw")["ada"]
+    assert outcome.result.notes == ("plot: 2.5 points given by hand before the answer was changed: look at it again",)
+    assert open_course(course).score("ada", "hw").again == {"hw/plot"}
