@@ -123,7 +123,7 @@ def _look(outcome: Outcome) -> Iterator[str]:
         if some:
             yield f"{_which(some, checks)} {words}"
     for cell in wrong[:_MAX_NAMED]:
-        yield f"{cell.grade_id} {cell.points:g}/{cell.max_points:g}{_why(cell)}"
+        yield f"{_place(cell, checks)}{cell.grade_id} {cell.points:g}/{cell.max_points:g}{_why(cell)}"
     if len(wrong) > _MAX_NAMED:
         yield f"{len(wrong) - _MAX_NAMED} more lost points"
 
@@ -134,9 +134,14 @@ def _said(cell: CellScore) -> bool:
     return cell.message.startswith(KERNEL_ENDED) or bool(errors & _ENDED)
 
 
+def _place(cell: CellScore, checks: Sequence[CellScore]) -> str:
+    """Return the notebook's name where there are several: they may have tests of the same names."""
+    return f"{cell.notebook}/" if len({check.notebook for check in checks}) > 1 else ""
+
+
 def _which(some: Sequence[CellScore], checks: Sequence[CellScore]) -> str:
     if len(some) <= _MAX_NAMED and len(some) < len(checks):
-        return ", ".join(cell.grade_id.removesuffix("-check") for cell in some)
+        return ", ".join(_place(cell, checks) + cell.grade_id.removesuffix("-check") for cell in some)
     return f"{len(some)} of {counted(len(checks), 'task')}"
 
 

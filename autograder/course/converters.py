@@ -26,11 +26,12 @@ from autograder.course.preprocess import REFUSED, RefuseMarkers, save_cells
 from autograder.errors import CourseError
 from autograder.model import CellSpec
 
-__all__ = ["Complaints", "cells_to_be", "generate", "left_alone", "preview", "record"]
+__all__ = ["HANDED_IN", "Complaints", "cells_to_be", "generate", "left_alone", "preview", "record"]
 
 
 _CONVERTING = "Converting notebook %s"
 _STOPS = "nbgrader itself would stop here too"
+HANDED_IN = "students have handed in the old version: keep its cells, or use a new lab name"
 _STEPS = "c.GenerateAssignment.preprocessors has to name the step that clears it; nbgrader's own list does"
 _FULL = ("disk is full", "No space left on device")
 
@@ -183,4 +184,6 @@ def _convert(app: Any, lab: str, student: str, make: Callable[[], Any]) -> None:
         if what == DISK_FULL or any(words in what for words in _FULL):
             raise CourseError(f"{lab}: {DISK_FULL}", hint=FREE_SPACE) from error
         where = f"{lab}/{app.log.notebook}" if app.log.notebook else lab
-        raise CourseError(f"{where}: nbgrader: {what}", hint=_STEPS if REFUSED in what else _STOPS) from error
+        known = {REFUSED: _STEPS, "because there are submissions": HANDED_IN}
+        hint = next((hint for words, hint in known.items() if words in what), _STOPS)
+        raise CourseError(f"{where}: nbgrader: {what}", hint=hint) from error

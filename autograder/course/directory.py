@@ -162,9 +162,7 @@ class Course:
             with gradebook.usable(self.directory.db_url), gradebook.quiet():
                 save_cells(notebook, lab, self.directory.db_url)
         except RuntimeError as error:
-            raise CourseError(
-                f"{lab}: {error}", hint="students have handed in the old version: keep its cells, or use a new lab name"
-            ) from error
+            raise CourseError(f"{lab}: {error}", hint=converters.HANDED_IN) from error
 
     def generate(self, lab: str) -> None:
         """Run nbgrader's own generate_assignment, for courses whose source is a notebook."""

@@ -86,7 +86,9 @@ def parse(content: bytes, name: str) -> tuple[nbformat.NotebookNode, tuple[str, 
     except (ValueError, RecursionError) as error:
         raise SubmissionError(f"{name}: not JSON", hint=_HINT) from error
     version = raw.get("nbformat") if isinstance(raw, dict) else None
-    if type(version) is not int or not 1 <= version <= 4:
+    if type(version) is int and version > 4:
+        raise SubmissionError(f"{name}: saved in a newer format, nbformat {version}", hint="save it as nbformat 4")
+    if type(version) is not int or version < 1:
         raise SubmissionError(f"{name}: not a notebook of nbformat 1 to 4", hint=_HINT)
     notes = [f"converted from nbformat {version}"] if version < 4 else []
     cells = raw.get("cells") if version in {1, 4} else _of_worksheets(raw)

@@ -282,6 +282,7 @@ def test_a_release_that_nbgrader_refuses_leaves_what_was_released(foreign: Path)
     refused = autograder("release", "ps1", *QUICKLY, "--course", foreign)
     assert refused.exit_code == 1
     assert "Cannot add or remove cells" in refused.stderr
+    assert "hint: students have handed in the old version: keep its cells, or use a new lab name" in refused.stderr
     assert {path: path.read_bytes() for path in (foreign / "release").rglob("*") if path.is_file()} == before
     assert not list((foreign / ".autograder").rglob("_released/*"))
 

@@ -9,6 +9,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.course import open_course
+from autograder.reports.same_answers import same_answers
 from tests.system.courses import autograder, grade
 
 
@@ -30,13 +31,13 @@ def course(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def hand_in(root: Path, answer: str, *, elsewhere: str = "") -> None:
+def hand_in(root: Path, answer: str, *, elsewhere: str = "", student: str = "ada") -> None:
     notebook = nbformat.read(root / "release/hw/hw.ipynb", as_version=4)
     places = [cell.metadata["nbgrader"]["grade_id"] for cell in notebook.cells]
     notebook.cells.insert(places.index("plot") + 1, nbformat.v4.new_markdown_cell(answer))
     notebook.cells.append(nbformat.v4.new_markdown_cell(elsewhere))
-    (root / "submitted/ada/hw").mkdir(parents=True, exist_ok=True)
-    nbformat.write(notebook, root / "submitted/ada/hw/hw.ipynb")
+    (root / "submitted" / student / "hw").mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, root / "submitted" / student / "hw/hw.ipynb")
 
 
 def look_at(root: Path, points: float) -> None:
@@ -61,3 +62,10 @@ def test_somebody_is_asked_to_look_again_at_a_task_if_what_stands_below_it_has_c
     outcome = grade(course, lab="hw")["ada"]
     assert outcome.result.notes == ("plot: 2.5 points given by hand before the answer was changed: look at it again",)
     assert open_course(course).score("ada", "hw").again == {"hw/plot"}
+
+
+def test_answers_below_a_task_are_compared_with_others(course: Path) -> None:
+    for student, answer in {"ada": "A line.", "bo": "A line.", "cy": "Another line."}.items():
+        hand_in(course, answer, student=student)
+    grade(course, lab="hw")
+    assert same_answers(open_course(course), "hw", ["hw"], ["ada", "bo", "cy"]) == [["ada", "bo"]]

@@ -67,6 +67,10 @@ def test_students_stand_in_order_and_columns_under_each_other(capsys: pytest.Cap
         ([_cell("a", 0, message="CellTimeoutError: stopped")], ""),
         ([_cell("a", 0, _case("x", "TimeLimit"), _case("y", "TimeLimit"))], ""),
         ([_cell("a", 0, _case("x", "ProcessDied"))], ""),
+        (
+            [replace(_cell("a-check", 0, _case("x")), notebook="p1"), replace(_cell("a-check", 2), notebook="p2")],
+            "p1/a-check 0/2: x",
+        ),
         ([_cell(name, 0, _case("x")) for name in "abcde"], "a 0/2: x; b 0/2: x; c 0/2: x; 2 more lost points"),
     ],
 )
