@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from autograder.commands.common import COURSE, LAB, STUDENTS, command, say_late, stderr
+from autograder.commands.common import COURSE, LAB, STUDENTS, SYSTEM_HINTS, command, say_late, stderr
 from autograder.commands.notes import notes_on_changes, notes_on_scores
 from autograder.commands.table import plain
 from autograder.course import Course, open_course
@@ -92,6 +92,8 @@ def _pages(root: Path, lab: str, students: Sequence[str]) -> Iterator[tuple[str,
         except AutograderError as error:
             failures.append(error)
         except OSError as error:
+            if error.errno in SYSTEM_HINTS:  # no other page could be written
+                raise
             what = f"{student}: {error.filename or 'the page'}: {error.strerror or error}"
             failures.append(CourseError(what, hint=f"mend that, then: autograder feedback {lab} --student {student}"))
     if others := [student for student in fetched if not fetched[student]]:

@@ -212,7 +212,7 @@ print(f"validation accuracy {dense.accuracy(digits.validation):.1%}")
 #
 # * `"pruned"`: the validation accuracy of this network
 #   when a little more than nine of ten weights are set to 0, the smallest of each layer
-#   (fewer in a layer that bears less: you will read its share from a curve), and nothing is trained afterwards (0.5 means half of the images).
+#   (fewer where a layer bears less), and nothing is trained afterwards (0.5 means half of the images).
 # * `"file"`: how many times smaller than these float32 numbers the finished file will be.
 # * `"speed"`: how many times as fast as the dense one a sparse product runs,
 #   for a layer of 4096 x 4096 of which 7 weights of 100 are left, one input at a time

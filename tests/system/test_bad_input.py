@@ -262,7 +262,7 @@ def _submissions(text: str) -> dict[str, tuple[bytes, Status, float, str]]:
         "no_cells": (b"{}", unreadable, 0, "not a notebook"),
         "cells_no_list": (change(lambda nb: nb.update(cells={})), unreadable, 0, "no list of cells"),
         "nbformat_3": (json.dumps(old).encode(), unreadable, 0, "no cell has nbgrader's metadata"),
-        "nbformat_5": (change(lambda nb: nb.update(nbformat=5)), unreadable, 0, "not a notebook"),
+        "nbformat_5": (change(lambda nb: nb.update(nbformat=5)), unreadable, 0, "saved in a newer format, nbformat 5"),
         "too_large": (change(lambda nb: nb["metadata"].update(x="x" * (25 << 20))), unreadable, 0, "25 MiB, more than"),
         "byte_order_mark": (b"\xef\xbb\xbf" + text.encode(), graded, 5, ""),
         "no_ids": (change(lambda nb: (nb.update(nbformat_minor=4), [c.pop("id") for c in nb["cells"]])), graded, 5, ""),

@@ -90,7 +90,7 @@ def train_epoch(model, optimizer, batches, device):
         optimizer.step()
         total = total + loss.detach() * len(target)
         seen += len(target)
-    return total / seen
+    return (total / seen).to(torch.float32)
 
 
 def fast_training(

@@ -28,7 +28,7 @@ def flops_and_bytes(op, a, b, backward=False, itemsize=4):
     return (
         [np.int64(flops) * 2, np.int64(moved) * 2]
         if backward
-        else [flops, float(moved)]
+        else [flops, moved]
     )
 
 
@@ -106,7 +106,7 @@ def train_epoch(model, optimizer, batches, device):
         with torch.no_grad():
             losses.append(loss * images.shape[0])
         sizes.append(images.shape[0])
-    return torch.stack(losses).sum() / sum(sizes)
+    return (torch.stack(losses).sum() / sum(sizes)).float()
 
 
 def prefetch(source, depth=2):
@@ -148,6 +148,8 @@ def fast_training(
     model, optimizer, images, labels, device, *,
     epochs, batch_size, seed=0, prepare=prepare_images, capture=capture_model,
 ):  # fmt: skip
+    if epochs == 0:
+        return {"accuracy": [], "loss": []}
     random = torch.Generator().manual_seed(seed)
     orders = torch.stack(
         [torch.randperm(len(images), generator=random) for _ in range(epochs)]

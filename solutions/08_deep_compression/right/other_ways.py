@@ -75,7 +75,7 @@ def to_gaps(codes, bits):
     gaps = np.full(len(places) + fillers.sum(), 2**bits - 1)
     symbols = np.zeros(len(gaps), np.int64)
     gaps[ends], symbols[ends] = rest, np.asarray(codes)[places]
-    return gaps, symbols
+    return gaps.tolist(), symbols.tolist()
 
 
 def from_gaps(gaps, symbols, size):
