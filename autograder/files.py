@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from autograder.errors import SubmissionError
 
-__all__ = ["MAX_DEPTH", "MAX_ENTRIES", "MAX_PATH", "Entry", "walk", "write_whole"]
+__all__ = ["MAX_DEPTH", "MAX_ENTRIES", "MAX_PATH", "Entry", "place_for_replaced", "walk", "write_whole"]
 
 MAX_DEPTH = 24
 """How many folders deep a file may stand; a path through a thousand is more than most programs take."""
@@ -105,3 +106,12 @@ def write_whole(path: Path, content: bytes) -> None:
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def place_for_replaced(state: Path, lab: str, whose: str) -> Path:
+    """Return a new place below .autograder/replaced for what is replaced now, in a folder that is there."""
+    place = state / "replaced" / lab / whose / time.strftime("%Y-%m-%d_%H%M%S")
+    while place.exists():
+        place = place.with_name(f"{place.name}_")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    return place

@@ -6,7 +6,6 @@ import errno
 import json
 import os
 import shutil
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +13,7 @@ from pathlib import Path
 from autograder.collect.names import TIMESTAMP
 from autograder.course import Course, moment
 from autograder.errors import CourseError, SubmissionError
-from autograder.files import walk, write_whole
+from autograder.files import place_for_replaced, walk, write_whole
 
 __all__ = ["IN_TIME_NOW", "KEPT", "LATE_NOW", "UNCHANGED", "Submission", "place"]
 
@@ -150,10 +149,7 @@ def _retimed(folder: Path, own: Submission, times: _Reckoned) -> str:
 
 def _aside(course: Course, lab: str, student: str, target: Path) -> Path:
     """Move the submission that is there to where those before are kept; return that place."""
-    old = course.state / "replaced" / lab / student / time.strftime("%Y-%m-%d_%H%M%S")
-    while old.exists():
-        old = old.with_name(f"{old.name}_")
-    old.parent.mkdir(parents=True, exist_ok=True)
+    old = place_for_replaced(course.state, lab, student)
     shutil.move(target, old)
     return old
 

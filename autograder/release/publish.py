@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +12,7 @@ import nbformat
 
 from autograder.course import Course, checksum, open_course
 from autograder.errors import CourseError, counted, listed
+from autograder.files import place_for_replaced
 from autograder.notebook import metadata_of, read_notebook
 from autograder.records.versions import handed_out, remember
 from autograder.release.build import Release, build, find_labs, not_ours, publish
@@ -23,6 +23,8 @@ __all__ = ["IGNORE", "check_labs", "release_labs"]
 IGNORE = '[".ipynb_checkpoints", "__pycache__", "*.py", "*.toml", "cards", "feedback", "right", "wrong"]'
 """What c.CourseDirectory.ignore has to be where labs are written as ours are."""
 
+_RELEASED = "_released"
+"""Whose what a release has replaced is, beside the students' in .autograder/replaced."""
 _EXAMPLE = "docs/instructors.md, Write a lab, has an example of a lab.toml"
 
 
@@ -83,11 +85,11 @@ def _generated(course: Course, lab: str, changed: Sequence[Path]) -> Path | None
 
     changed: files of it that hold somebody's work.
     """
-    target, aside = course.released(lab), _place(course, lab)
+    target = course.released(lab)
     if not target.is_dir():
         course.generate(lab)
         return None
-    aside.parent.mkdir(parents=True, exist_ok=True)
+    aside = place_for_replaced(course.state, lab, _RELEASED)
     shutil.move(target, aside)  # nbgrader empties the folder before it knows whether it can fill it
     try:
         course.generate(lab)
@@ -107,19 +109,14 @@ def _generated(course: Course, lab: str, changed: Sequence[Path]) -> Path | None
 
 def _copied(course: Course, lab: str, paths: Sequence[Path]) -> Path | None:
     """Copy files of a release to where those before are kept; return that place."""
-    aside, target = _place(course, lab), course.release_directory / lab
+    if not paths:
+        return None
+    aside, target = place_for_replaced(course.state, lab, _RELEASED), course.release_directory / lab
     for path in paths:
         place = aside / path.relative_to(target)
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(path, place)
-    return aside if paths else None
-
-
-def _place(course: Course, lab: str) -> Path:
-    place = course.state / "replaced" / lab / "_released" / time.strftime("%Y-%m-%d_%H%M%S")
-    while place.exists():
-        place = place.with_name(f"{place.name}_")
-    return place
+    return aside
 
 
 def _kept_in(course: Course, aside: Path | None) -> str:
