@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from labkit._launch.fresh_process import ProcessError, in_fresh_process
     from labkit._launch.launcher import launch
     from labkit._launch.torchrun_agents import torchrun
+    from labkit._recorded import recorded
     from labkit._timing import bench, compare
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "launch",
     "load",
     "plot",
+    "recorded",
     "result_card",
     "scale",
     "seed_everything",
@@ -55,6 +57,7 @@ _HOME = {
     "in_fresh_process": "labkit._launch.fresh_process",
     "launch": "labkit._launch.launcher",
     "load": "labkit._data",
+    "recorded": "labkit._recorded",
     "result_card": "labkit._card",
     "scale": "labkit._device",
     "seed_everything": "labkit._device",

@@ -25,7 +25,7 @@ from autograder.grading.outcome import Outcome
 from autograder.grading.placement import modules
 from autograder.grading.workers import Cluster, Threads
 from autograder.model import CellScore
-from autograder.sandbox import choose, gpu_nodes
+from autograder.sandbox import choose, find_gpu
 
 __all__ = ["grade", "grade_lab", "plan_lab"]
 
@@ -163,9 +163,9 @@ def _executors(course: Course, lab: str, gpus: Sequence[int], say: Callable[[str
     names = modules(course, lab)
     shown = [name for name in names if "." not in name]
     for number in gpus or (None,):
-        devices = () if number is None else gpu_nodes(number)
-        begin = partial(say, f"{lab}: preparing a sandbox with {', '.join(shown)}")
-        yield Executor(choose(), names, devices=devices, begin=begin)
+        gpu = None if number is None else find_gpu(number)
+        begin = partial(say, f"{lab}: preparing a sandbox{' with ' * bool(shown)}{', '.join(shown)}")
+        yield Executor(choose(), names, gpu=gpu, begin=begin)
 
 
 def _grading(course: Course, lab: str, executor: Executor, say: Callable[[str], None] = lambda _line: None) -> Grading:

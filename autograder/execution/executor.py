@@ -30,7 +30,6 @@ __all__ = ["Executor", "storable"]
 
 _POLICY = walls.Policy(environment={"NBGRADER_EXECUTION": "autograde"})
 """Tests may ask nbgrader's variable whether they are being graded."""
-_UNBOUNDED_MIB = 1 << 32
 _TURNS = Turns()
 _SLACK_S = 60
 """How long after all its time a submission is ended whatever it is that still waits for it."""
@@ -48,26 +47,26 @@ class Executor(AbstractContextManager["Executor"]):
         self,
         sandbox: walls.Sandbox,
         preload: Sequence[str] = (),
-        devices: Sequence[Path] = (),
         *,
+        gpu: walls.Gpu | None = None,
         apart: bool = True,
         begin: Callable[[], None] | None = None,
     ) -> None:
-        """Raises SandboxError if what is to be preloaded cannot be imported in the sandbox.
+        """Raises SandboxError if the sandbox cannot import what is to be preloaded, or not use the GPU.
 
         begin: is called before that, which then waits until `warm` or the first notebook; where nothing is to be run
         nothing is started.
-        devices: device nodes, such as those of one GPU, that the processes may use; they run without a memory limit,
-        because CUDA reserves more addresses than any machine has memory. apart: tests will run apart from the students'
-        code, in processes that are best warmed at once as well.
+        gpu: the one that the processes may use; they run without a memory limit. apart: tests will run apart from the
+        students' code, in processes that are best warmed at once as well.
         """
         self.preload = tuple(preload)
-        self._policy = replace(_POLICY, devices=tuple(devices))
+        self._policy = gpu.shown_by(_POLICY) if gpu else _POLICY
+        self._gpu = gpu
         sandbox = sandbox.with_ranks() if RANKS in preload else sandbox
         self.sandbox = sandbox
         self._apart = apart
         self._begin = begin
-        self._cold = bool(preload)
+        self._cold = bool(preload) or gpu is not None
         self._warming = threading.Lock()
         if begin is None:
             self.warm()
@@ -82,7 +81,10 @@ class Executor(AbstractContextManager["Executor"]):
                 return
             if self._begin is not None:
                 self._begin()
-            self.sandbox = walls.Prewarmed(self.sandbox, self.preload, policy=self._policy, trusted=self._apart)
+            if self.preload:
+                self.sandbox = walls.Prewarmed(self.sandbox, self.preload, policy=self._policy, trusted=self._apart)
+            if self._gpu is not None:
+                self._gpu.works_in(self.sandbox, self._policy)
             self._cold = False
 
     def run(
@@ -142,7 +144,7 @@ class Executor(AbstractContextManager["Executor"]):
         explore: frozenset[str],
         checks: Checks,
     ) -> Execution:
-        memory_mib = _UNBOUNDED_MIB if self._policy.devices else limits.memory_mib
+        memory_mib = self._gpu.MEMORY_MIB if self._gpu else limits.memory_mib
         bounds = walls.ProcessLimits(memory_mib=memory_mib, cpu_s=int(limits.total_time_s) + 60)
         with TrustedCells(self.sandbox, checks, bounds, self._policy, folders[1]) as tests, self._watched(tests):
             policy = replace(self._policy, environment={**self._policy.environment, DESCRIPTOR: str(tests.descriptor)})

@@ -10,13 +10,14 @@ before. `bubblewrap`, `limits_only` and `prewarmed` say in their docstrings what
 from __future__ import annotations
 
 from autograder.sandbox.base import Job, Policy, ProcessLimits, Sandbox
-from autograder.sandbox.host_resources import gpu_nodes
+from autograder.sandbox.gpu import Gpu, find_gpu
 from autograder.sandbox.kernel import SandboxedKernelManager, kernel
 from autograder.sandbox.prewarmed import Prewarmed
 from autograder.sandbox.process import Process
 from autograder.sandbox.select import choose
 
 __all__ = [
+    "Gpu",
     "Job",
     "Policy",
     "Prewarmed",
@@ -25,6 +26,6 @@ __all__ = [
     "Sandbox",
     "SandboxedKernelManager",
     "choose",
-    "gpu_nodes",
+    "find_gpu",
     "kernel",
 ]

@@ -1,4 +1,4 @@
-"""Resource limits as the kernel takes them, uids that nothing else on the machine runs under, and GPU device nodes."""
+"""Resource limits as the kernel takes them, and uids that nothing else on the machine runs under."""
 
 from __future__ import annotations
 
@@ -6,17 +6,14 @@ import contextlib
 import secrets
 from pathlib import Path
 
-from autograder.errors import SandboxError
 from autograder.sandbox.base import ProcessLimits
 
-__all__ = ["free_uid", "gpu_nodes", "resource_limits", "threads_of"]
+__all__ = ["free_uid", "resource_limits", "threads_of"]
 
 # RLIMIT_NPROC counts per user on the whole machine: two submissions under one uid would take each other's processes.
 # The first range is one that neither distributions nor systemd use; the second, systemd's for short-lived services,
 # is for containers to which only 65,536 uids are mapped.
 _UID_RANGES = (range(0x70000000, 0x7FFFFFFF), range(61_184, 65_519))
-_SHARED_BY_GPUS = ("nvidiactl", "nvidia-uvm", "nvidia-uvm-tools")
-"""What CUDA opens beside the GPU's own node."""
 
 
 def free_uid() -> int:
@@ -48,12 +45,3 @@ def resource_limits(limits: ProcessLimits, *, already_running: int) -> dict[str,
         "NOFILE": limits.open_files,
         "NPROC": limits.processes + already_running,
     }
-
-
-def gpu_nodes(number: int, devices: Path = Path("/dev")) -> tuple[Path, ...]:
-    """Return the nodes that CUDA needs for the NVIDIA GPU of this number; SandboxError if there is no such GPU here."""
-    own = devices / f"nvidia{number}"
-    if not own.exists():
-        there = sorted(path.name for path in devices.glob("nvidia[0-9]*"))
-        raise SandboxError(f"{own}: no such GPU (there: {', '.join(there) or 'none'})", hint="nvidia-smi lists them")
-    return (own, *(path for name in _SHARED_BY_GPUS if (path := devices / name).exists()))

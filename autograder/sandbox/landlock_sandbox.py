@@ -81,6 +81,8 @@ class LandlockSandbox(ResourceLimits):
             write=[*(f"{job.directory}/{name}" for name in ("work", "home", "tmp"))],
             devices=[*_WRITABLE_DEVICES, *map(str, job.policy.devices)],
             ports=_free_ports() if self._ranks else None,
+            # The machine's /proc: of this process alone. What it starts cannot use a GPU.
+            thread_names="/proc/self/task" if job.policy.devices else "",
         )
         request = super()._request(job)
         request["landlock"], request["filter"] = rules, _filter(ranks=self._ranks)

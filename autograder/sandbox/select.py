@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from autograder.errors import SandboxError
-from autograder.sandbox.base import Job, Policy, Sandbox
+from autograder.sandbox.base import Job, Policy, ProcessLimits, Sandbox
 from autograder.sandbox.bubblewrap import Bubblewrap, BwrapOptions
 from autograder.sandbox.guest import PROBE
 from autograder.sandbox.landlock_sandbox import LandlockSandbox, unfit
@@ -101,11 +101,14 @@ def _working_bubblewrap() -> Bubblewrap | str:
     return explain(message)
 
 
-def complaint(sandbox: Sandbox, policy: Policy | None = None) -> str:
+def complaint(
+    sandbox: Sandbox, policy: Policy | None = None, *, program: Path = PROBE, limits: ProcessLimits | None = None
+) -> str:
     """Return "" when a process can be run in the sandbox, else what it complained about."""
     room = ScratchDir()  # so that nothing is left of a grader that is killed in here
+    job = Job(program=program, directory=room.path, policy=policy or Policy(), limits=limits or ProcessLimits())
     try:
-        process = sandbox.start(Job(program=PROBE, directory=room.path, policy=policy or Policy()))
+        process = sandbox.start(job)
         code = process.wait(_PROBE_TIMEOUT_S)
         process.close()
     except SandboxError as error:

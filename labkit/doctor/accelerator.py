@@ -139,6 +139,9 @@ def keras() -> list[Finding]:
     if "KERAS_BACKEND" in os.environ:
         origin, backend = "KERAS_BACKEND", os.environ["KERAS_BACKEND"]
     if backend in ("tensorflow", "torch"):
+        if not _installed(backend):
+            fix = f"pip install {backend}, or set KERAS_BACKEND to one that is installed"
+            return [Finding("warn", "Keras backend", f"{backend} ({origin}) is not installed", fix)]
         return [Finding("ok", "Keras backend", f"{backend} ({origin})")]
     fix = "export KERAS_BACKEND=torch, or tensorflow"
     return [Finding("warn", "Keras backend", f"{backend} ({origin}): the labs use tensorflow or torch", fix)]

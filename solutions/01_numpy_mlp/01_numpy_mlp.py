@@ -2253,8 +2253,11 @@ for hidden, batch in ((128, 32), (512, 512)):
 # The next cell times one layer forward at a size where that matters, or says that it has nothing to compare.
 
 # %% explore=true
+from labkit import recorded
+
 if device() == "cpu":
     print("No GPU here: nothing to compare. Lab 04 measures when one pays.")
+    print(recorded("01_numpy_mlp"))
 else:
     batch, layer = (
         np.random.default_rng(0).normal(size=(2, 4096, 4096)).astype(np.float32)

@@ -3019,8 +3019,11 @@ plot.scatter(
 # The next cell compiles `gelu` there, for 16 million numbers, or says that it skips this.
 
 # %% explore=true
+from labkit import recorded
+
 if device() == "cpu":
     print("No GPU here: skipped gelu on 16 million numbers.")
+    print(recorded("02_frameworks"))
 else:
     many, fast = (
         torch.randn(1 << 24, device=device()),

@@ -1726,17 +1726,22 @@ check.score(1)
 # There, tensor cores do for narrow formats what VNNI and AMX do here:
 # from bf16 down, expect each halving of the bits to gain up to a factor of two, if the matrices are large.
 # Plain float32, which they do not multiply, lies further behind.
+# `int8, by rows` multiplies the same numbers, with the second matrix stored by rows: the fast program wants its columns.
 
 # %% explore=true
+from labkit import recorded
+
 if device() != "cuda":
     print("No CUDA device here: skipped 4096 x 4096 in bf16, int8 and E4M3.")
+    print(recorded("03_number_formats"))
 else:
     at = torch.randn(4096, 4096, device="cuda")
     ways = {"float32": lambda: at @ at}
     half, whole = at.bfloat16(), (30 * at).clamp(-127, 127).to(torch.int8)
     ways["bf16"] = lambda: half @ half
     if hasattr(torch, "_int_mm"):
-        ways["int8"] = lambda: torch._int_mm(whole, whole)
+        ways["int8"] = lambda: torch._int_mm(whole, whole.t())
+        ways["int8, by rows"] = lambda: torch._int_mm(whole, whole)
     if torch.cuda.get_device_capability() >= (8, 9):
         tiny, one = at.to(torch.float8_e4m3fn), torch.ones((), device="cuda")
         ways["E4M3"] = lambda: torch._scaled_mm(

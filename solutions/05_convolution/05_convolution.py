@@ -1812,11 +1812,15 @@ check.score(2)
 # The next cell asks cuDNN, or says that it has nothing to ask:
 # for some layers, which GPU program (also called a kernel) runs without and with the benchmark mode, and how long it takes.
 # The names are cuDNN's own. Look for `winograd`, `fft`, `implicit` (columns that are made on the way and never stored)
-# and `gemm`.
+# and `gemm`. The H100 took neither of the first two, for no layer:
+# why might saving multiplications matter less to a processor that does whole small matrix products in one instruction?
 
 # %% explore=true
+from labkit import recorded
+
 if device() != "cuda":
     print("No CUDA device here: skipped cuDNN's choice for six layers.")
+    print(recorded("05_convolution"))
 else:
     from torch.profiler import ProfilerActivity, profile
 

@@ -2456,8 +2456,11 @@ for name, (cuts, how, hooks) in ways.items():
 # It has no dropout: a GPU has a generator of its own, whose state the library keeps and yours does not.
 
 # %% explore=true
+from labkit import recorded
+
 if device() != "cuda":
     print("No CUDA device here: skipped peaks of a 57-million-weight GPT.")
+    print(recorded("06_memory"))
 else:
     where = {"width": 768, "heads": 12, "context": 512, "p": 0.0}
     for name, (cuts, how, hooks) in ways.items():

@@ -2348,8 +2348,11 @@ for side in (64, 256):
 # TF32 is one more format: float32 in memory, 10 fraction bits inside the product.
 
 # %% explore=true
+from labkit import recorded
+
 if device() == "cpu":
     print("No GPU here: skipped a step in float32, TF32, float16, bfloat16.")
+    print(recorded("07_mixed_precision"))
 else:
     where = device()
     wide = nn.Sequential(*[nn.Linear(4096, 4096) for _ in range(4)]).to(where)

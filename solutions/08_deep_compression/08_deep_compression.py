@@ -2767,6 +2767,9 @@ check.score(2)
 
 
 # %% explore=true
+from labkit import recorded
+
+
 def times_on_gpu(batch: int):
     """Compare a dense and a sparse product of 8192 x 8192 on the GPU."""
     w = torch.randn(8192, 8192, device="cuda")
@@ -2783,6 +2786,7 @@ def times_on_gpu(batch: int):
 
 if device() != "cuda":
     print("No CUDA device here: nothing to time.")
+    print(recorded("08_deep_compression"))
 else:
     for batch in (1, 64):
         print(f"8192 x 8192 on {device()}, batch {batch}:")

@@ -2496,10 +2496,15 @@ draw_board(2, 1, "milliseconds, 64 images, one core")
 # The next cell times convolutions with 512 input channels
 # at widths around those that Tensor Cores work in,
 # in float16, or says that it has nothing to time.
+# Fewer channels are not always faster: look for a width
+# that takes longer than all 512.
 
 # %% explore=true
+from labkit import recorded
+
 if device() != "cuda":
     print("No CUDA device here: skipped pruning a layer of 512 channels.")
+    print(recorded("09_small_models"))
 else:
     half = {"device": "cuda", "dtype": torch.float16}
     features = torch.rand(256, 512, 14, 14, **half)

@@ -2305,8 +2305,11 @@ def train_together(rates, epochs, where):
 
 
 # %% explore=true
+from labkit import recorded
+
 if device() != "cuda":
     print("No CUDA device here: skipped 512 networks in one graph.")
+    print(recorded("10_search"))
 else:
     rates = np.geomspace(1e-4, 10, 512).astype("f")
     train_together(rates[:2], 1, "cuda")  # CUDA starts

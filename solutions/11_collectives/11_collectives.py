@@ -2788,9 +2788,12 @@ def reduce_on_gpus(rank, world_size, sizes):
 
 
 # %% explore=true
+from labkit import recorded
+
 transfers = (4 ** np.arange(1, 14)).tolist()  # 4 bytes to 64 MiB
 if device() == "cpu":
     print("No GPU here: skipped the fit to its link.")
+    print(recorded("11_collectives"))
 else:
     import torch
 

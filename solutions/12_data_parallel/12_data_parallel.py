@@ -3270,8 +3270,11 @@ print(f"largest difference of a loss: {off:.0e}")
 # `launch` chooses NCCL when each rank can have a GPU of its own; two ranks that share one talk through gloo.
 
 # %% explore=true
+from labkit import recorded
+
 if device() != "cuda":
     print("No CUDA GPU here: skipped NCCL, and two ranks that share a GPU.")
+    print(recorded("12_data_parallel"))
 else:
     many = torch.cuda.device_count()
     on_gpus = {

@@ -2539,6 +2539,8 @@ def replicas(every, workers, hidden, rounds, seed=0, rate=0.5):
 
 
 # %% explore=true
+from labkit import recorded
+
 workers, hidden = scale(cpu=(8, 32), gpu=(64, 1024))
 if device() == "cpu":
     print("No GPU here: a small size instead of 64 workers with 1024 units.")
@@ -2546,6 +2548,8 @@ print(f"{workers} workers, {hidden} hidden units, 128 steps each")
 for every in (1, 8, 32):
     share = replicas(every, workers, hidden, 128 // every)
     print(f"{every:3} steps alone, {128 // every:3} rounds: {share:.3f}")
+if device() == "cpu":
+    print(recorded("13_consistency"))
 
 # %% [markdown]
 # ## Open task: your own policy (2 points)

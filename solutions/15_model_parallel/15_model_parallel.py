@@ -3258,8 +3258,11 @@ for title in both[0]:
 # The next cell holds activations on a GPU as stage 0 does, and reads what its allocator says; or it says that it cannot.
 
 # %% explore=true
+from labkit import recorded
+
 if device() != "cuda":
     print("No CUDA GPU here: skipped the memory of both schedules on a GPU.")
+    print(recorded("15_model_parallel"))
 else:
     S, M, n = 4, 32, 2048
     for schedule in (gpipe, one_f_one_b):

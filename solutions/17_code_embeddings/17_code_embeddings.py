@@ -2471,6 +2471,8 @@ print(f"EmbeddingBag from your vectors: {bag_of_vectors(vectors):.3f}")
 # The next cell reads 4,096 programs at once, on the CPU and on a GPU where there is one.
 
 # %% explore=true
+from labkit import recorded
+
 import time
 
 batch, lengths = padded(read_many[:64])
@@ -2487,6 +2489,7 @@ for name in dict.fromkeys(["cpu", device()]):
     print(f"{name}: {len(x) / taken:,.0f} programs a second, 256 units")
 if device() != "cuda":
     print("No CUDA GPU here: skipped the same on a GPU.")
+    print(recorded("17_code_embeddings"))
 
 # %% [markdown]
 # ## Open task: read better (2 points)

@@ -39,10 +39,12 @@ def version() -> int:
     return int(_libc().syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION_ONLY))
 
 
-def confine_writing(places: Iterable[str]) -> bool:
+def confine_writing(places: Iterable[str], *, thread_names: str = "") -> bool:
     """Allow writing below these directories and to these files only; return False where the kernel has no Landlock.
 
     The process must not be able to gain privileges (no_new_privs). Places that are not there are passed over.
+    thread_names: below which directory of /proc existing files may be written to as well: CUDA names its threads there,
+    and does not start where it cannot.
     """
     found = version()
     if found < _OLDEST_VERSION:
@@ -51,17 +53,25 @@ def confine_writing(places: Iterable[str]) -> bool:
     with _Ruleset(struct.pack("=Q", known)) as rules:
         for place in places:
             rules.allow(place, known)
+        if thread_names:
+            rules.allow(thread_names, (_WRITE_FILE | _TRUNCATE) & known)
         rules.apply()
     return True
 
 
 def confine(
-    *, read: Iterable[str], write: Iterable[str], devices: Iterable[str] = (), ports: Iterable[int] | None = None
+    *,
+    read: Iterable[str],
+    write: Iterable[str],
+    devices: Iterable[str] = (),
+    ports: Iterable[int] | None = None,
+    thread_names: str = "",
 ) -> None:
     """Allow to read and run what is in `read`, everything in `write`, and to use `devices`; of other files nothing.
 
     Signals reach descendants only, abstract sockets are out of reach (from version 6 on), and TCP is refused (from
     version 4 on); but with `ports` these can be listened at and connected to, and the kernel may pick one to listen at.
+    thread_names: as in `confine_writing`.
 
     The process must not be able to gain privileges (no_new_privs). Places that are not there are passed over. Raises
     OSError where the kernel's Landlock is older than version 3.
@@ -76,6 +86,8 @@ def confine(
         for places, rights in ((read, _READING), (write, files), (devices, files & (_OF_FILES & ~_EXECUTE))):
             for place in places:
                 rules.allow(place, rights)
+        if thread_names:
+            rules.allow(thread_names, _READ_FILE | _READ_DIR | _WRITE_FILE | _TRUNCATE)
         if ports is not None and connecting:
             rules.allow_port(0, _BIND_TCP)
             for port in ports:

@@ -30,6 +30,7 @@ class Rules(TypedDict):
     write: list[str]
     devices: list[str]
     ports: list[int] | None
+    thread_names: str
 
 
 class Start(TypedDict):

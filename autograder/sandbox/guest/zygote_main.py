@@ -143,7 +143,8 @@ def _become_program(descriptors: list[int], proc: int) -> tuple[bytes, str]:
         _watch(child, channel)
     os.setsid()
     _namespaces.drop_privileges(request["uid"], proc, as_root=not request["in_user_namespace"])
-    _landlock.confine_writing(["/tmp", *(f"/dev/{name}" for name in _WRITABLE), *request["devices"]])
+    places = ["/tmp", *(f"/dev/{name}" for name in _WRITABLE), *request["devices"]]
+    _landlock.confine_writing(places, thread_names="/proc" if request["devices"] else "")  # of this pid namespace alone
     _refresh(request, path)
     with _place(stdin, stderr, rest[1:] if request["files"] else rest, request["descriptors"], channel) as channel:
         _launcher.limit(request["limits"])
