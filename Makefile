@@ -67,7 +67,7 @@ lab: $(READY) ## open JupyterLab on your copies of the labs, in work/; PORT=9000
 labs: $(READY) ## generate labs/ from solutions/; FLAGS=--replace writes over what was changed there
 	@$(BIN)/autograder release $(FLAGS)
 
-docs: $(READY) ## generate docs/cli.md, claims.md, proof.md, topics.md, glossary.md, and what code says of docs/grading.md and docs/architecture.md
+docs: $(READY) ## generate docs/cli.md, claims.md, proof.md, topics.md, glossary.md, gpu.md, and what code says of docs/grading.md and docs/architecture.md
 	@$(BIN)/python docs/make_cli.py
 	@$(BIN)/python docs/make_boundary.py
 	@$(BIN)/python docs/make_architecture.py
@@ -75,6 +75,7 @@ docs: $(READY) ## generate docs/cli.md, claims.md, proof.md, topics.md, glossary
 	@$(BIN)/python docs/make_topics.py
 	@$(BIN)/python docs/make_glossary.py
 	@$(BIN)/python -m benchmarks.claims
+	@$(BIN)/python -m benchmarks.gpu page
 
 image: ## build the students' image with torch for the CPU (another: docker/build.sh)
 	@docker/build.sh student cpu

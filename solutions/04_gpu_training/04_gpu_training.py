@@ -2668,6 +2668,7 @@ ax = plot.curves(
     logy=True,
 )
 ax.set_xticks(widths[::2], widths[::2])
+ax.minorticks_off()
 first = next(iter(ratios))
 narrow, *_, wide = ratios[first][1]
 print(

@@ -665,6 +665,7 @@ for k, rung in enumerate(rungs):
     ax.text(3**k, 3.4, f" {len(rung)} here", fontsize=9)
 ax.set(xscale="log", ylim=(0, 3.6), xlabel="epochs", ylabel="validation loss")
 ax.set_xticks([1, 3, 9, 27], [1, 3, 9, 27])
+ax.minorticks_off()
 ax.set_title("Rungs: grey is what halving did not have to train")
 plt.show()
 

@@ -2728,6 +2728,7 @@ axes = {
 }
 ax = plot.curves(curves, title="ResNet-50, 256 images a step, modelled", **axes)
 ax.set_xticks([1, 4, 16, 64, 256], [1, 4, 16, 64, 256])
+ax.minorticks_off()
 guess = predictions()
 print(
     f"you predicted {guess['ring']:g} devices for the ring, "

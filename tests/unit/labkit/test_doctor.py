@@ -318,6 +318,13 @@ def test_a_compiler_is_there_with_its_headers_or_a_warning(tmp_path: Path, monke
     assert (found.status, found.detail.split(":")[0]) == ("warn", "g++-99 not found")
 
 
+def test_a_backend_of_keras_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KERAS_BACKEND", "torch")
+    monkeypatch.setattr(accelerator, "_installed", lambda module: module == "keras")
+    found = only(accelerator.keras())
+    assert (found.status, found.detail) == ("warn", "torch (KERAS_BACKEND) is not installed")
+
+
 def test_kerass_backend_is_read_where_keras_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert only(accelerator.keras()).detail == "tensorflow (the default)"
     (tmp_path / "keras").mkdir()
