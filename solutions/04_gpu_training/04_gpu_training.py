@@ -2522,6 +2522,7 @@ check.score(1)
 # Five of the six habits of `slow_training`, each timed by itself on this CPU, for one step of 32 images;
 # beside them one whole step of yours, with its part of the evaluation.
 # The sixth, keeping the evaluation's graph, costs memory.
+# `compare` times the two loops in turns, so that a slow spell of the machine hits both.
 
 
 # %% explore=true
