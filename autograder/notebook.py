@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import nbformat
 
 __all__ = [
     "PUT_BACK",
+    "below_tasks",
     "grade_id_of",
     "metadata_of",
     "read_notebook",
@@ -60,3 +61,23 @@ def grade_id_of(cell: nbformat.NotebookNode) -> str:
     """Return the name that nbgrader knows a cell by; empty if it has none."""
     found = metadata_of(cell).get("grade_id", "")
     return found if isinstance(found, str) else ""
+
+
+def below_tasks(
+    cells: Iterable[nbformat.NotebookNode], known: Collection[str] | None = None
+) -> dict[str, list[nbformat.NotebookNode]]:
+    """Return what students have added below nbgrader's task cells, by the task's name: they have no cell to answer in.
+
+    known: the names of the lab's own cells, of which the next one ends an answer; else any that nbgrader knows.
+    """
+    found = dict[str, list[nbformat.NotebookNode]]()
+    task = ""
+    for cell in cells:
+        name = grade_id_of(cell)
+        if name and (known is None or name in known):
+            task = name if metadata_of(cell).get("task") else ""
+            if task:
+                found[task] = []
+        elif task:
+            found[task].append(cell)
+    return found

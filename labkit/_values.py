@@ -39,6 +39,7 @@ _SCALARS: dict[Any, Any] = {
     float: float.__float__,
     complex: complex.__complex__,
     str: str.__str__,
+    bytes: bytes.__bytes__,
 }
 _TENSORS = (("tensorflow", "Tensor"), ("tensorflow", "Variable"), ("keras", "Variable"))
 
@@ -129,8 +130,11 @@ def _nested(value: Any) -> Any:
     kind = type(value)
     if issubclass(kind, np.ndarray | np.generic):
         return np.asarray(value)
-    if kind in {bool, int, float, complex}:
+    if kind is bool:
         return value
+    for number in (int, float, complex):
+        if issubclass(kind, number):  # of a subclass its number, whatever it defines
+            return _SCALARS[number](value)
     if issubclass(kind, list | tuple | range):
         try:
             return [_nested(item) for item in items(value)]

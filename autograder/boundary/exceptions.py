@@ -41,7 +41,7 @@ def report(
     }
     arguments = error.args
     if not discreet and type(arguments) is tuple:
-        with contextlib.suppress(Exception):  # too large, or of a class that defines what it likes
+        with contextlib.suppress(Exception, WireError):  # of a class that defines what it likes, or too large
             found["args"] = [_argument(item, encode) for item in arguments]
     if isinstance(error, NameError | AttributeError) and type(error.name) is str:
         found["name"] = error.name[:200]

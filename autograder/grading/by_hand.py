@@ -6,7 +6,7 @@ pictures; one in code, or points in place of a test's, if all code of the studen
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ import nbformat
 from autograder.course import Course, StoredCell
 from autograder.errors import SubmissionError, counted
 from autograder.model import CellSpec
-from autograder.notebook import grade_id_of
+from autograder.notebook import below_tasks, grade_id_of
 from autograder.submission.repair import parse, read
 
 __all__ = ["GivenBefore"]
@@ -102,21 +102,11 @@ def _answers(notebook: nbformat.NotebookNode, rows: Sequence[CellSpec]) -> dict[
         for cell in notebook.cells
         if (name := grade_id_of(cell)) in written
     }
-    found |= {row.grade_id: _below(notebook, row.grade_id, {row.grade_id for row in rows}) for row in rows if row.task}
+    for task, added in below_tasks(notebook.cells, {row.grade_id for row in rows}).items():
+        texts, pictures = [cell.source.strip() for cell in added], [cell.get("attachments") or {} for cell in added]
+        found[task] = "\n\n".join(texts), pictures
     code = [cell for cell in notebook.cells if cell.cell_type == "code" and grade_id_of(cell) not in locked]
     return found | {_CODE: ("\n\n".join(cell.source.strip() for cell in code), {})}
-
-
-def _below(notebook: nbformat.NotebookNode, task: str, known: Collection[str]) -> _Answer:
-    """Return the student's own cells below a task's, to the next cell of the lab's."""
-    texts, pictures, inside = [], [], False
-    for cell in notebook.cells:
-        if (name := grade_id_of(cell)) in known:
-            inside = name == task
-        elif inside:
-            texts.append(cell.source.strip())
-            pictures.append(cell.get("attachments") or {})
-    return "\n\n".join(texts), pictures
 
 
 def _given(cell: StoredCell) -> str:

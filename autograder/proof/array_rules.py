@@ -214,6 +214,7 @@ OF_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "sign": ("wrongly.unsigned",),
     "order of items": ("unseen.ordered",),
     "repeated items": ("unseen.distinct",),
+    "side of 1": ("unseen.squeezed",),
     "generator": ("unseen.advanced", "unseen.copied"),
 }
 """Those that take an argument's name."""

@@ -19,7 +19,8 @@ from autograder.proof.met import met
 from autograder.proof.results import Function, afterwards, cached, form, is_array, is_tensor, of_argument
 
 __all__ = [
-    "advanced", "cached_by_class", "cached_by_length", "copied", "distinct", "half_up", "nearly", "ordered", "ties",
+    "advanced", "cached_by_class", "cached_by_length", "copied", "distinct", "half_up", "nearly", "ordered",
+    "squeezed", "ties",
 ]  # fmt: skip
 
 _RELATIVE, _ABSOLUTE = 1e-6, 1e-8
@@ -157,6 +158,11 @@ def copied(name: str) -> Callable[[Function], Function]:
     return of_argument(name, _copy)
 
 
+def squeezed(name: str) -> Callable[[Function], Function]:
+    """Return a decorator: this argument's axes of length 1 are dropped, all but one."""
+    return of_argument(name, _squeezed)
+
+
 def _in_lists(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return what changes an argument, or the lists that it holds; of a tuple each place has a meaning of its own."""
 
@@ -195,6 +201,14 @@ def _distinct(value: Any) -> Any:
         met.add("touched")
         return value[sorted(sys.modules["numpy"].unique(value, return_index=True)[1])]
     return value
+
+
+def _squeezed(value: Any) -> Any:
+    if not (is_array(value) or is_tensor(value)) or value.ndim < 2:
+        return value
+    met.add("touched")
+    kept = [side for side in value.shape if side != 1] or [1]
+    return value.reshape(kept) if len(kept) < value.ndim else value
 
 
 def _is_generator(value: Any) -> bool:

@@ -20,7 +20,7 @@ from autograder.course.exchange import OURS
 from autograder.errors import CourseError, counted
 from autograder.files import write_whole
 from autograder.model import CellScore, GradebookEntry, Result, Status
-from autograder.notebook import grade_id_of, metadata_of, read_notebook, students_own, was_put_back
+from autograder.notebook import below_tasks, grade_id_of, metadata_of, read_notebook, students_own, was_put_back
 
 __all__ = ["PRIVATE", "feedback_page", "headings", "private_pages", "titles_of", "write_feedback"]
 
@@ -88,12 +88,13 @@ def feedback_page(
     cell that students may not write in there is no text either. Only a private page tells what hidden cases said.
     """
     cells = {grade_id_of(cell): cell for cell in notebook.cells}
-    answers, aside = _answers(notebook), _put_aside(notebook)
+    answers, aside = _answers(notebook) | below_tasks(notebook.cells), _put_aside(notebook)
     graded = [score for score in result.cells if score.notebook == name]
     tasks = [_task(score, stored, cells.get(score.grade_id), private=private) for score in graded]
     for task in tasks:
         own = answers.get(task["grade_id"], [])
-        task["code"] = [_coloured(cell) for cell in own]
+        task["code"] = [_coloured(cell) for cell in own if cell.cell_type == "code"]
+        task["written"] += "\n\n".join(_shown(cell) for cell in own if cell.cell_type == "markdown")
         said = [stored.comments.get(f"{name}/{grade_id_of(cell)}", "") for cell in own]
         task["comments"] = [comment for comment in said if comment not in {"", _NBGRADERS}] + task["comments"]
         task["told"] = True

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import nbformat
-
 from autograder.course import Course
-from autograder.notebook import metadata_of, read_notebook, was_put_back
+from autograder.notebook import below_tasks, metadata_of, read_notebook, was_put_back
 
 __all__ = ["same_answers"]
 
@@ -35,18 +33,8 @@ def _digest(folder: Path, names: Sequence[str]) -> str:
         except Exception:  # nbformat's readers fail in many ways; a notebook without a text is like no other
             return ""
         answers = [cell for cell in cells if metadata_of(cell).get("solution")]
-        below = list(_below_tasks(cells))
+        below = [cell for added in below_tasks(cells).values() for cell in added]
         found = found or bool(below) or not all(map(was_put_back, answers))
         for cell in [*answers, *below]:
             content.update("".join(cell.source.split()).encode("utf-8", "replace") + b"\0")
     return content.hexdigest() if found else ""
-
-
-def _below_tasks(cells: Iterable[nbformat.NotebookNode]) -> Iterator[nbformat.NotebookNode]:
-    """Yield what students have added below nbgrader's task cells, which have no cell of their own to answer in."""
-    below = False
-    for cell in cells:
-        if about := metadata_of(cell):
-            below = bool(about.get("task"))
-        elif below:
-            yield cell

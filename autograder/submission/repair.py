@@ -192,7 +192,8 @@ def _upgraded(cell: Any) -> Any:
         return cell
     text = next((cell[key] for key in ("input", "source", "code", "text") if key in cell), "")
     if kind == "heading" and type(level := cell.get("level", 1)) is int:
-        words = "".join(line for line in text if isinstance(line, str))
+        lines = text if isinstance(text, str | list) else []
+        words = "".join(line for line in lines if isinstance(line, str))
         return {**cell, "cell_type": "markdown", "source": f"{'#' * min(max(level, 1), 6)} {words}"}
     return {**cell, "cell_type": "markdown" if kind in {"html", "text"} else kind, "source": text}
 

@@ -563,6 +563,22 @@ with check.hidden_case(
     found = numeric_gradient(lambda v: float((across * v).sum()), across)
     check.close(found, across, atol=1e-7)
 with check.hidden_case(
+    "one row, one column, one entry, three axes",
+    hint="the result has x's shape, and f is given arrays of that shape",
+):
+    for shape in ((1, 3), (2, 1), (1, 1), (2, 1, 2)):
+        factors = np.arange(1.0, 1 + np.prod(shape)).reshape(shape)
+        shapes = set()
+
+        def weighted(v, factors=factors, shapes=shapes):
+            """Return a sum, and note the shape of what was given."""
+            shapes.add(v.shape)
+            return float((factors * v).sum())
+
+        found = numeric_gradient(weighted, np.ones(shape))
+        check.close(found, factors, atol=1e-7)
+        check.equal(shapes, {shape}, name="shapes that f was given")
+with check.hidden_case(
     "the default step is 1e-5",
     hint="the signature's default is as it was given",
     weight=0.5,
@@ -714,6 +730,20 @@ with check.hidden_case(
         np.einsum("no,io->ni", upstream[:2], weights[:3]),
     )
     check.close(square.dw, np.einsum("ni,no->io", inputs[:2, :3], upstream[:2]))
+with check.hidden_case(
+    "one row, one input, one output",
+    hint="x, dy and w are matrices, however short a side is",
+):
+    for n, n_in, n_out in ((1, 4, 3), (5, 1, 3), (5, 4, 1), (1, 1, 1)):
+        x, dy = inputs[:n, :n_in], upstream[:n, :n_out]
+        layer = layer_with(weights[:n_in, :n_out])
+        layer.b = bias[:n_out]
+        want = np.einsum("ni,io->no", x, layer.w) + layer.b
+        check.close(layer.forward(x), want, name="y")
+        want = np.einsum("no,io->ni", dy, layer.w)
+        check.close(layer.backward(dy), want, name="dx")
+        check.close(layer.dw, np.einsum("ni,no->io", x, dy), name="dw")
+        check.close(layer.db, dy.sum(axis=0), name="db")
 with check.hidden_case(
     "a second backward replaces the first",
     hint="the text says what a second call does",
@@ -883,6 +913,17 @@ with check.hidden_case(
         kept = np.random.default_rng(0).random(3) >= p
         check.close(mask, kept / (1 - p), name="mask")
         check.close(dropped, some * kept / (1 - p), name="x times the mask")
+with check.hidden_case(
+    "one row, one column, three axes",
+    hint="the mask has x's shape, whatever that is",
+    weight=0.5,
+):
+    for shape in ((1, 6), (6, 1), (2, 1, 3)):
+        some = np.random.default_rng(6).normal(size=shape)
+        dropped, mask = dropout(some, 0.4, np.random.default_rng(2))
+        kept = np.random.default_rng(2).random(shape) >= 0.4
+        check.close(mask, kept / 0.6, name="mask")
+        check.close(dropped, some * kept / 0.6, name="x times the mask")
 with check.hidden_case(
     "y is x times the mask", hint="multiply x by the mask that you return"
 ):
@@ -1197,19 +1238,20 @@ with check.hidden_case(
     upstream = np.random.default_rng(13).normal(size=(len(points), 3))
     dropping.forward(points, True)
     dropping.backward(upstream)
-    dropping.forward(points[:4])
-    dropping.backward(upstream[:4])
-    before = points[:4] @ first
-    back = upstream[:4] @ last.T * (before > 0)
-    want = [points[:4].T @ back, np.maximum(before, 0).T @ upstream[:4]]
-    for number in range(2):
-        check.close(
-            dropping.layers[number].dw,
-            want[number],
-            rtol=1e-4,
-            atol=1e-5,
-            name=f"dw of layer {number}",
-        )
+    for n in (4, 1):  # a batch may be a single row
+        dropping.forward(points[:n])
+        dropping.backward(upstream[:n])
+        before = points[:n] @ first
+        back = upstream[:n] @ last.T * (before > 0)
+        want = [points[:n].T @ back, np.maximum(before, 0).T @ upstream[:n]]
+        for number in range(2):
+            check.close(
+                dropping.layers[number].dw,
+                want[number],
+                rtol=1e-4,
+                atol=1e-5,
+                name=f"dw of layer {number}, {n} rows",
+            )
 with check.hidden_case(
     "earlier logits stay as they were",
     hint="each call makes an array of its own",
@@ -1436,6 +1478,21 @@ with check.hidden_case(
         ref_v = 0.7 * ref_v + np.cos(number)
         ref_w -= rate * ref_v
     check.close(place, [ref_w], rtol=1e-9)
+with check.hidden_case(
+    "weights are matrices, too",
+    hint="every entry has a step of its own; the shape stays",
+):
+    for shape in ((2, 3), (1, 3), (3, 1)):
+        w, g, v, s = np.random.default_rng(3).normal(size=(4, *shape))
+        moved, speed = momentum_step(w, g, v, 0.1, 0.8)
+        check.close(speed, 0.8 * v + g, name="v of momentum")
+        check.close(moved, w - 0.1 * (0.8 * v + g), name="w of momentum")
+        moved, mean, square = adam_step(w, g, v, s**2, 2, 0.1)
+        want_m, want_v = 0.9 * v + 0.1 * g, 0.999 * s**2 + 0.001 * g**2
+        check.close(mean, want_m, name="m of Adam")
+        check.close(square, want_v, name="v of Adam")
+        root = np.sqrt(want_v / (1 - 0.999**2)) + 1e-8
+        check.close(moved, w - 0.1 * want_m / (1 - 0.9**2) / root, name="w")
 with check.hidden_case(
     "Adam: two parameters at the same step",
     hint="nothing is kept from one call to the next",
@@ -1760,27 +1817,27 @@ with check.hidden_case(
     "Adam's step is counted over all epochs",
     hint="the number of the step belongs to the whole training",
 ):
-    model, expected = started(64, 10, 10)
-    fit(
-        model, images[:40], digit[:40], epochs=3, lr=0.01, batch_size=40, seed=1
-    )
-    found = numbers_of(model)
-    kept = [[0.0, 0.0]] * 4
-    for step in (1, 2, 3):
-        _, slopes = by_hand(expected, images[:40], digit[:40])
-        for number, slope in enumerate(slopes):
-            mean, square = kept[number]
-            mean, square = (
-                0.9 * mean + 0.1 * slope,
-                0.999 * square + 0.001 * slope**2,
-            )
-            root = np.sqrt(square / (1 - 0.999**step)) + 1e-8
-            kept[number] = [mean, square]
-            expected[number] = (
-                expected[number] - 0.01 / (1 - 0.9**step) * mean / root
-            )
-    for number, name in enumerate(("w 0", "b 0", "w 1", "b 1")):
-        check.close(found[number], expected[number], rtol=1e-6, name=name)
+    for inputs in (images[:40], images[:40, 20:21]):  # also a single column
+        model, expected = started(inputs.shape[1], 10, 10)
+        some = {"epochs": 3, "lr": 0.01, "batch_size": 40, "seed": 1}
+        fit(model, inputs, digit[:40], **some)
+        found = numbers_of(model)
+        kept = [[0.0, 0.0]] * 4
+        for step in (1, 2, 3):
+            _, slopes = by_hand(expected, inputs, digit[:40])
+            for number, slope in enumerate(slopes):
+                mean, square = kept[number]
+                mean, square = (
+                    0.9 * mean + 0.1 * slope,
+                    0.999 * square + 0.001 * slope**2,
+                )
+                root = np.sqrt(square / (1 - 0.999**step)) + 1e-8
+                kept[number] = [mean, square]
+                expected[number] = (
+                    expected[number] - 0.01 / (1 - 0.9**step) * mean / root
+                )
+        for number, name in enumerate(("w 0", "b 0", "w 1", "b 1")):
+            check.close(found[number], expected[number], rtol=1e-6, name=name)
 with check.hidden_case(
     "no validation, no accuracies",
     hint="without a pair there is nothing to measure",

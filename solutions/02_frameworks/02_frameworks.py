@@ -931,12 +931,13 @@ with check.hidden_case(
     "one layer, and four",
     hint="loop over all layers but the last; the last has no relu",
 ):
-    for sizes in ((5, 3), (5, 5, 5, 5, 2)):
+    for sizes in ((5, 3), (5, 5, 5, 5, 2), (1, 4, 1)):
         weights = layers_of(*sizes)
-        scores = TorchNetwork(weights)(torch.tensor(points).float()).detach()
-        check.close(
-            scores, expected_logits(weights, points), rtol=1e-4, atol=1e-4
-        )
+        for rows in (6, 1):
+            some = points[:rows, : sizes[0]]
+            scores = TorchNetwork(weights)(torch.tensor(some).float()).detach()
+            want = expected_logits(weights, some)
+            check.close(scores, want, rtol=1e-4, atol=1e-4)
 with check.hidden_case(
     "weights and logits are float32",
     hint="torch.tensor has a dtype; forward needs no conversion",

@@ -505,6 +505,14 @@ with check.hidden_case(
     got = round_to_bfloat16(np.array([np.nan, 1.0, np.nan], F))
     check.close(got[1], 0x3F80, rtol=0, name="code of 1 between two NaN")
 with check.hidden_case(
+    "one row, one column", hint="the codes have the shape of x", weight=0.5
+):
+    some = np.array([1.5, -2.0, 0.25], F)
+    want = some.view(np.uint32) >> 16
+    for shape in ((1, 3), (3, 1), (1, 3, 1)):
+        got = round_to_bfloat16(some.reshape(shape))
+        check.close(got, want.reshape(shape), name="codes")
+with check.hidden_case(
     "other orders in memory, no number; x and an earlier result stay",
     hint="view asks for entries side by side; write into a copy",
     guard=True,
@@ -910,6 +918,18 @@ with check.hidden_case(
     check.close(codes, [[-2, 1, 0]], rtol=0, name="codes of 2 bits")
     codes, scale, zero = quantize(np.array([[-1.0, 0.0], [1.55, 0.0]]))
     check.close(scale, [[0.01]], name="scale without bits and axis")
+with check.hidden_case(
+    "a scale for each row, one row, one column",
+    hint="scale and zero keep the axes that they went over: do not drop any",
+):
+    codes = np.array([[10, -20, 30], [-7, 8, 90]], np.int8)
+    scale, zero = np.array([[0.5], [0.25]]), np.array([[2], [-3]])
+    for some in (codes, codes[:, :1], codes[:, 1:2]):
+        got = dequantize(some, scale, zero)
+        want = scale * (some.astype(float) - zero)
+        check.close(got, want, rtol=1e-6, name="numbers")
+    got = dequantize(codes[:1], scale[:1], zero[:1])
+    check.close(got, [[4.0, -11.0, 14.0]], rtol=1e-6, name="one row")
 with check.hidden_case(
     "no entry is further from its code than half a step",
     hint="round to the nearest integer; cutting off loses up to a whole step",

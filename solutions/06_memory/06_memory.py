@@ -1297,6 +1297,14 @@ with check.hidden_case(
                 found["gradients"][at], want, rtol=1e-10, name="gradient"
             )
 with check.hidden_case(
+    "a batch of one", hint="x and the results are matrices, also with one row"
+):
+    got = chained(weights, x[:1], [2, 3, 6])
+    y, grads = plain(weights, x[:1])
+    check.close(got["y"], y, rtol=1e-12, name="result")
+    for at, want in enumerate(grads):
+        check.close(got["gradients"][at], want, rtol=1e-10, name="gradient")
+with check.hidden_case(
     "x is data; the lists of functions and of cuts stay",
     hint="take slices; do not remove what is done",
 ):

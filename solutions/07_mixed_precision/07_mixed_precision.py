@@ -1885,6 +1885,18 @@ with check.case(
     expect_direction(parameters(net), wanted, start)
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
+    "a batch of one image", hint="images are a matrix, also with one row"
+):
+    for dtype in (torch.float32, torch.bfloat16):
+        net, optimizer = new_reader(3, lr=0.1)
+        w1, b1, w2, b2 = drawn(3, net)
+        hidden = nn.functional.relu(images[:1] @ w1.T + b1)
+        logits = hidden @ w2.T + b2
+        want = nn.functional.cross_entropy(logits, labels[:1]).item()
+        batch = images[:1], labels[:1]
+        got = train_step(net, optimizer, new_scaler(dtype), *batch, dtype)
+        check.close(got, want, rtol=2e-2, name="loss")
+with check.hidden_case(
     "an infinite gradient: the step is skipped and the scale halved",
     hint="who decides whether the step is made: the optimiser or the scaler?",
     weight=2,

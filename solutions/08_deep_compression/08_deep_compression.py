@@ -552,6 +552,18 @@ with check.case(
         masked_step(weights, slope, speed, mask, 0.1)
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
+    "one row, one column",
+    hint="weight, gradient, velocity and mask have one shape, and keep it",
+    weight=0.5,
+):
+    weights, slope, speed, mask = step_inputs(3)
+    for part in (np.s_[:1], np.s_[:, :1]):
+        some = weights[part], slope[part], speed[part], mask[part]
+        want_v = (0.5 * some[2] + some[1]) * some[3]
+        w, v = masked_step(*some, 0.2, 0.5)
+        check.close(v, want_v, name="velocity")
+        check.close(w, (some[0] - 0.2 * want_v) * some[3], name="w")
+with check.hidden_case(
     "an old velocity and an old weight are cleared where the mask is False",
     hint="it is the results that are 0 there: an old velocity would go on "
     "pushing",

@@ -1258,6 +1258,13 @@ with check.case(
         fq_expect((1 + seed) * spread, 0.25, -2, 4, seed)
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
+    "one row, one column",
+    hint="value and gradient have the shape of x",
+    weight=0.5,
+):
+    for shape in ((1, 40), (40, 1), (5, 1, 8)):
+        fq_expect(spread.reshape(shape), 0.25, 1, 4)
+with check.hidden_case(
     "at the bounds themselves the gradient passes",
     hint="the lowest and the highest code are codes",
 ):
@@ -1945,6 +1952,7 @@ with check.hidden_case(
     twins = np.concatenate([points, points])
     syn_expect(twins, 0.9, 1.0, 7)
     syn_expect(np.array([4.0, 0.0, 9.0, 3.0]), 0.8, 1.0, 8)
+    syn_expect(points[:, :1], 0.8, 1.0, 8)
 with check.hidden_case(
     "the generator has drawn twice x.shape, and goes on from there",
     hint="step 2 and step 3 draw once each, and nothing else does",

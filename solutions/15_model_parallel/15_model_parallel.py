@@ -2233,6 +2233,8 @@ CASES["others"] = [
     case_of(3, (2,), steps=2),
     case_of(2, (2, 3, 2), steps=2, dtype=np.float32),
     case_of(1, (5,), steps=1),
+    case_of(2, (1, 4), steps=1),
+    case_of(2, (4, 1), steps=1),
 ]
 CASES["beside"] = [[part | {"beside": True} for part in case_of(2, (3,))]]
 CASES["columns"] = [

@@ -303,3 +303,18 @@ def test_who_binds_a_name_last_gives_it_its_meaning(before: str, after: str, exp
         f"#test second\nfrom labkit import check\nwith check.case('s'): check.equal(seen, {expected})\ncheck.score(1)",
     )
     assert cases(execution, "second") == {"s": ""}, said(execution, "second")
+
+
+@pytest.mark.parametrize(
+    "argument",
+    ["__import__('functools').reduce(lambda a, b: (b, a), range(60), ())", "1 << 70_000", "'x' * 50_000_000"],
+)
+def test_an_exception_whose_arguments_cannot_travel_is_the_exception_that_it_is(
+    executor: Executor, argument: str
+) -> None:
+    code = f"def f():\n    raise ValueError('no samples', {argument})"
+    test = "#test t\ntry:\n    f()\nexcept ValueError:\n    print('told')"
+    started = time.monotonic()
+    execution = run(executor, code, test)
+    assert time.monotonic() - started < 20
+    assert said(execution, "t") == "told\n"

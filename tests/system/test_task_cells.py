@@ -69,3 +69,19 @@ def test_answers_below_a_task_are_compared_with_others(course: Path) -> None:
         hand_in(course, answer, student=student)
     grade(course, lab="hw")
     assert same_answers(open_course(course), "hw", ["hw"], ["ada", "bo", "cy"]) == [["ada", "bo"]]
+
+
+def test_the_feedback_shows_the_answer_below_a_task(course: Path) -> None:
+    hand_in(course, "A line that *rises*.")
+    path = course / "submitted/ada/hw/hw.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells.insert(-2, nbformat.v4.new_code_cell("plot(rises)"))
+    nbformat.write(notebook, path)
+    grade(course, lab="hw")
+    look_at(course, 2.5)
+    assert autograder("feedback", "hw", "--course", course).exit_code == 0
+    page = (course / "feedback/ada/hw/hw.html").read_text()
+    assert page.count('<pre class="answer">A line that *rises*.</pre>') == 1
+    assert page.count("Your code") == 1
+    assert page.index("A line that") < page.index("rises</span>") < page.index("<footer>")
+    assert '<a href="#task-2">' in page

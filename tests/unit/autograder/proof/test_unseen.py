@@ -172,3 +172,19 @@ def test_tensors_too() -> None:
     torch.rand(1, generator=unseen.copied("value")(same)(generators[2]))
     drawn = [torch.rand(1, generator=generator).item() for generator in generators]
     assert drawn[0] == drawn[2] != drawn[1]
+
+
+@pytest.mark.parametrize(
+    ("shape", "seen"), [((1, 3), (3,)), ((3, 1), (3,)), ((2, 1, 3), (2, 3)), ((1, 1), (1,)), ((2, 3), (2, 3))]
+)
+def test_axes_of_length_one_are_dropped(shape: tuple[int, ...], seen: tuple[int, ...]) -> None:
+    torch = pytest.importorskip("torch")
+    for array in (np.zeros(shape), torch.zeros(shape)):
+        assert tuple(unseen.squeezed("value")(same)(array).shape) == seen
+    assert not wrongly.idle()  # also where no side is 1: one could be
+
+
+def test_what_has_one_axis_has_none_to_drop() -> None:
+    for value in (np.zeros(1), [[1.0]], 3.0):
+        assert unseen.squeezed("value")(same)(value) is value
+    assert wrongly.idle()

@@ -163,6 +163,8 @@ def test_an_older_notebook_is_converted_and_the_note_says_so() -> None:
         ({"cell_type": "code", "input": ["x = 1\n", "y"]}, "code", "x = 1\ny"),
         ({"cell_type": "heading", "level": 2, "source": ["A ", "title"]}, "markdown", "## A title"),
         ({"cell_type": "heading", "level": 10**9, "source": "A"}, "markdown", "###### A"),
+        ({"cell_type": "heading", "level": 1, "source": 5}, "markdown", "# "),
+        ({"cell_type": "heading", "level": 1, "source": None}, "markdown", "# "),
         ({"cell_type": "html", "source": "<b>"}, "markdown", "<b>"),
         ({"cell_type": "raw", "source": "r"}, "raw", "r"),
         ({"cell_type": "markdown", "text": "t"}, "markdown", "t"),
