@@ -576,7 +576,7 @@ with check.hidden_case(
             return float((factors * v).sum())
 
         found = numeric_gradient(weighted, np.ones(shape))
-        check.close(found, factors, atol=1e-7)
+        check.close(found, factors, atol=1e-7, name=f"shape {shape}")
         check.equal(shapes, {shape}, name="shapes that f was given")
 with check.hidden_case(
     "the default step is 1e-5",

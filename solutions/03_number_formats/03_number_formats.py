@@ -927,7 +927,7 @@ with check.hidden_case(
     for some in (codes, codes[:, :1], codes[:, 1:2]):
         got = dequantize(some, scale, zero)
         want = scale * (some.astype(float) - zero)
-        check.close(got, want, rtol=1e-6, name="numbers")
+        check.close(got, want, rtol=1e-6, name=f"{some.shape[1]} columns")
     got = dequantize(codes[:1], scale[:1], zero[:1])
     check.close(got, [[4.0, -11.0, 14.0]], rtol=1e-6, name="one row")
 with check.hidden_case(

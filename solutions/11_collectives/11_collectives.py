@@ -1514,8 +1514,6 @@ def rounds(logs, root):
 size, xs, root = job(3, 2)
 matrix = job(3, 1)
 matrix[1][1] = np.arange(6.0).reshape(2, 3)
-row = job(2, 0)
-row[1][0] = np.arange(4.0).reshape(1, 4)
 plan |= {
     "many": [job(8, 0), job(7, 5), job(6, 1), job(3, 2), job(2, 1)],
     "crowd": [
@@ -1529,7 +1527,6 @@ plan |= {
         job(3, 0, dtype=np.float32),
         job(3, 2, 61, np.int64),
         matrix,
-        row,
         job(4, 1, 0),
     ],
     "one": [job(1, 0), job(2, 0)],
