@@ -155,9 +155,9 @@ def keep(path: Path, labs: dict[str, dict[str, Any]]) -> None:
     """Write the labs' summaries beside those of labs that were not run now, if it was the same GPU."""
     machine = _machine()
     before = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    if before.get("hardware") == machine["hardware"]:
-        labs = before["labs"] | labs
-    record = before | machine | {"labs": dict(sorted(labs.items()))}
+    if before.get("hardware") != machine["hardware"]:
+        before = {}  # what was kept of another GPU says nothing of this one
+    record = before | machine | {"labs": dict(sorted((before.get("labs", {}) | labs).items()))}
     path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
