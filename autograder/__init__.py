@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import sys
+
+# Of what libraries log through us, grades and messages say what matters; whoever wants to see it adds a handler.
+logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 # jsonschema, which nbformat imports, would load this to check a kind of address that no notebook has; its grammar alone
 # takes longer than all other imports of a command together (1.4 s of 1.8). jsonschema goes on without it.

@@ -68,6 +68,8 @@ def below_tasks(
 ) -> dict[str, list[nbformat.NotebookNode]]:
     """Return what students have added below nbgrader's task cells, by the task's name: they have no cell to answer in.
 
+    An empty cell, as JupyterLab leaves one at the end, is no part of an answer.
+
     known: the names of the lab's own cells, of which the next one ends an answer; else any that nbgrader knows.
     """
     found = dict[str, list[nbformat.NotebookNode]]()
@@ -78,6 +80,6 @@ def below_tasks(
             task = name if metadata_of(cell).get("task") else ""
             if task:
                 found[task] = []
-        elif task:
+        elif task and (cell.source.strip() or cell.get("attachments")):
             found[task].append(cell)
     return found

@@ -137,12 +137,17 @@ def grade_lab(
         _note(f"{lab}: its own solution loses points, and so will students: {line}" for line in lost)
         _note(notes_on_nbgrader(course) if to_run else ())
         runner = Cluster(grading.setup, scheduler) if scheduler else Threads(grading.setup, workers, executors[1:])
-        outcomes = []
-        with closing(grading.run(chosen, force=force, runner=runner)) as run:
-            for outcome in _with_progress(run, len(chosen), lab):
-                outcomes.append(outcome)
-                if as_json:
-                    print(json.dumps(_public(outcome)), flush=True)
+        outcomes: list[Outcome] = []
+        try:
+            with closing(grading.run(chosen, force=force, runner=runner)) as run:
+                for outcome in _with_progress(run, len(chosen), lab):
+                    outcomes.append(outcome)
+                    if as_json:
+                        print(json.dumps(_public(outcome)), flush=True)
+        except Exception:
+            if outcomes and not as_json:
+                show_table(outcomes)  # what could be done before this ended the run
+            raise
     if not as_json:
         show_table(outcomes)
     for line in [*summary(outcomes), f"log head {grading.log.head or 'none'}"]:
@@ -207,7 +212,7 @@ def _with_progress(outcomes: Iterator[Outcome], total: int, lab: str) -> Iterato
         task = progress.add_task(lab, total=total, last="", rate="")
         started, ran = time.monotonic(), 0
         for number, outcome in enumerate(outcomes, 1):
-            line = f"{plain(outcome.result.student)}: {outcome.result.status}"
+            line = f"{plain(outcome.result.student)}: {outcome.result.status}{', unchanged' * outcome.unchanged}"
             ran += not outcome.unchanged
             rate = f"{60 * ran / max(time.monotonic() - started, 0.1):.0f}/min" if ran else ""
             progress.update(task, advance=1, last=line, rate=rate)

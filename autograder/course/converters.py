@@ -8,6 +8,7 @@ import glob
 import logging
 import os
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -44,16 +45,19 @@ class Complaints(logging.Logger):
         self._messages: list[str] = []
         self.notebook = ""
         """The name of the notebook that is being converted."""
+        self.caught: BaseException | None = None
+        """The last exception that nbgrader reported, which it does not raise again."""
 
     def handle(self, record: logging.LogRecord) -> None:
         if record.levelno >= logging.ERROR:
             self._messages.append(record.getMessage().strip())
+            self.caught = sys.exception() or self.caught
         elif record.msg == _CONVERTING:
             self.notebook = Path(record.getMessage()).name
 
     def take(self) -> str:
         """Return the one that says most, in one line, and forget them all."""
-        messages, self._messages = self._messages, []
+        messages, self._messages, self.caught = self._messages, [], None
         if any(words in message for words in _FULL for message in messages):
             return DISK_FULL
         tracebacks = [message for message in messages if "Traceback (most recent call last)" in message]
@@ -180,6 +184,8 @@ def _convert(app: Any, lab: str, student: str, make: Callable[[], Any]) -> None:
         with quiet():
             make().start()
     except (NbGraderException, TraitError, ImportError, SystemExit) as error:
+        if why := gradebook.beneath(app.coursedir.db_url, app.log.caught or error):
+            raise why from error
         what = app.log.take() or str(error)
         if what == DISK_FULL or any(words in what for words in _FULL):
             raise CourseError(f"{lab}: {DISK_FULL}", hint=FREE_SPACE) from error

@@ -31,6 +31,7 @@ __all__ = [
     "FREE_SPACE",
     "Student",
     "add_lab",
+    "beneath",
     "lab_names",
     "lab_rows",
     "language",
@@ -102,10 +103,23 @@ def usable(url: str) -> Iterator[None]:
     try:
         yield
     except (SQLAlchemyError, InvalidEntry) as error:
-        cause = _DRIVER.sub("", str(getattr(error, "orig", None) or error).splitlines()[0])
-        where, cause = place(url), DISK_FULL if "disk is full" in cause else cause
-        hint = next((hint for words, hint in _HINTS.items() if words in cause), "can nbgrader itself open it?")
-        raise CourseError(f"{where}: {cause}", hint=hint) from error
+        raise _unusable(url, error) from error
+
+
+def beneath(url: str, error: BaseException | None) -> CourseError | None:
+    """Return what an error of the database, of which another one came, means and what to do; None if there is none."""
+    while error is not None:
+        if isinstance(error, SQLAlchemyError):
+            return _unusable(url, error)
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def _unusable(url: str, error: Exception) -> CourseError:
+    where, cause = place(url), _DRIVER.sub("", str(getattr(error, "orig", None) or error).splitlines()[0])
+    cause = DISK_FULL if "disk is full" in cause else cause
+    hint = next((hint for words, hint in _HINTS.items() if words in cause), "can nbgrader itself open it?")
+    return CourseError(f"{where}: {cause}", hint=hint)
 
 
 def place(url: str) -> Path | str:

@@ -1,19 +1,23 @@
 """Tells which points given by hand still stand after another run, and which a person has to look at again.
 
 nbgrader asks for another look at all of them. Here a written answer is the same if its text is, and its pasted
-pictures; one in code, or points in place of a test's, if all code of the student's is, and what the test gave.
+pictures, and each file beside the notebook whose name it mentions; what was handed in for a task, if all files are as
+well; an answer in code, or points in place of a test's, if all code of the student's is, and what the test gave.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 from typing import Any
+from urllib.parse import unquote
 
 import nbformat
 
 from autograder.course import Course, StoredCell
-from autograder.errors import SubmissionError, counted
+from autograder.errors import SubmissionError, counted, listed
 from autograder.model import CellSpec
 from autograder.notebook import below_tasks, grade_id_of
 from autograder.submission.repair import parse, read
@@ -33,20 +37,38 @@ class GivenBefore:
     answers: Mapping[str, Mapping[str, _Answer]]
     """Of each notebook the written answers by grade_id, what stands below each task that has no cell of its own to
     answer in, and all code of the student's under one name."""
+    files: Mapping[str, str]
+    """A hash of each file beside the notebooks, by its name."""
+    handed_in_again: bool
+    """Whether everything that is graded now is what was graded then."""
 
     @classmethod
-    def of(cls, course: Course, lab: str, student: str, rows: Mapping[str, Sequence[CellSpec]]) -> GivenBefore:
-        """Read them from the gradebook and from autograded/, before another run is stored there."""
+    def of(
+        cls,
+        course: Course,
+        lab: str,
+        student: str,
+        rows: Mapping[str, Sequence[CellSpec]],
+        graded: Path,
+        same: Callable[[], bool],
+    ) -> GivenBefore:
+        """Read them from the gradebook, before another run is stored there.
+
+        graded: the folder of what was graded then. same: tells whether what was handed in is that; asked if there are
+        points by hand.
+        """
         found = course.cells(lab, student).get(student, [])
         given = {cell.key: cell for cell in found if cell.manual_score is not None or cell.extra_credit}
+        if not given:
+            return cls({}, {}, {}, False)
         answers = {}
         for name in {cell.notebook for cell in given.values()} & rows.keys():
-            path = course.autograded(student, lab) / f"{name}.ipynb"
+            path = graded / f"{name}.ipynb"
             try:
                 answers[name] = _answers(parse(read(path), path.name)[0], rows[name])
             except (SubmissionError, OSError):  # it is gone, or nobody knows what it was
                 continue
-        return cls(given, answers)
+        return cls(given, answers, _beside(course, lab, graded), same())
 
     def settle(
         self,
@@ -64,25 +86,43 @@ class GivenBefore:
             return []
         now = {cell.key: cell for cell in course.cells(lab, student).get(student, [])}
         answers = {name: _answers(notebook, rows[name]) for name, notebook in notebooks.items() if name in rows}
+        tasks = {f"{name}/{row.grade_id}" for name, cells in rows.items() for row in cells if row.task}
+        changed = _changed(self.files, _beside(course, lab, course.autograded(student, lab)))
         standing, asked, lines = [], [], []
         for key, cell in self.cells.items():
             if key not in now:
                 continue
-            if not cell.to_grade and self._same(cell, now[key], answers.get(cell.notebook)):
-                standing.append(key)
-            else:
-                name = key if len(rows) > 1 else cell.grade_id
-                what = "answer or its test" if self._answered_alike(cell, answers.get(cell.notebook)) else "answer"
-                lines.append(f"{name}: {_given(cell)} by hand before the {what} was changed: look at it again")
+            name = key if len(rows) > 1 else cell.grade_id
+            found = answers.get(cell.notebook)
+            files = changed if key in tasks else [file for file in changed if _mentions(found, cell, file)]
+            if why := self._why(cell, now[key], found, files):
+                lines.append(f"{name}: {_given(cell)} by hand before {why}: look at it again")
                 asked.append(key)
+            else:
+                standing.append(key)
+        if changed and standing and not asked:
+            lines.append(f"changed since points were given by hand: {listed(changed)}: does an answer refer to it?")
         course.needs_a_look(lab, student, standing, False)
         course.needs_a_look(lab, student, asked, True)
         return lines
 
-    def _same(self, before: StoredCell, now: StoredCell, answers: Mapping[str, _Answer] | None) -> bool:
-        """Whether a person would give the same points again: the same answer, and in code the same from the test."""
-        alike = before.cell_type == now.cell_type and self._answered_alike(before, answers)
-        return alike and (before.cell_type == "markdown" or before.auto_score == now.auto_score)
+    def _why(
+        self, before: StoredCell, now: StoredCell, answers: Mapping[str, _Answer] | None, files: Sequence[str]
+    ) -> str:
+        """Return what has happened for which a person might give other points, in words; empty if nothing has.
+
+        files: those that belong to the answer and are others now.
+        """
+        if not self.handed_in_again:
+            if before.notebook not in self.answers and answers is not None:
+                return "the graded copy was lost, so that nobody knows whether the answer was changed"
+            if not self._answered_alike(before, answers):
+                return "the answer was changed"
+            if files:
+                return f"{listed(files)} was changed"
+        tested = before.cell_type != "markdown" and before.auto_score != now.auto_score
+        asked_before = before.to_grade or before.cell_type != now.cell_type
+        return "the answer or its test was changed" if tested or asked_before else ""
 
     def _answered_alike(self, before: StoredCell, answers: Mapping[str, _Answer] | None) -> bool:
         """Whether the answer is what it was then; False where that is not known."""
@@ -92,6 +132,29 @@ class GivenBefore:
         if before.cell_type == "markdown":
             return before.grade_id in then and then[before.grade_id] == answers.get(before.grade_id)
         return then[_CODE] == answers[_CODE]
+
+
+def _beside(course: Course, lab: str, graded: Path) -> dict[str, str]:
+    """Return a hash of each file that stands beside the graded notebooks, but for the instructor's own."""
+    given = course.given_files(lab)
+    found = course.handed_in(graded)
+    return {
+        name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for name, path in found.items()
+        if name not in given and path.is_file() and not path.is_symlink()
+    }
+
+
+def _changed(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    return sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
+
+
+def _mentions(answers: Mapping[str, _Answer] | None, cell: StoredCell, file: str) -> bool:
+    """Whether a written answer says the name of a file, with or without its folder."""
+    if answers is None or cell.cell_type != "markdown" or cell.grade_id not in answers:
+        return False
+    text = unquote(answers[cell.grade_id][0])
+    return PurePosixPath(file).name in text
 
 
 def _answers(notebook: nbformat.NotebookNode, rows: Sequence[CellSpec]) -> dict[str, _Answer]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-
-import nbformat
 
 from autograder.course import Course, one_transaction
 from autograder.errors import CourseError
@@ -22,13 +19,14 @@ from autograder.grading.grade_one import prepare
 from autograder.grading.lock import only_run
 from autograder.grading.outcome import Outcome, outcome_of
 from autograder.grading.penalties import Penalties
+from autograder.grading.staging import Staging
 from autograder.grading.workers import Runner, Threads, result_of
 from autograder.model import GradebookEntry, Result, Status
 from autograder.records.fingerprint import hash_of_files, hashes
-from autograder.records.log import Log
+from autograder.records.log import Basis, Log
 from autograder.records.verify import basis
 from autograder.records.versions import remember
-from autograder.submission.handin import Handin, kept_as, read_handin
+from autograder.submission.handin import Handin, read_handin
 
 __all__ = ["Grading"]
 
@@ -49,9 +47,10 @@ class Grading:
         self.executor = executor
         self.setup = prepare(course, lab, executor, say)
         self.log = Log(course.state / f"{lab}.jsonl")
+        self._staging = Staging(course, lab)
         self._done: Mapping[str, Result] = {}
         self._stored: Mapping[str, GradebookEntry] = {}
-        self._times: Mapping[str, str] | None = None
+        self._bases: Mapping[str, Basis] | None = None
         self._penalties: Penalties | None = None
 
     def students(self, only: Sequence[str] = ()) -> list[str]:
@@ -120,7 +119,7 @@ class Grading:
 
     def _look_up(self, *, force: bool) -> None:
         self._done = {} if force else self.log.latest()
-        self._times = None
+        self._bases = None
         self._stored = {stored.student: stored for stored in self.course.scores(self.lab)}
         self._penalties = Penalties(self.course, self.lab, self.log) if self._done else None
 
@@ -182,7 +181,7 @@ class Grading:
         """Return the outcome of an earlier run if nothing has changed since, and everything of it was stored."""
         earlier = self._done.get(handin.student)
         stored = self._stored.get(handin.student)
-        if earlier is None or stored is None or self._staged(handin.student).exists():
+        if earlier is None or stored is None or self._staging.of(handin.student).exists():
             return None
         folder = self.course.autograded(handin.student, self.lab)
         whole = all((folder / f"{name}.ipynb").is_file() for name in self.setup.rows)
@@ -237,16 +236,17 @@ class Grading:
             return self._failed(handin.student, done.failure, *done.messages)
         student, rows = handin.student, self.setup.rows
         try:
-            self._stage(handin, done)
-            with one_transaction(self.course):
-                by_hand = GivenBefore.of(self.course, self.lab, student, rows) if student in self._stored else None
-                self.course.record(student, self.lab, self._staged(student), gone=self._gone(handin))
+            staged = self._staging.lay_out(handin, done)
+            content = hash_of_files(handin.content())
+            with self._staging.replacing(student) as before, one_transaction(self.course):
+                by_hand = self._given_before(student, before, content) if student in self._stored else None
+                self.course.record(student, self.lab, staged, gone=self._gone(handin))
                 if by_hand is not None:
                     done.notes += by_hand.settle(self.course, self.lab, student, rows, done.notebooks)
                 stored = self.course.score(student, self.lab)
-                known = basis(self.course, self.lab, student, rows, hash_of_files(handin.content()))
+                known = basis(self.course, self.lab, student, rows, content)
         except Exception as error:  # whatever one submission makes nbgrader or nbformat stumble over
-            self._unstage(student)
+            self._staging.clear(student)
             return self._failed(student, explain(error))
         result = replace(
             self._result(student, done.status, *done.messages),
@@ -260,38 +260,24 @@ class Grading:
         )
         outcome = outcome_of(result, stored, before=self._stored.get(student))
         self.log.append(outcome.result, known)
-        self._unstage(student)
+        self._staging.clear(student)
         return outcome
+
+    def _given_before(self, student: str, graded: Path, content: str) -> GivenBefore:
+        def same() -> bool:
+            return self._basis(student).content == content
+
+        return GivenBefore.of(self.course, self.lab, student, self.setup.rows, graded, same)
 
     def _gone(self, handin: Handin) -> str:
         """Return when an earlier submission was handed in by a timestamp.txt that is no longer there; empty if none."""
         stored = self._stored.get(handin.student)
         if handin.timestamp or stored is None or not stored.handed_in:
             return ""
-        if self._times is None:
-            self._times = {student: line.basis.handed_in for student, line in self.log.graded().items() if line.basis}
-        return self._times.get(handin.student, "")
+        return self._basis(handin.student).handed_in
 
-    def _staged(self, student: str) -> Path:
-        return self.course.state / f"{self.lab}.staging" / student / self.lab
-
-    def _stage(self, handin: Handin, done: Attempt) -> None:
-        """Lay out the executed notebooks as a submission for nbgrader to take over."""
-        self._unstage(handin.student)
-        folder = self._staged(handin.student)
-        folder.mkdir(parents=True)
-        for name, notebook in done.notebooks.items():
-            nbformat.write(notebook, folder / f"{name}.ipynb")
-        for name, path in handin.files.items():
-            target = folder / kept_as(name, handin.files)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, target)
-        if handin.timestamp:
-            (folder / "timestamp.txt").write_text(handin.timestamp, encoding="utf-8")
-
-    def _unstage(self, student: str) -> None:
-        folder = self._staged(student)
-        shutil.rmtree(folder, ignore_errors=True)
-        for parent in folder.parents[:2]:
-            if parent.is_dir() and not any(parent.iterdir()):
-                parent.rmdir()
+    def _basis(self, student: str) -> Basis:
+        """Return what this student's last stored result was derived from, as the log says; nothing if there is none."""
+        if self._bases is None:
+            self._bases = {name: line.basis for name, line in self.log.graded().items() if line.basis}
+        return self._bases.get(student, Basis())

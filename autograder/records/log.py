@@ -9,8 +9,9 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from io import RawIOBase
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from autograder.model import Result, Status
 
@@ -81,19 +82,21 @@ class Log:
 
     def append(self, result: Result, basis: Basis | None = None) -> None:
         """Add a result and make sure that it is on the disk before returning."""
-        with self.path.open("a+b") as file:
+        with self.path.open("a+b", buffering=0) as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             if file.tell() and not _ends_with_newline(file):
                 file.write(b"\n")  # a killed run left half a line: keep it apart from ours
-                file.flush()
             size = file.seek(0, os.SEEK_END)
             if self._end[0] != size or not size:
                 file.seek(0)
                 self._end = (size, _last_hash(file.read()))
             line, own = _sealed(result, basis, self._end[1])
-            file.write(line)
-            file.flush()
-            os.fsync(file.fileno())
+            try:
+                _write(file, line)
+                os.fsync(file.fileno())
+            except OSError:  # a full disk: half a line would be taken for that of a run that was killed
+                file.truncate(size)
+                raise
             self._end = (size + len(line), own)
 
     def latest(self) -> dict[str, Result]:
@@ -168,6 +171,11 @@ def _origin(before: bytes) -> str:
     return hashlib.sha256(before).hexdigest() if before else "0" * 64
 
 
-def _ends_with_newline(file: BinaryIO) -> bool:
+def _write(file: RawIOBase, line: bytes) -> None:
+    while line:  # a disk that is nearly full takes a part of it, and refuses the rest
+        line = line[file.write(line) or 0 :]
+
+
+def _ends_with_newline(file: RawIOBase) -> bool:
     file.seek(-1, os.SEEK_END)
-    return file.read(1) == b"\n"
+    return bool(file.read(1) == b"\n")

@@ -22,9 +22,9 @@ from autograder.model import CellSpec
 from autograder.notebook import PUT_BACK, grade_id_of
 from autograder.submission.file_size import check_size
 from autograder.submission.order import put_in_order
+from autograder.submission.pictures import attached
 from autograder.submission.sanitize_outputs import MAX_BYTES as MAX_OUTPUT_BYTES
-from autograder.submission.sanitize_outputs import harmless, is_picture
-from autograder.submission.sanitize_prose import picture_name
+from autograder.submission.sanitize_outputs import harmless
 
 __all__ = ["MAX_BYTES", "MAX_CELLS", "Repaired", "parse", "put_aside", "read", "repair", "text_hash"]
 
@@ -223,16 +223,6 @@ def _text(source: str) -> str:
     return source.encode("utf-8", "replace").decode().replace("\r\n", "\n")
 
 
-def _images(attachments: object) -> dict[str, dict[str, str]]:
-    """Return the pasted images of a written answer: whoever grades it wants to see them."""
-    found: dict[str, dict[str, str]] = {}
-    for name, bundle in attachments.items() if isinstance(attachments, dict) else ():
-        for media_type, data in bundle.items() if isinstance(bundle, dict) else ():
-            if isinstance(data, str) and is_picture(media_type, encoded := "".join(data.split())):
-                found.setdefault(picture_name(_text(name)), {})[media_type] = encoded
-    return found
-
-
 # ----------------------------------------------------------------------------------------------------------- restoring
 def _new(
     cell_type: str, source: str, cell_id: object, metadata: dict[str, Any], attachments: object = None
@@ -240,8 +230,8 @@ def _new(
     name = cell_id if isinstance(cell_id, str) and _CELL_ID.fullmatch(cell_id) else ""
     cell = {"id": name, "cell_type": cell_type, "metadata": metadata, "source": source, **_TYPES[cell_type]}
     node: nbformat.NotebookNode = nbformat.from_dict(cell)
-    if cell_type == "markdown" and (images := _images(attachments)):
-        node.attachments = nbformat.from_dict(images)
+    if cell_type == "markdown" and (pictures := attached(attachments)):
+        node.attachments = nbformat.from_dict(pictures)
     return node
 
 

@@ -7,8 +7,6 @@ an output is may hold scripts or fetch things; so every output is rebuilt from t
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from collections.abc import Iterable
 from html import escape, unescape
@@ -16,7 +14,9 @@ from typing import Any
 
 import nbformat
 
-__all__ = ["MAX_BYTES", "error", "harmless", "is_picture", "plain", "received"]
+from autograder.submission.pictures import is_picture, pictured
+
+__all__ = ["MAX_BYTES", "error", "harmless", "plain", "received"]
 
 MAX_BYTES = 2 * 2**20
 """Of one cell's outputs this much is kept, and of a whole notebook ten times as much."""
@@ -25,7 +25,9 @@ _MAX_TEXT = 20_000
 _MAX_NAME = 200
 _MAX_TRACE = 200
 _MAX_OUTPUTS = 50
-_PICTURES = {"image/png": b"\x89PNG", "image/jpeg": b"\xff\xd8\xff", "image/gif": b"GIF8"}
+_PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp")
+_RENDERED = ("image/png", "image/jpeg")
+"""Those that nbconvert, and so formgrader, shows as they are; the others need an `img`."""
 _CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _TITLE = re.compile(r"<title>([^<]{1,1000})</title>")
 _LEFT_OUT = "[more outputs were handed in than are kept]\n"
@@ -78,14 +80,6 @@ def plain(value: object, longest: int | None = _MAX_TEXT) -> str:
     return _CONTROL.sub("", text.encode("utf-8", "replace").decode())[:longest]
 
 
-def is_picture(media_type: str, encoded: str) -> bool:
-    """Whether this is base64 of what it says it is: a PNG, a JPEG or a GIF."""
-    try:
-        return base64.b64decode(encoded, validate=True).startswith(_PICTURES[media_type])
-    except (KeyError, ValueError, binascii.Error):
-        return False
-
-
 def _kept(output: dict[str, Any]) -> nbformat.NotebookNode | None:
     kind = output.get("output_type")
     if kind == "stream":
@@ -109,12 +103,13 @@ def _picture(data: dict[str, Any]) -> dict[str, str]:
         if media_type in data:
             encoded = "".join(plain(data[media_type], None).split())
             if is_picture(media_type, encoded):
-                return {media_type: encoded}
+                if media_type in _RENDERED:
+                    return {media_type: encoded}
+                return {"text/html": f'<img alt="figure" src="data:{media_type};base64,{encoded}">'}
     drawing = plain(data.get("image/svg+xml"), None)
     if "<svg" in drawing:
-        encoded = base64.b64encode(drawing.encode()).decode()
         words = escape(" ".join(unescape(found[1]).split())) if (found := _TITLE.search(drawing)) else ""
-        return {"text/html": f'<img alt="{words or "figure"}" src="data:image/svg+xml;base64,{encoded}">'}
+        return {"text/html": f'<img alt="{words or "figure"}" src="{pictured(drawing)}">'}
     return {}
 
 

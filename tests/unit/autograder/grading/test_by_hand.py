@@ -75,13 +75,46 @@ def test_where_the_test_gives_other_points_the_answer_is_not_said_to_have_change
     assert outcome.result.notes == (f"add-check: 1 point given {LOOK.replace('answer was', 'answer or its test was')}",)
 
 
-def test_where_the_notebook_of_before_is_gone_somebody_is_asked(course: Path) -> None:
+def test_where_the_graded_copy_is_lost_only_what_was_handed_in_anew_is_asked_about(course: Path) -> None:
     grade_by_hand(course, "ada", "why", 2.0)
-    (course / "autograded" / "ada" / TINY / f"{TINY}.ipynb").unlink()
-    assert again(course, **FULL).result.notes == (f"why: 2 points given {LOOK}",)
+    copy = course / "autograded" / "ada" / TINY / f"{TINY}.ipynb"
+    copy.unlink()
+    outcome = graded(course, FakeExecutor(), force=True)["ada"]
+    assert (outcome.to_grade, outcome.result.notes) == (0, ()), "what was handed in is what was graded"
+    for left in (None, "half"):
+        copy.unlink()
+        if left:
+            copy.write_text(left)
+        (line,) = again(course, **FULL | {"add": f"{ADD}  # {left}"}).result.notes
+        assert line.startswith("why: 2 points given by hand before the graded copy was lost, so that nobody knows")
+        assert asked(course) == {f"{TINY}/why"}
+        grade_by_hand(course, "ada", "why", 2.0)
+
+
+def test_a_file_that_an_answer_mentions_is_part_of_it(course: Path) -> None:
+    plot = hand_in(course, "ada", b"one", "my plot.png")
+    why = "![the loss](my%20plot.png) falls"
+    again(course, **FULL | {"why": why})
     grade_by_hand(course, "ada", "why", 2.0)
-    (course / "autograded" / "ada" / TINY / f"{TINY}.ipynb").write_text("half")
-    assert again(course, **FULL).to_grade == 1
+    assert again(course, **FULL | {"why": why, "add": f"{ADD}  # changed"}).to_grade == 0, "the file is the same"
+    plot.write_bytes(b"two")
+    outcome = again(course, **FULL | {"why": why})
+    assert outcome.result.notes == ("why: 2 points given by hand before my plot.png was changed: look at it again",)
+    assert asked(course) == {f"{TINY}/why"}
+    grade_by_hand(course, "ada", "why", 2.0)
+    plot.unlink()
+    assert again(course, **FULL | {"why": why}).to_grade == 1, "one that is gone, too"
+
+
+def test_another_file_that_was_changed_is_said_and_no_point_waits_for_it(course: Path) -> None:
+    hand_in(course, "ada", b"1", "notes.txt")
+    again(course, **FULL)
+    grade_by_hand(course, "ada", "why", 2.0)
+    hand_in(course, "ada", b"2", "notes.txt")
+    outcome = again(course, **FULL)
+    said = "changed since points were given by hand: notes.txt: does an answer refer to it?"
+    assert (outcome.to_grade, outcome.result.notes) == (0, (said,))
+    assert again(course, **FULL).result.notes == (), "it has not changed since then"
 
 
 def test_an_answer_that_is_gone_has_changed(course: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import sqlite3
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +27,7 @@ from autograder.model import Status
 from autograder.records.log import Basis
 from autograder.records.verify import verify_lab
 from autograder.submission.handin import Handin, read_handin
-from tests.system.courses import FULL, TINY, answered, hand_in
+from tests.system.courses import ADD, FULL, TINY, answered, grade_by_hand, hand_in
 from tests.unit.autograder.grading.fake_executor import FakeExecutor, graded, submit
 
 
@@ -171,6 +172,41 @@ def test_what_nbgrader_cannot_store_fails_alone_and_leaves_nothing_staged(
     assert "disk full" in outcomes["ada"].result.messages[-1]
     assert outcomes["bob"].result.status == Status.GRADED
     assert not (tiny / ".autograder" / f"{TINY}.staging").exists()
+
+
+def _refuse_changes(root: Path) -> None:
+    """Make the gradebook say what SQLite says of a file on a read-only disk."""
+    with sqlite3.connect(root / "gradebook.db") as database:
+        refuse = "SELECT RAISE(ABORT, 'attempt to write a readonly database');"
+        database.execute(f"CREATE TRIGGER refused BEFORE UPDATE ON grade BEGIN {refuse} END")
+
+
+def test_a_gradebook_that_cannot_be_written_to_says_so_and_the_graded_copy_stays(tiny: Path) -> None:
+    hand_in(tiny, "ada", answered(tiny, **FULL))
+    graded(tiny, FakeExecutor())
+    copy = tiny / "autograded" / "ada" / TINY / f"{TINY}.ipynb"
+    before = copy.read_bytes()
+    _refuse_changes(tiny)
+    hand_in(tiny, "ada", answered(tiny, why="Because."))
+    result = graded(tiny, FakeExecutor())["ada"].result
+    assert result.status == Status.FAILED
+    assert f"{tiny}/gradebook.db: attempt to write a readonly database; the file or its" in result.messages[-1]
+    assert copy.read_bytes() == before
+    assert not (tiny / ".autograder" / f"{TINY}.staging").exists()
+
+
+def test_the_graded_copy_of_a_run_that_was_killed_is_put_back(tiny: Path) -> None:
+    """Killed, it leaves what it has moved away; the next run compares the answers with that."""
+    hand_in(tiny, "ada", answered(tiny, **FULL))
+    graded(tiny, FakeExecutor())
+    grade_by_hand(tiny, "ada", "why", 2.0)
+    aside = tiny / ".autograder" / f"{TINY}.staging" / "ada" / f"{TINY}.before"
+    aside.parent.mkdir(parents=True)
+    (tiny / "autograded" / "ada" / TINY).rename(aside)
+    hand_in(tiny, "ada", answered(tiny, **FULL | {"add": f"{ADD}  # changed"}))
+    outcome = graded(tiny, FakeExecutor())["ada"]
+    assert (outcome.to_grade, outcome.result.notes) == (0, ()), "the written answer is what it was"
+    assert not aside.parent.parent.exists()
 
 
 def test_a_run_that_is_given_up_keeps_what_it_has_yielded_and_stops_the_rest(tiny: Path) -> None:

@@ -36,6 +36,26 @@ def log(tmp_path: Path) -> Log:
 
 
 # ------------------------------------------------------------------------------------------------------------- the log
+def test_a_full_disk_leaves_no_half_line(log: Log) -> None:
+    """A limit on the size of files stands in for the disk: the system writes as much as fits, and refuses the rest."""
+    log.append(result("ada"))
+    before = log.path.read_bytes()
+    program = f"""
+import resource, signal
+from pathlib import Path
+from autograder.records.log import Log
+from tests.unit.autograder.records.test_log import result
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, ({len(before) + 100}, {len(before) + 100}))
+Log(Path({str(log.path)!r})).append(result("bob"))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert "File too large" in done.stderr, done.stderr
+    assert log.path.read_bytes() == before
+    log.append(result("bob"))
+    assert [entry.result and entry.result.student for entry in log.entries()] == ["ada", "bob"]
+
+
 def test_the_last_result_of_each_student_counts(log: Log) -> None:
     log.append(result("ada", score=1.0))
     log.append(result("bob"))

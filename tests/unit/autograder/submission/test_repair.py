@@ -6,6 +6,7 @@ import base64
 import copy
 import json
 import math
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -296,21 +297,51 @@ def test_what_a_student_may_change_is_kept(handed: Handed) -> None:
     assert sources[3] == "mine = 1"
 
 
-def test_a_written_answer_keeps_its_pasted_images_and_nothing_else(handed: Handed) -> None:
-    def change(nb: dict[str, Any]) -> None:
-        handed.cell(nb, "words")["attachments"] = {
-            "my picture (1).png": {"image/png": PNG, "text/html": "<script>", "image/svg+xml": "<svg/>"},
-            "b": {"image/png": 3},
-            "c": "d",
-            "no picture": {"image/png": "PHN2Zz4="},
-            "another kind": {"image/gif": PNG},
-            "no base64": {"image/png": f'{PNG}" onerror="alert(1)'},
-        }
-
-    repaired = handed.changed(change)
+def attachments(handed: Handed, bundles: dict[str, Any]) -> dict[str, dict[str, str]]:
+    """Return what is kept of these attachments of a written answer."""
+    repaired = handed.changed(lambda nb: handed.cell(nb, "words").update(attachments=bundles))
     handed.check_whole(repaired)
-    answer = next(cell for cell in repaired.notebook.cells if cell.id == "words")
-    assert answer.attachments == {"my_picture_1_.png": {"image/png": PNG}}
+    return dict(next(cell for cell in repaired.notebook.cells if cell.id == "words").get("attachments", {}))
+
+
+def test_a_written_answer_keeps_its_pasted_images_and_nothing_else(handed: Handed) -> None:
+    kinds = {
+        "a.webp": {"image/webp": base64.b64encode(b"RIFF\0\0\0\0WEBPVP8 ").decode()},
+        "b.svg": {"image/svg+xml": base64.b64encode(b"<svg><script>alert(1)</script></svg>").decode()},
+        "c.avif": {"image/avif": base64.b64encode(b"\0\0\0\x20ftypavif").decode()},
+    }
+    mixed = {"my picture (1).png": {"image/png": PNG, "text/html": "<script>", "image/svg+xml": "<svg/>"}}
+    assert attachments(handed, {**mixed, **kinds, "d": "e", "f": {}}) == {
+        "my_picture_1_.png": {"image/png": PNG},
+        **kinds,
+    }
+
+
+@pytest.mark.parametrize(
+    "bundle",
+    [
+        {"image/png": 3},
+        {"image/png": "PHN2Zz4="},
+        {"image/gif": PNG},
+        {"image/png": f'{PNG}" onerror="alert(1)'},
+        {"image/svg+xml": "<svg onload='alert(1)'/>"},
+        {"image/heic": PNG},
+        {'"><script>alert(1)</script>': PNG},
+        {"image/heic": [["deep"]]},
+    ],
+    ids=str,
+)
+def test_in_place_of_a_picture_that_cannot_be_shown_stands_one_that_says_so(
+    handed: Handed, bundle: dict[str, Any]
+) -> None:
+    (found,) = attachments(handed, {"a.heic": bundle}).values()
+    ((media_type, encoded),) = found.items()
+    drawing = base64.b64decode(encoded).decode()
+    assert media_type == "image/svg+xml"
+    assert "A picture that cannot be shown here" in drawing
+    assert not re.search("onerror|onload|<script", drawing)
+    another = {next(iter(bundle)): base64.b64encode(b"another picture").decode()}
+    assert attachments(handed, {"a.heic": another}) != {"a.heic": found}, "who grades it is asked again"
 
 
 def test_the_pictures_of_a_locked_cell_are_the_instructor_s(lab: Callable[..., Path]) -> None:

@@ -34,6 +34,12 @@ def test_text_and_pictures_are_kept() -> None:
     assert error.text == "ValueError: no\n"
 
 
+def test_a_picture_that_nbconvert_does_not_know_is_put_into_an_img() -> None:
+    encoded = base64.b64encode(b"RIFF\0\0\0\0WEBPVP8 ").decode()
+    assert shown({"image/webp": encoded}) == {"text/html": f'<img alt="figure" src="data:image/webp;base64,{encoded}">'}
+    assert shown({"image/webp": f'{encoded}" onerror="alert(1)'}) == {}
+
+
 def test_a_drawing_is_shown_where_nothing_of_it_runs() -> None:
     html = shown({"image/svg+xml": SVG})["text/html"]
     assert "script" not in html
