@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import copy
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,10 @@ from labkit._launch.launcher import launch
 __all__ = ["Job", "Recorder", "by_job", "collective", "play"]
 
 Job = tuple[Any, ...]
-"""(size, xs, *more): each of the first `size` ranks calls fn(comm, xs[rank], *more)."""
+"""(size, xs, *more): each of the first `size` ranks calls fn(comm, xs[rank], *more).
+
+xs[rank] is what this rank alone knows: an array, a dictionary that has several, or None. All ranks know `more`.
+"""
 
 
 class Recorder(Endpoint):
@@ -43,7 +47,7 @@ def collective(
 
     Returns a list a job with a dictionary a rank:
 
-    value: what fn returned. kept: whether xs[rank] was left as it was. messages, bytes, steps: as
+    value: what fn returned. kept: whether xs[rank], or each array in it, was left as it was. messages, bytes, steps: as
     `Communicator.counts`. log: (bytes, to, source) of each step, None where it sent to nobody or received from nobody.
 
     gains: all jobs are run once with each, one after the other; what arrives is that many times what was sent.
@@ -83,11 +87,20 @@ def play(
             found.append(None)
             continue
         comm = Recorder(rank, size, carry, gain)
-        x = None if xs[rank] is None else np.array(xs[rank])
-        kept = watch(x) if x is not None else lambda: True
+        x = xs[rank]
+        x = copy.deepcopy(x) if x is None or isinstance(x, dict) else np.array(x)
+        kept = [watch(array) for array in _arrays(x)]
         value = fn(comm, x, *more)
-        found.append({"value": value, "kept": kept(), "log": comm.log, **comm.counts()})
+        found.append({"value": value, "kept": all(same() for same in kept), "log": comm.log, **comm.counts()})
     return found
+
+
+def _arrays(value: Any) -> Iterator[np.ndarray]:
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, dict | list | tuple):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _arrays(item)
 
 
 def by_job(found: Sequence[Sequence[Any]], jobs: Sequence[Job], gains: Sequence[float]) -> list[list[dict[str, Any]]]:

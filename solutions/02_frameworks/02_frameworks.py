@@ -1799,16 +1799,23 @@ from labkit import check
 IN_PLACE = {"add", "multiply", "scale", "tanh", "relu", "relu_back"}
 
 
+def numbers(plan, *names):
+    """Return the buffers of these values as ints; expect whole numbers."""
+    check.equal(sorted(plan), sorted(names), name="names in the plan")
+    for name in names:
+        single = isinstance(plan[name], (int, float, np.number))
+        check.true(single, "a number for each value, no array or tensor")
+        whole = float(plan[name]).is_integer()
+        check.true(whole, f"a whole number for {name}")
+    return {name: int(plan[name]) for name in names}
+
+
 def verify(graph):
     """Check that a plan is safe and as small as the rules allow."""
     plan = plan_buffers(graph)
     sizes = {name: size for name, _, _, size in graph}
     operators = [name for name, kind, _, _ in graph if kind != "input"]
-    check.equal(sorted(plan), sorted(operators), name="names in the plan")
-    single = [
-        isinstance(plan[name], (int, float, np.number)) for name in operators
-    ]
-    check.true(all(single), "a number for each value, no array or tensor")
+    plan = numbers(plan, *operators)
     last = {
         i: step for step, (_, _, inputs, _) in enumerate(graph) for i in inputs
     }
@@ -1832,7 +1839,7 @@ def verify(graph):
     lengths = {}
     for name in operators:
         check.equal(
-            lengths.setdefault(int(plan[name]), sizes[name]),
+            lengths.setdefault(plan[name], sizes[name]),
             sizes[name],
             name="buffer size",
         )
@@ -1873,15 +1880,12 @@ with check.case(
         ("w", "input", [], 8),
         ("m", "matmul", ["x", "w"], 8),
     ]
-    plan = plan_buffers([*start, ("r", "relu", ["m"], 8)])
-    check.equal(len(plan), 2, name="values in the plan")
-    check.equal(
-        [int(plan["m"]), int(plan["r"])], [0, 0], name="buffers of m and r"
+    plan = numbers(plan_buffers([*start, ("r", "relu", ["m"], 8)]), "m", "r")
+    check.equal([plan["m"], plan["r"]], [0, 0], name="buffers of m and r")
+    plan = numbers(
+        plan_buffers([*start, ("n", "matmul", ["m", "w"], 8)]), "m", "n"
     )
-    plan = plan_buffers([*start, ("n", "matmul", ["m", "w"], 8)])
-    check.equal(
-        [int(plan["m"]), int(plan["n"])], [0, 1], name="buffers of m and n"
-    )
+    check.equal([plan["m"], plan["n"]], [0, 1], name="buffers of m and n")
 with check.case(
     "prediction: any depth fits in two buffers",
     hint="when is a buffer free, and who takes it?",

@@ -884,10 +884,14 @@ with check.case(
     x, kernel = np.outer([1, 1, 1, 1], line), np.outer([0, 1, 0], weights)
     got = conv_winograd(x[None, None], kernel[None, None], (BT, G, AT))
     check.close(got, [[[[321, 432], [321, 432]]]], name="y")
+    # With the rows of AT exchanged, so are the results.
+    got = conv_winograd(x[None, None], kernel[None, None], (BT, G, AT[::-1]))
+    check.close(got, [[[[432, 321], [432, 321]]]], name="y, AT upside down")
 with check.case(
     "several tiles lie side by side",
     hint="tiles begin at every m-th row and column, and overlap",
     more="which axis belongs beside which before you reshape?",
+    guard=True,
 ):
     x = np.arange(48.0).reshape(1, 1, 6, 8) ** 2
     kernel = np.array([[[[0.0, 0, 0], [0, 1, 2], [0, 0, -1]]]])
@@ -897,6 +901,7 @@ with check.case(
 with check.case(
     "results that tiles do not divide",
     hint="round the number of tiles up, and cut at the end",
+    guard=True,
 ):
     x, kernel = np.arange(25.0).reshape(1, 1, 5, 5), np.ones((1, 1, 3, 3))
     got = conv_winograd(x, kernel, (BT, G, AT))
@@ -904,18 +909,6 @@ with check.case(
     check.close(got, want[None, None], name="y")
 ### BEGIN HIDDEN TESTS
 rng = np.random.default_rng(5)
-with check.hidden_case(
-    "images, channels and kernels",
-    hint="add over channels before the last transform",
-):
-    for shape, k in (((3, 2, 7, 10), 4), ((1, 5, 3, 4), 2), ((2, 1, 9, 3), 3)):
-        x, kernels = (
-            rng.normal(size=shape),
-            rng.normal(size=(k, shape[1], 3, 3)),
-        )
-        want = theirs(x, kernels)
-        got = conv_winograd(x, kernels, (BT, G, AT))
-        check.close(got, want, rtol=1e-9, atol=1e-12, name=f"{shape}")
 
 
 def by_formula(x, kernels, transforms):
@@ -939,6 +932,20 @@ def by_formula(x, kernels, transforms):
     return y[:, :, :rows, :columns]
 
 
+# Matrices that are none of a convolution's: whoever calls one gets others.
+odd = [rng.normal(size=size) for size in ((4, 4), (4, 3), (2, 4))]
+with check.hidden_case(
+    "images, channels and kernels",
+    hint="add over channels before the last transform",
+):
+    for shape, k in (((3, 2, 7, 10), 4), ((1, 5, 3, 4), 2), ((2, 1, 9, 3), 3)):
+        x, kernels = (
+            rng.normal(size=shape),
+            rng.normal(size=(k, shape[1], 3, 3)),
+        )
+        want = by_formula(x, kernels, odd)
+        got = conv_winograd(x, kernels, tuple(odd))
+        check.close(got, want, rtol=1e-9, atol=1e-10, name=f"{shape}")
 with check.hidden_case(
     "the formula, with any three matrices",
     hint="each matrix stands left as it is and right transposed",
@@ -966,9 +973,9 @@ with check.hidden_case(
 ):
     x = rng.normal(size=(2, 3, 6, 6)).astype(np.float32)
     kernels = rng.normal(size=(2, 3, 3, 3)).astype(np.float32)
-    want = by_formula(x, kernels, (BT, G, AT))
-    got = conv_winograd(x, kernels, (BT, G, AT))
-    check.close(got, want, rtol=0, atol=5e-5, dtype="float32", name="y")
+    want = by_formula(x, kernels, odd)
+    got = conv_winograd(x, kernels, tuple(odd))
+    check.close(got, want, rtol=1e-4, atol=1e-3, dtype="float32", name="y")
 with check.hidden_case(
     "transforms in float16, too, where x is float16",
     hint="a tenth is another number in float16: which one did you use?",

@@ -1513,7 +1513,7 @@ def rounds(logs, root):
 
 size, xs, root = job(3, 2)
 matrix = job(3, 1)
-matrix[1][1] = np.arange(6.0).reshape(2, 3)
+matrix[1][1] = np.arange(6.0).reshape(1, 6)  # one row stays a row
 plan |= {
     "many": [job(8, 0), job(7, 5), job(6, 1), job(3, 2), job(2, 1)],
     "crowd": [

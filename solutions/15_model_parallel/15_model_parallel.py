@@ -219,12 +219,12 @@ class ColumnParallel:
 # %% nbgrader={"grade_id": "layer-passes", "locked": true}
 
 
-def layer_passes(comm, _, kind, parts):
-    """Take passes of one layer; parts[rank] has w, b and pairs x, dy."""
-    w, b, passes = (parts[comm.rank][key] for key in ("w", "b", "passes"))
+def layer_passes(comm, mine, kind):
+    """Take passes of one layer; each rank has its own w, b and pairs x, dy."""
+    w, b, passes = (mine[key] for key in ("w", "b", "passes"))
     make = ColumnParallel if kind == "column" else RowParallel
     layer, found = make(comm, w, b), []
-    other = make(comm, w + 1, b + 1) if "beside" in parts[comm.rank] else None
+    other = make(comm, w + 1, b + 1) if "beside" in mine else None
     before = [array.copy() for array in (w, b, *sum(passes, ()))]
     for x, dy in passes:
         y = layer.forward(x)
@@ -233,7 +233,7 @@ def layer_passes(comm, _, kind, parts):
             other.backward(dy + 1)
         dx = layer.backward(dy)
         found.append({"y": y, "dx": dx, "dw": layer.dw, "db": layer.db})
-    if "again" in parts[comm.rank]:  # backward once more, of the last pass
+    if "again" in mine:  # backward once more, of the last pass
         dx = layer.backward(dy)
         found.append({"y": y, "dx": dx, "dw": layer.dw, "db": layer.db})
     after = (w, b, *sum(passes, ()))
@@ -248,7 +248,7 @@ halves = [
 ]
 ones = np.array([[1.0, 1.0]])
 example = [{"w": w, "b": b, "passes": [(ones, dy)]} for w, b, dy in halves]
-job = (2, [None] * 2, "column", example)
+job = (2, example, "column")
 for rank, found in enumerate(count.collective(layer_passes, [job])[0]):
     (one,) = found["value"]["passes"]
     print(
@@ -357,7 +357,7 @@ CASES["again"] = [
 def launched(*names):
     """Run the cases of these names once, over plain and doubling wires."""
     cases = [case for name in names for case in CASES[name]]
-    jobs = [(len(case), [None] * len(case), "column", case) for case in cases]
+    jobs = [(len(case), case, "column") for case in cases]
     try:
         found = count.collective(layer_passes, jobs, gains=(1, 2), timeout_s=6)
     except Exception as error:
@@ -540,7 +540,7 @@ class RowParallel:
 rows, dy = np.array([[[1.0, 2]], [[3.0, 4]]]), np.array([[1.0, 10]])
 b, pair = np.array([10.0, 20]), [(np.array([[1.0]]), dy)]
 example = [{"w": w, "b": b, "passes": pair} for w in rows]
-job = (2, [None] * 2, "row", example)
+job = (2, example, "row")
 for rank, found in enumerate(count.collective(layer_passes, [job])[0]):
     (one,) = found["value"]["passes"]
     print(
@@ -637,7 +637,7 @@ CASES["again"] = [
 def launched(*names):
     """Run the cases of these names once, over plain and doubling wires."""
     cases = [case for name in names for case in CASES[name]]
-    jobs = [(len(case), [None] * len(case), "row", case) for case in cases]
+    jobs = [(len(case), case, "row") for case in cases]
     try:
         found = count.collective(layer_passes, jobs, gains=(1, 2), timeout_s=6)
     except Exception as error:
@@ -2103,9 +2103,8 @@ class ZeroSGD:
 # %% nbgrader={"grade_id": "zero-steps", "locked": true}
 
 
-def zero_steps(comm, _, parts):
-    """Take steps; parts[rank] has w, lr, mu and this rank's gradients."""
-    mine = parts[comm.rank]
+def zero_steps(comm, mine):
+    """Take steps; each rank has w, lr, mu and its own gradients."""
     w, gradients = mine["w"], mine["gradients"]
     before = [array.copy() for array in (w, *gradients)]
     own = w.copy(order="K")
@@ -2129,7 +2128,7 @@ def zero_steps(comm, _, parts):
 # %% explore=true
 flat = np.concatenate([array.ravel() for array in weights])
 steps = [{"w": flat, "lr": 0.1, "mu": 0.9, "gradients": [flat]}] * 4
-ranks = count.collective(zero_steps, [(4, [None] * 4, steps)])[0]
+ranks = count.collective(zero_steps, [(4, steps)])[0]
 ((plain, *_),) = count.collective(all_reduce, [(4, [flat] * 4)])
 print(f"weights: {flat.nbytes:,} bytes")
 for rank, found in enumerate(ranks):
@@ -2247,7 +2246,7 @@ CASES["columns"] = [
 def launched(*names):
     """Run the cases of these names once, over plain and doubling wires."""
     cases = [case for name in names for case in CASES[name]]
-    jobs = [(len(case), [None] * len(case), case) for case in cases]
+    jobs = [(len(case), case) for case in cases]
     try:
         found = count.collective(zero_steps, jobs, gains=(1, 2), timeout_s=6)
     except Exception as error:
@@ -2474,16 +2473,17 @@ def array_bytes(thing, depth=0):
     return 0
 
 
-def sharded_passes(comm, _, w, parts, beside=False):
-    """Take passes, each with another part; parts[rank] has x and dy of each."""
+def sharded_passes(comm, mine, w, beside=False):
+    """Take passes, each with another part; each rank has its own x and dy."""
+    passes = mine["passes"]
     own, found = w.copy(), []
     layer = ShardedLinear(comm, own)
     own += 1  # the layer has a copy
     other = ShardedLinear(comm, own) if beside else None
-    given = [w, *(each[key] for each in parts[comm.rank] for key in each)]
+    given = [w, *(each[key] for each in passes for key in each)]
     before = [array.copy() for array in given]
     first = layer.part.copy()
-    for each in parts[comm.rank]:
+    for each in passes:
         x, dy = each["x"], each["dy"]
         y = layer.forward(x)
         held = [array_bytes(vars(layer)) - x.nbytes]
@@ -2506,8 +2506,8 @@ def sharded_passes(comm, _, w, parts, beside=False):
 # %% explore=true
 P, side = 4, 128
 whole = np.ones((side, side))
-pair = [{"x": np.ones((8, side)), "dy": np.ones((8, side))}]
-job = (P, [None] * P, whole, [pair] * P)
+pair = {"x": np.ones((8, side)), "dy": np.ones((8, side))}
+job = (P, [{"passes": [pair]}] * P, whole)
 both = (sharded_passes, [job]), (all_reduce, [(P, [whole] * P)])
 yours, plain = (count.collective(*each)[0][0] for each in both)
 (done,) = yours["value"]["passes"]
@@ -2522,7 +2522,7 @@ print(f"you predicted {predictions()['sharded']:g}")
 
 # %% explore=true
 steps = [{"w": whole, "lr": 0.1, "mu": 0.9, "gradients": [whole]}] * P
-zero = count.collective(zero_steps, [(P, [None] * P, steps)])[0][0]["value"]
+zero = count.collective(zero_steps, [(P, steps)])[0][0]["value"]
 sharded = done["held"][1]
 ax = plot.bars(
     {
@@ -2579,7 +2579,7 @@ def exactly(found, want, title):
 
 
 def case_of(batches, n, k, dtype=np.float64, passes=2):
-    """Return (ranks, None, w, parts): multiples of 1/8, for exact sums."""
+    """Return (ranks, parts, w): multiples of 1/8, for exact sums."""
     draw = np.random.default_rng()  # nobody knows another rank's numbers
 
     def some(*shape):
@@ -2587,21 +2587,22 @@ def case_of(batches, n, k, dtype=np.float64, passes=2):
         return (draw.integers(-most, most, shape) / 8).astype(dtype)
 
     w = some(n, k)
-    pairs = [
-        [named(x=some(b, n), dy=some(b, k)) for _ in range(passes)]
+    parts = [
+        named(
+            passes=[named(x=some(b, n), dy=some(b, k)) for _ in range(passes)]
+        )
         for b in batches
     ]
-    return len(batches), [None] * len(batches), w, pairs
+    return len(batches), parts, w
 
 
 example = (
     2,
-    [None] * 2,
-    np.array([[1.0], [2.0]]),
     [
-        [named(x=np.array([[1.0, 1.0]]), dy=np.array([[1.0]]))],
-        [named(x=np.array([[0.0, 2.0]]), dy=np.array([[1.0]]))],
+        named(passes=[named(x=np.array([row]), dy=np.array([[1.0]]))])
+        for row in ([1.0, 1.0], [0.0, 2.0])
     ],
+    np.array([[1.0], [2.0]]),
 )
 CASES = {"shown": [example, case_of([2, 1, 3], 8, 10)]}
 ### BEGIN HIDDEN TESTS
@@ -2652,10 +2653,11 @@ def outcomes(name, gain=1):
 
 def wanted(case, turn, gain):
     """Return what each rank is to have; each pass adds 1 to all weights."""
-    size, _, w, pairs, *_ = case
+    size, given, w, *_ = case
     parts = np.array_split((w + w.dtype.type(turn)).ravel(), size)
     ws = [flat.reshape(w.shape) for flat in gathered(parts, gain)]
-    each = [(pairs[r][turn]["x"], pairs[r][turn]["dy"]) for r in range(size)]
+    now = [mine["passes"][turn] for mine in given]
+    each = [(one["x"], one["dy"]) for one in now]
     grads = scattered([x.T @ dy for x, dy in each], gain)
     return [
         {"y": x @ ws[r], "dx": dy @ ws[r].T, "grad": grads[r].astype(w.dtype)}
@@ -2667,7 +2669,9 @@ def expect(name, *keys, gain=1, turns=None):
     """Compare results of these keys in each pass, on each rank, exactly."""
     for number, case in enumerate(CASES[name]):
         ranks = outcomes(name, gain)[number]
-        for turn in range(len(case[3][0])) if turns is None else turns:
+        for turn in (
+            range(len(case[1][0]["passes"])) if turns is None else turns
+        ):
             for rank, want in enumerate(wanted(case, turn, gain)):
                 found = ranks[rank]["passes"][turn]
                 for key in keys:
@@ -2697,7 +2701,7 @@ with check.case(
     "a rank keeps its part, a copy",
     hint="part comm.rank of the flat weights, as np.array_split cuts them",
 ):
-    for number, (size, _, w, _) in enumerate(CASES["shown"]):
+    for number, (size, _, w) in enumerate(CASES["shown"]):
         ranks = outcomes("shown")[number]
         for rank, part in enumerate(np.array_split(w.ravel(), size)):
             exactly(ranks[rank]["first"], part, f"part of rank {rank}")
@@ -2725,13 +2729,14 @@ with check.case(
     essential=True,
     guard=True,
 ):
-    for number, (size, _, w, pairs) in enumerate(CASES["shown"]):
+    for number, (size, given, w) in enumerate(CASES["shown"]):
         ranks = outcomes("shown")[number]
         for rank, part in enumerate(np.array_split(w.ravel(), size)):
             limits = [2 * part.nbytes, 2 * part.nbytes]
-            slack = 64 + pairs[rank][0]["x"].nbytes // 8
+            passes = given[rank]["passes"]
+            slack = 64 + passes[0]["x"].nbytes // 8
             if w.nbytes > 2 * part.nbytes + slack:
-                for turn in range(len(pairs[rank])):
+                for turn in range(len(passes)):
                     held = ranks[rank]["passes"][turn]["held"]
                     for when, limit in enumerate(limits):
                         title = f"bytes held by rank {rank} besides x"
@@ -2740,12 +2745,13 @@ with check.case(
     "bytes of a pass: two all-gathers and a reduce-scatter",
     hint="the gradient is not sent whole, and the weights not three times",
 ):
-    for number, (size, _, w, pairs) in enumerate(CASES["shown"]):
+    for number, (size, given, w) in enumerate(CASES["shown"]):
         ranks = outcomes("shown")[number]
         parts = np.array_split(w.ravel(), size)
         for rank, part in enumerate(parts):
             gather = w.nbytes - parts[(rank + 1) % size].nbytes
-            want = (2 * gather + w.nbytes - part.nbytes) * len(pairs[rank])
+            passes = len(given[rank]["passes"])
+            want = (2 * gather + w.nbytes - part.nbytes) * passes
             title = f"bytes sent by rank {rank} of {size}"
             check.equal(int(ranks[rank]["bytes"]), want, name=title)
 ### BEGIN HIDDEN TESTS

@@ -189,6 +189,33 @@ def test_x_that_was_changed_is_told(talk: Talk) -> None:
     )
 
 
+def test_each_rank_knows_its_own_part_and_what_it_changes_there_is_told(talk: Talk) -> None:
+    """A dictionary for each rank: one that looks at the frames above it finds no other's."""
+    talk.code(
+        """
+        import sys
+
+        def f(comm, mine, both):
+            frame, known = sys._getframe(), []
+            while frame is not None:
+                known += [name for name, value in frame.f_locals.items() if "secret %d" % 1 in repr(value)]
+                frame = frame.f_back
+            if comm.rank == 0:
+                mine["pair"][0][0] += 1
+            return known if comm.rank == 0 else mine["text"]
+        """
+    )
+    test = """
+        import numpy as np
+        from labkit import count
+
+        parts = [{"text": f"secret {r}", "pair": (np.zeros(2), 1)} for r in range(2)]
+        (ranks,) = count.collective(f, [(2, parts, "for both")])
+        ([rank["value"] for rank in ranks], [rank["kept"] for rank in ranks], parts[0]["pair"][0].tolist())
+    """
+    assert talk.value(textwrap.dedent(test)) == str(([[], "secret 1"], [False, True], [0.0, 0.0]))
+
+
 def test_what_holds_no_value_cannot_be_returned(talk: Talk) -> None:
     talk.code("class Thing: pass\ndef f(comm, x): return Thing()")
     assert "returned a value that cannot be sent" in talk.test(TEST, time_s=30)["error"]["value"]
