@@ -209,6 +209,11 @@ class Course:
         with self._gradebook() as book:
             return stored.stored(book, lab)
 
+    def absent(self, lab: str | None = None) -> list[GradebookEntry]:
+        """Return a row for each student of whom nothing is stored, of one lab or of all; not of those left out."""
+        with self._gradebook() as book:
+            return [row for row in stored.absent(book, lab) if row.student not in self.excluded]
+
     def cells(self, lab: str, student: str | None = None) -> dict[str, list[stored.StoredCell]]:
         """Return what the database holds of each submission's graded cells, or of this student's, by student."""
         with self._gradebook() as book:

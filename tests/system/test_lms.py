@@ -29,6 +29,7 @@ from tests.system.courses import (
     grade,
     grade_by_hand,
     hand_in,
+    process,
 )
 
 pytestmark = pytest.mark.slow
@@ -251,6 +252,44 @@ def test_whoever_is_left_out_of_an_export_is_listed(graded: Path, desk: Path) ->
         f"{TINY}: written answers of 1 student are still to be graded by hand: ada",
         "1 row",
     ]
+
+
+@pytest.fixture
+def with_absent(graded: Path, tmp_path: Path) -> Path:
+    """The graded course with two students of whom there is nothing, and a lab that nobody has handed in."""
+    course = copied(graded, tmp_path / "course")
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "tiny") as book:
+        book.update_or_create_student("cy", first_name="Cy", last_name="Young", email="cy@uni.example")
+        book.update_or_create_student("dropped")
+        book.update_or_create_assignment("02_next")
+    config = course / "nbgrader_config.py"
+    config.write_text(config.read_text() + 'c.CourseDirectory.student_id_exclude = "dropped"\n')
+    return course
+
+
+def test_an_export_has_a_row_for_every_student_and_lab_as_nbgrader_s_has(with_absent: Path, desk: Path) -> None:
+    ours, theirs = desk / "ours.csv", desk / "theirs.csv"
+    done = autograder("export", "--course", with_absent, "--to", ours)
+    assert f"{TINY}: nothing graded of 1 student: cy; 0 points in the file, as in nbgrader's own" in done.stderr
+    assert "02_next" not in done.stderr, "nobody has handed it in yet: no news"
+    process("nbgrader", "export", "--to", theirs, cwd=with_absent)
+    expected = [row for row in read(theirs)[1:] if row[3] != "dropped"]
+    points = {(row[0], row[3]): (*row[4:7], *map(float, row[7:])) for row in read(ours)[1:]}
+    assert points == {(row[0], row[3]): (*row[4:7], *map(float, row[7:])) for row in expected}
+    assert points[TINY, "cy"] == ("Young", "Cy", "cy@uni.example", 0.0, 0.0, 0.0, 8.0)
+    assert len(points) == 2 * 3
+
+
+def test_who_handed_in_nothing_is_said_in_each_system_s_way(with_absent: Path) -> None:
+    export = ("export", "--course", with_absent, "--lab", TINY, "--to", "-", "--format")
+    for form in ("canvas", "moodle"):
+        done = autograder(*export, form)
+        assert "Young" not in done.stdout
+        left_out = "left out, so that the points that are there stay as they are"
+        assert f"{TINY}: nothing graded of 1 student: cy; {left_out}" in done.stderr
+    done = autograder(*export, "gradescope")
+    assert "Cy,Young,cy,cy@uni.example,,,8,Missing,,,,,,,," in done.stdout.splitlines()
+    assert "cy; Missing in the file" in done.stderr
 
 
 def test_an_export_replaces_an_export_of_its_kind_and_nothing_else(graded: Path, desk: Path) -> None:

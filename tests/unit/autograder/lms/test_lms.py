@@ -258,6 +258,19 @@ def test_gradescope_s_columns_with_a_column_a_task(tmp_path: Path) -> None:
     assert export.notes == ["eve: not in roster.csv", "Alan Turing alan@uni.example: left out: no grade"]
 
 
+def test_whoever_has_handed_in_nothing_is_missing_in_gradescope_s_columns(tmp_path: Path) -> None:
+    rows = [stored("ada"), stored("eve", score=0.0, missing=True)]
+    export = gradescope_csv(rows, {"ada": [StoredCell("lab", "f-check", 6.5, None, None, 7.0)]}, nobody())
+    assert table(export.content)[2] == ["", "", "eve", "", "", "", "10", "Missing", "", "", "", "", "", ""]
+
+
+def test_lateness_in_gradescope_s_columns_counts_from_the_extended_due_date() -> None:
+    late = {"due": "2026-11-20 12:00:00", "handed_in": "2026-11-21 13:01:02"}
+    rows = [stored("ada", **late, extension_s=86_400.0), stored("eve", **late, extension_s=2 * 86_400.0)]
+    _, ada, eve = table(gradescope_csv(rows, {}, nobody()).content)
+    assert (ada[10], eve[10]) == ("01:01:02", "00:00:00")
+
+
 def test_gradescope_has_one_lab_a_file() -> None:
     with pytest.raises(CourseError, match="name one: --lab LAB"):
         gradescope_csv([stored(lab="one"), stored(lab="two")], {}, nobody())
