@@ -64,9 +64,10 @@ def export(root: Path, target: Path, lab: str | None, form: str, roster: Path | 
     """Write the gradebook's scores as CSV, in nbgrader's columns, or in those that another system reads.
 
     nbgrader: one row a student and lab, with 0 points where nothing was handed in. canvas: for Grades, Import; with the
-    exported gradebook as --roster the ids and assignments are Canvas's own. moodle: with an assignment's grading worksheet as --roster the worksheet, filled in;
-    else a file for Grades, Import. gradescope: the columns of its Download Grades, one lab a file.
-    In canvas and moodle whoever has handed in nothing is left out, and keeps the points that are there.
+    exported gradebook as --roster the ids and assignments are Canvas's own. moodle: with an assignment's grading
+    worksheet as --roster the worksheet, filled in; else a file for Grades, Import. gradescope: the columns of its
+    Download Grades, one lab a file. In canvas and moodle whoever has handed in nothing is left out, and keeps the
+    points that are there.
 
     Students are matched by id, then by e-mail address. Whoever is left out is listed on stderr. An existing file is
     replaced only if it is an earlier export.

@@ -259,10 +259,10 @@ class Course:
         with self._gradebook() as book:
             return stored.recorded_labs(book)
 
-    def students(self) -> list[gradebook.Student]:
-        """Return the students that the gradebook knows, with names and addresses, but for those left out."""
+    def students(self, *, everybody: bool = False) -> list[gradebook.Student]:
+        """Return the students that the gradebook knows, with names and addresses; those left out only if asked for."""
         with self._gradebook() as book:
-            return [student for student in gradebook.students(book) if student.id not in self.excluded]
+            return [found for found in gradebook.students(book) if everybody or found.id not in self.excluded]
 
     def labs(self) -> list[str]:
         """Return the labs that the gradebook knows, in order."""
