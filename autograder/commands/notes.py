@@ -88,6 +88,10 @@ def notes_on_changes(course: Course, lab: str) -> Iterator[str]:
     ):
         if students:
             yield f"{lab}: {counted(len(students), 'student')} {what}: {listed(students)}; autograder grade {lab}"
+    if found.unread:
+        whose = counted(len(found.unread), "student")
+        what = f"what {whose} handed in could not be read, and nobody has looked at it (0 points by the grader)"
+        yield f"{lab}: {what}: {listed(found.unread)}; ask for the file, or give points by hand in formgrader"
 
 
 def lost_by_solution(course: Course, lab: str, executor: Executor, say: Callable[[str], None]) -> list[str]:

@@ -326,6 +326,30 @@ def test_who_handed_in_nothing_is_said_in_each_system_s_way(with_absent: Path) -
     assert "cy; Missing in the file" in done.stderr
 
 
+def test_nobody_has_looked_at_what_could_not_be_read_and_that_is_said(graded: Path, tmp_path: Path) -> None:
+    course = copied(graded, tmp_path / "course")
+    grade_by_hand(course, "ada", "why", 2.5)
+    for student, content in (("ada", b""), ("bob", b""), ("cy", b"{")):
+        hand_in(course, student, content)
+    assert {s: str(o.result.status) for s, o in grade(course).items() if s != "eve"} == dict.fromkeys(
+        ("ada", "bob", "cy"), "unreadable"
+    )
+    assert [open_course(course).score(s, TINY).score for s in ("ada", "bob", "cy")] == [2.5, 0, 0], (
+        "points by hand stay"
+    )
+    commands = (("export", "--to", "-"), ("report", TINY), ("feedback", TINY))
+    said = "what 3 students handed in could not be read, and nobody has looked at it (0 points by the grader)"
+    for command in commands:
+        assert f"{TINY}: {said}: ada, bob, cy; ask for the file" in autograder(*command, "--course", course).stderr
+    changed = "are from before the answer or its test was changed: ada"
+    assert changed in autograder(*commands[0], "--course", course).stderr
+    grade_by_hand(course, "ada", "why", 0.0)
+    grade_by_hand(course, "bob", "why", 1.0)
+    hand_in(course, "cy", answered(course, **FULL))
+    for command in commands:
+        assert "could not be read" not in autograder(*command, "--course", course).stderr
+
+
 def test_an_export_replaces_an_export_of_its_kind_and_nothing_else(graded: Path, desk: Path) -> None:
     target = desk / "grades.csv"
     form = ["--format", "canvas", "--roster", str(desk / "canvas.csv")]
