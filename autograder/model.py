@@ -221,6 +221,10 @@ class GradebookEntry:
     """The cells, by notebook/grade_id, to which a person has still to give points."""
     again: frozenset[str] = frozenset()
     """Those whose points by hand are from before the answer was changed; nbgrader counts them in `to_grade` too."""
+    extension_s: float = 0.0
+    """By how many seconds this student's due date is put off."""
+    missing: bool = False
+    """Whether nothing was handed in: then the gradebook holds no submission, and all points are 0."""
 
     @property
     def kept(self) -> str:

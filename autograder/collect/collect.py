@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from autograder.collect.archive import UNREAD, Archive, Member, open_archive
+from autograder.collect.extended import Elsewhere
 from autograder.collect.gradescope_metadata import read_metadata
 from autograder.collect.install import KEPT, UNCHANGED, Submission, place
 from autograder.collect.lms_names import Owner, Piece, check_system, in_a_submission, pieces
@@ -21,13 +24,14 @@ from autograder.collect.unusable import Usable
 from autograder.course import Course
 from autograder.errors import AutograderError, CourseError, SubmissionError, in_one_line, listed
 from autograder.lms import Roster, read_roster
-from autograder.lms.keys import fold
 from autograder.submission.repair import MAX_BYTES
 
-__all__ = ["LEFT_OUT", "Row", "collect_lab", "who_handed_in_nothing"]
+__all__ = ["LEFT_OUT", "Row", "collect_lab"]
 
 LEFT_OUT = "left out"
 """How it begins what is said of a file that was not taken."""
+
+_EXCLUDED = f"{LEFT_OUT}: student_id_exclude in nbgrader_config.py names this student"
 
 _MAX_ROWS = 100
 _MAX_NAMED = 5
@@ -43,6 +47,8 @@ class Row:
     what: str
     lost: bool = False
     """Whether a submission could not be put anywhere, or will not be graded."""
+    placed: str = ""
+    """What became of the submission that this row is about, in a word or two; empty if it is about anything else."""
     error: OSError | None = field(default=None, compare=False)
     """What the file system said, where a submission could not be written."""
 
@@ -63,52 +69,64 @@ def collect_lab(
         )
     names = list(course.notebooks(lab))
     usable, late_by = Usable.in_lab(course, lab), LateBy.of(course, lab, late)
-    people = read_roster(roster, course.students())
+    people = read_roster(roster, course.students(everybody=True))
+    elsewhere = Elsewhere.of(course, lab, people)
     with open_archive(source) as archive:
         system = check_system(system, archive.members, lab, people.knows)
         found, nobodys = _sorted_out(archive, system, lab, people)
         by_student: defaultdict[str, list[Piece]] = defaultdict(list)
         rest = list(_summed_up(_without_place(archive, found, nobodys, people, by_student)))
+        rest = [row for row in rest if not row.student or row.student not in course.excluded]
+        rest += _taken_out(by_student, course.excluded)
         if missing := sorted(set(students) - by_student.keys()):
             hint = "the same command with --dry-run and without --student says whose each file is taken for"
             raise CourseError(f"{source}: nothing in it is known to be of {listed(missing)}", hint=hint)
         yield from (row for row in rest if not students or row.student in students)
+        how: dict[str, Any] = {"elsewhere": elsewhere, "marks": system == "canvas", "force": force, "dry_run": dry_run}
+
+        def hand_over(made: Handover) -> Iterator[Row]:
+            return _hand_over(course, lab, archive, made, usable, late_by, **how)
+
+        planned = partial(plan, names=names, keep_timestamp=system == "folders", room=course.max_files_bytes)
         for student, own in sorted(item for item in by_student.items() if not students or item[0] in students):
-            rows: list[Row] = []
-            with ExitStack() as stack:
-                try:
-                    inner = unpacked(archive, own, stack)
-                    if inner.pieces:
-                        room, trusted = course.max_files_bytes, system == "folders"
-                        made = plan(inner.pieces, student, names, keep_timestamp=trusted, room=room)
-                        made.left_out += inner.left_out
-                        how = {"marks": system == "canvas", "force": force, "dry_run": dry_run}
-                        rows += _hand_over(course, lab, archive, made, usable, late_by, **how)
-                    rows += _damaged(student, inner, lost=any(row.lost for row in rows))
-                except AutograderError:
-                    raise
-                except Exception as error:  # what they handed in was made so that we fail
-                    what = f"{LEFT_OUT}: {type(error).__name__}: {in_one_line(error)}"
-                    rows.append(Row(student, own[0].path, what, lost=True))
-            yield from _summed_up(rows)
+            yield from _summed_up(_of_student(archive, student, own, planned, hand_over))
+
+
+def _of_student(
+    archive: Archive,
+    student: str,
+    own: list[Piece],
+    planned: Callable[[Iterable[Piece], str], Handover],
+    hand_over: Callable[[Handover], Iterator[Row]],
+) -> list[Row]:
+    """Return what happened to one student's files; no error of theirs is anybody else's."""
+    rows: list[Row] = []
+    with ExitStack() as stack:
+        try:
+            inner = unpacked(archive, own, stack)
+            if inner.pieces:
+                made = planned(inner.pieces, student)
+                made.left_out += inner.left_out
+                rows += hand_over(made)
+            rows += _damaged(student, inner, lost=any(row.lost for row in rows))
+        except AutograderError:
+            raise
+        except Exception as error:  # what they handed in was made so that we fail
+            what = f"{LEFT_OUT}: {type(error).__name__}: {in_one_line(error)}"
+            rows.append(Row(student, own[0].path, what, lost=True))
+    return rows
+
+
+def _taken_out(by_student: dict[str, list[Piece]], excluded: Collection[str]) -> Iterator[Row]:
+    """Take those students out whom the configuration leaves out; yield a row for each."""
+    for student in sorted(by_student.keys() & excluded):
+        yield Row(student, by_student.pop(student)[0].path, _EXCLUDED)
 
 
 def _damaged(student: str, inner: Unpacked, *, lost: bool) -> Iterator[Row]:
     """Yield the zip files that cannot be opened; with them one submission is lost, however many they are."""
     for number, (file, why) in enumerate(inner.damaged):
         yield Row(student, file, f"{LEFT_OUT}: {why}", lost=not lost and not number)
-
-
-def who_handed_in_nothing(course: Course, lab: str, roster: Path, rows: Iterable[Row]) -> list[str]:
-    """Return the people of a roster of whom nothing has been handed in for a lab, neither before nor by these rows."""
-    people = read_roster(roster, course.students())
-    here = {fold(student) for student in (*course.submitters(lab), *(row.student for row in rows)) if student}
-    students = [(people.match_row(person).student, person) for person in people.people]
-    return [
-        next(filter(None, (student, *person.ids, person.email, *person.names)), person.number)
-        for student, person in students
-        if here.isdisjoint(map(fold, (student, *person.ids, *person.addresses)))
-    ]
 
 
 def _without_place(
@@ -167,20 +185,15 @@ def _by_owner(found: Sequence[Piece]) -> dict[Owner, list[Piece]]:
 
 
 def _hand_over(
-    course: Course, lab: str, archive: Archive, made: Handover, usable: Usable, late_by: LateBy, *, marks: bool,
-    force: bool, dry_run: bool,
+    course: Course, lab: str, archive: Archive, made: Handover, usable: Usable, late_by: LateBy, *,
+    elsewhere: Elsewhere, marks: bool, force: bool, dry_run: bool,
 ) -> Iterator[Row]:  # fmt: skip
     """Read what one student handed in and put it in its place; whatever goes wrong there is this student's alone.
 
     marks: whether the system marks what is late.
     """
-    needed, when = dict[str, bytes](), 0.0
-    for name, piece in made.notebooks.items():
-        try:
-            needed[f"{name}.ipynb"] = archive.read(piece.member, MAX_BYTES)
-            when = max(when, _time(made.time) or piece.member.when)
-        except SubmissionError as error:
-            yield Row(made.student, piece.path, f"left out: {error}", lost=True)
+    needed, when, damaged = _read_notebooks(archive, made)
+    yield from damaged
     if not needed:
         if not made.notebooks:
             yield _without_notebook(made)
@@ -198,18 +211,34 @@ def _hand_over(
     times = {"reckoned": bool(time and not made.time), "in_time": marks and not made.late}
     own = Submission(made.student, needed, beside, when, problems, **times)
     try:
-        said, left_out = place(course, lab, own, usable.usable, force=force, dry_run=dry_run)
+        placed = place(course, lab, own, usable.usable, force=force, dry_run=dry_run)
     except OSError as error:
         yield Row(made.student, files, f"left out: it cannot be written: {error.strerror}", lost=True, error=error)
         return
     except (CourseError, OverflowError) as error:
         yield Row(made.student, files, f"left out: {in_one_line(error)}", lost=True)
         return
+    notes += filter(None, [elsewhere.said(made.student, made.time)])
     if made.late:
-        notes.append(late_by.said(keeps=said in {KEPT, UNCHANGED} and _has_time(course, lab, made.student)))
-    troubles = [] if said == KEPT else [f"cannot be graded: {why}" for why in problems.values()]
-    yield Row(made.student, files, "; ".join([said, *troubles, *notes]), lost=bool(troubles))
-    yield from (Row(made.student, name, f"left out: {why}") for name, why in [*made.left_out, *left_out.items()])
+        keeps = placed.said in {KEPT, UNCHANGED} and _has_time(course, lab, made.student)
+        notes.append(late_by.said(made.student, keeps=keeps))
+    troubles = [] if placed.said == KEPT else [f"cannot be graded: {why}" for why in problems.values()]
+    what = "; ".join([placed.said, *troubles, *notes])
+    yield Row(made.student, files, what, lost=bool(troubles), placed=placed.kind)
+    beside_it = [*made.left_out, *placed.left_out.items()]
+    yield from (Row(made.student, name, f"left out: {why}") for name, why in beside_it)
+
+
+def _read_notebooks(archive: Archive, made: Handover) -> tuple[dict[str, bytes], float, list[Row]]:
+    """Return the notebooks by file name, when they were handed in or else changed, and those that cannot be read."""
+    needed, when, damaged = dict[str, bytes](), 0.0, list[Row]()
+    for name, piece in made.notebooks.items():
+        try:
+            needed[f"{name}.ipynb"] = archive.read(piece.member, MAX_BYTES)
+            when = max(when, _time(made.time) or piece.member.when)
+        except SubmissionError as error:
+            damaged.append(Row(made.student, piece.path, f"left out: {error}", lost=True))
+    return needed, when, damaged
 
 
 def _has_time(course: Course, lab: str, student: str) -> bool:

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from autograder.collect.names import TIMESTAMP
@@ -15,7 +15,7 @@ from autograder.course import Course, moment
 from autograder.errors import CourseError, SubmissionError
 from autograder.files import place_for_replaced, walk, write_whole
 
-__all__ = ["IN_TIME_NOW", "KEPT", "LATE_NOW", "UNCHANGED", "Submission", "place"]
+__all__ = ["IN_TIME_NOW", "KEPT", "LATE_NOW", "UNCHANGED", "Placed", "Submission", "place"]
 
 KEPT = "kept: another one is there that is not older; --force replaces it"
 UNCHANGED = "unchanged"
@@ -50,10 +50,25 @@ class Submission:
         return {**self.beside, **self.needed}
 
 
+@dataclass(frozen=True)
+class Placed:
+    """What became of one submission, or would become of it."""
+
+    kind: str
+    """One word or two, the same in a dry run: new, replaced, late now, in time now, unchanged, kept."""
+    said: str
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """Which files beside it could not be written, and why."""
+
+
+_KEPT, _UNCHANGED = Placed("kept", KEPT), Placed("unchanged", UNCHANGED)
+_RETIMED = {LATE_NOW: "late now", IN_TIME_NOW: "in time now"}
+
+
 def place(
     course: Course, lab: str, own: Submission, usable: Callable[[Path], bool], *, force: bool, dry_run: bool
-) -> tuple[str, dict[str, str]]:
-    """Write one submission whole or not at all; return what happened, and which files beside it were left out.
+) -> Placed:
+    """Write one submission whole or not at all; return what happened. A dry run says the same as "would be".
 
     An error is this student's alone: OSError, or CourseError if something else stands in the place, or if this one
     cannot be graded and the one that is there can (`usable` says so of a path).
@@ -65,26 +80,27 @@ def place(
     there = target.exists()
     times = _Reckoned(course.state / f"{lab}.reckoned.json")
     if there and (_same(target, own.content) or (not force and _same_but_for_its_time(target, own, times))):
-        return UNCHANGED, {}
+        return _UNCHANGED
     retimed = _retimed(target, own, times) if there else ""
     if there and not force and not retimed and not _newer(own, target):
-        return KEPT, {}
+        return _KEPT
     if there and not force:
         for name, problem in own.problems.items():
             if usable(target / name):
                 raise CourseError(f"{problem}; the one from before is kept", hint="--force replaces it")
+    kind = _RETIMED.get(retimed) or ("replaced" if there else "new")
     if dry_run:
-        return ("would replace an older one" if there else "would be new"), {}
+        return Placed(kind, f"would be {retimed or kind}")
     new = target.with_name(f".{target.name}.{os.getpid()}.new")
     try:
         left_out = _write(new, own)
         if left_out and there and _same(target, {n: data for n, data in own.content.items() if n not in left_out}):
-            return UNCHANGED, left_out
+            return replace(_UNCHANGED, left_out=left_out)
         said = _put_in_place(course, lab, own.student, new)
         times.note(own)
     finally:
         shutil.rmtree(new, ignore_errors=True)
-    return retimed or said, left_out
+    return Placed(kind, retimed or said, left_out)
 
 
 def _put_in_place(course: Course, lab: str, student: str, new: Path) -> str:

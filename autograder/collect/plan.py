@@ -6,10 +6,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from autograder.collect.lms_names import Owner, Piece
 from autograder.collect.names import TIMESTAMP, Names, fold, is_timestamp, misplaced
+from autograder.collect.order import COPY, newness, packed, rank, said_of_attempts, said_of_files, stem
 from autograder.lms.roster import Person, Roster
 
 __all__ = ["IN_ARCHIVE", "Handover", "plan", "students_of"]
@@ -17,7 +17,6 @@ __all__ = ["IN_ARCHIVE", "Handover", "plan", "students_of"]
 IN_ARCHIVE = "not opened: only a zip file that holds the notebook is"
 
 _PACKED = (".zip", ".tar", ".gz", ".tgz", ".7z", ".rar", ".bz2", ".xz")
-_COPY = re.compile(r"(?: ?\((\d+)\)|-(\d+)| - copy| copy(?: (\d+))?|-copy(\d+))$", re.IGNORECASE)
 _DUPLICATE = re.compile(r"(?: - | |-)copy ?\d*$", re.IGNORECASE)
 """What JupyterLab and file managers add to a copy of a file that stays beside it."""
 _MAX_FILES = 2000
@@ -52,6 +51,7 @@ class _Claim:
 
 _SURE, _MAYBE = 2, 1
 """By what the system gives; by a name or a part of an address. 0 is the archive's own name for somebody."""
+_ONE_PERSON = "if that is one person, give the gradebook this e-mail address, or one id (docs/instructors.md, two ids)"
 _NAME = "more than one person has the name of this student; give --roster FILE"
 _PART = "only the part of an address before the @ says that this is {}, and somebody else is as likely"
 _ID = "more than one person in it has an id or address of {}"
@@ -90,7 +90,7 @@ def _claim(owner: Owner, roster: Roster, *, alone: bool) -> _Claim:
     doubt = next((match.doubt for match in matches if match.doubt), "")
     if not doubt and (person or not _of_name(owner, roster)):
         given = [*own.ids, *(person.ids if person else ()), own.email, person.email if person else ""]
-        student, note = _new(given, roster)
+        student, note = _new(given, roster, [owner.name, *(person.names if person else ())])
         if student:
             return _Claim(student, note, _SURE, _ID.format(student))
     named = _by_name(owner, person, roster) if owner.name else _Claim()
@@ -106,7 +106,7 @@ def _by_name(owner: Owner, row: Person | None, roster: Roster) -> _Claim:
     if person and not row:
         found, doubt, note = _of_name(owner, roster), roster.match(person).doubt, ""
         if not found and not doubt:
-            found, note = _new([*person.ids, person.email], roster)
+            found, note = _new([*person.ids, person.email], roster, [owner.name, *person.names])
         if found:
             return _Claim(found, note, _MAYBE, _NAME)
     match = roster.called(owner.name, person)
@@ -120,8 +120,11 @@ def _of_name(owner: Owner, roster: Roster) -> str:
     return "" if "/" in found else found
 
 
-def _new(given: Iterable[str], roster: Roster) -> tuple[str, str]:
+def _new(given: Iterable[str], roster: Roster, names: Iterable[str]) -> tuple[str, str]:
+    """Return the first id that can be one, and a note: that it is new, and who in the gradebook has this name."""
     new = "a student whom the gradebook does not know yet" if roster.known else ""
+    if alike := roster.namesakes(names):
+        new += f"; {' and '.join(alike)} there {'has' if len(alike) == 1 else 'have'} this name: {_ONE_PERSON}"
     return next(((own, new) for own in given if own and _is_folder_name(own)), ("", ""))
 
 
@@ -147,18 +150,18 @@ def plan(pieces: Iterable[Piece], student: str, names: Collection[str], *, keep_
     newest = ranked[-1]
     made = Handover(student, time=newest[0].time)
     if len(ranked) > 1:
-        made.notes.append(f"the newest of {len(ranked)} attempts")
+        made.notes.append(said_of_attempts(ranked))
     made.late = any(piece.late for piece in newest) and not made.time
     if (folders := len({_written(piece) for piece in newest})) > 1:
         made.notes.append(_SPELLED.format("two" if folders == 2 else folders))
     candidates = _candidates(newest, names)
     for name, found in candidates.items():
-        made.notebooks[name] = chosen = min(found, key=lambda piece: _rank(piece, name))
+        made.notebooks[name] = chosen = min(found, key=lambda piece: rank(piece, name))
         other = [piece for piece in found if _written(piece) != _written(chosen)]
         made.left_out += [(piece.path, "in another folder of this name, and not newer") for piece in other]
         if len(found) > 1:
-            made.notes.append(f"the newest of {len(found)} files")
-        if _stem(chosen) != name or "/" in chosen.path or chosen.within:
+            made.notes.append(said_of_files(found, name))
+        if stem(chosen) != name or "/" in chosen.path or chosen.within:
             made.notes.append(f"was {chosen.within and f'{chosen.within}: '}{chosen.path}")
     used = {id(piece) for found in candidates.values() for piece in found}  # comparing each with each takes minutes
     others = [piece for piece in newest if id(piece) not in used]
@@ -171,8 +174,8 @@ def _candidates(own: Sequence[Piece], names: Collection[str]) -> dict[str, list[
     """Return the notebooks that may be each of the lab's; the only notebook is the lab's whatever it is called."""
     notebooks = [piece for piece in own if piece.path.lower().endswith(".ipynb") and not piece.problem]
     notebooks = [piece for piece in notebooks if not _kept_aside(piece)] or notebooks
-    found = {name: [p for p in notebooks if _named(_stem(p), names) == name] for name in names}
-    found = {name: [p for p in pieces if not _DUPLICATE.search(_stem(p))] or pieces for name, pieces in found.items()}
+    found = {name: [p for p in notebooks if _named(stem(p), names) == name] for name in names}
+    found = {name: [p for p in pieces if not _DUPLICATE.search(stem(p))] or pieces for name, pieces in found.items()}
     if len(names) == 1 and notebooks and not any(found.values()):
         found = dict.fromkeys(names, notebooks)
     return {name: pieces for name, pieces in found.items() if pieces}
@@ -185,7 +188,7 @@ def _kept_aside(piece: Piece) -> bool:
 
 def _take_files(made: Handover, others: Sequence[Piece], taken: Names, *, keep_timestamp: bool, room: int) -> None:
     """Take the files beside the notebooks that fit, and note why each of the others does not."""
-    ranked = sorted(others, key=lambda piece: (piece.path.count("/"), piece.path, _newness(piece), _packed(piece)))
+    ranked = sorted(others, key=lambda piece: (piece.path.count("/"), piece.path, newness(piece), packed(piece)))
     for piece in ranked[:_MAX_FILES]:
         problem = piece.problem or misplaced(piece.path)
         if problem:
@@ -217,27 +220,6 @@ def _other_notebook(made: Handover, piece: Piece) -> str:
     return named if len(older) == len(made.notebooks) == 1 else "another notebook"
 
 
-def _rank(piece: Piece, name: str) -> tuple[object, ...]:
-    """Return what sorts the file that counts first: the newest, and of one time the one that lies less deep.
-
-    What an unpacked archive left in old/ or backup/ has the time of what lies beside it. The order in the archive
-    decides nothing: the program that packed it chose that.
-    """
-    copies = 0 if fold(_stem(piece)) == fold(name) else -_copy_number(_stem(piece))
-    return _newness(piece), piece.path.count("/"), copies, _stem(piece) != name, piece.path, _packed(piece)
-
-
-def _newness(piece: Piece) -> tuple[float, ...]:
-    """Return what is the smaller the newer a file is."""
-    return tuple(-number for number in piece.order)
-
-
-def _packed(piece: Piece) -> tuple[str, int, int]:
-    """Return what tells two files of one path apart: how it is written, and in an archive their content."""
-    source = piece.member.source
-    return (str(source), 0, 0) if isinstance(source, Path) else (source.orig_filename, source.file_size, source.CRC)
-
-
 def _written(piece: Piece) -> str:
     """Return the name of a student's folder as it is written, where it alone says whose it is.
 
@@ -247,30 +229,21 @@ def _written(piece: Piece) -> str:
     inside = piece.member.path.split("/")
     if piece.owner.ids != (piece.attempt,) or piece.attempt not in inside:
         return ""
-    written = [part for part in _packed(piece)[0].replace("\\", "/").split("/") if part not in {"", "."}]
+    written = [part for part in packed(piece)[0].replace("\\", "/").split("/") if part not in {"", "."}]
     return written[inside.index(piece.attempt) - len(inside)] if len(written) >= len(inside) else ""
 
 
-def _stem(piece: Piece) -> str:
-    return piece.path.rpartition("/")[2][: -len(".ipynb")]
-
-
-def _named(stem: str, names: Collection[str]) -> str:
+def _named(called: str, names: Collection[str]) -> str:
     """Return which of the lab's notebooks a file is by its name; empty: none.
 
     What browsers, Canvas and Jupyter add to a copy's name is passed over, but not what is the lab's own: of part-1 and
     part-2 neither is a copy of the other.
     """
     known = {fold(name): name for name in names}
-    plain = fold(stem).strip()
-    while plain not in known and (match := _COPY.search(plain)):
+    plain = fold(called).strip()
+    while plain not in known and (match := COPY.search(plain)):
         plain = plain[: match.start()].strip()
-    return stem if stem in names else known.get(plain, "")
-
-
-def _copy_number(stem: str) -> int:
-    match = _COPY.search(stem)
-    return max([int(group) for group in match.groups() if group] or [1]) if match else 0
+    return called if called in names else known.get(plain, "")
 
 
 def _is_folder_name(name: str) -> bool:

@@ -60,13 +60,15 @@ class LateBy:
             return ""
         return f"{self.due + self.extensions.get(student, timedelta()) + self.by:{_FORMAT}}"
 
-    def said(self, *, keeps: bool = False) -> str:
+    def said(self, student: str, *, keeps: bool = False) -> str:
         """Return a note on such a submission; keeps: what is there stays, with the time that it has."""
         if keeps:
             return "late: what is there keeps the time that it has (--force reckons it again)"
         if self.by is None:
             return "late, and no time is known: no penalty (see --late)"
-        return f"late, and no time is known: counts as {in_words(self.by)} after the due date"
+        extension = self.extensions.get(student, timedelta())
+        put_off = f", which an extension has put off by {in_words(extension)}" if extension else ""
+        return f"late, and no time is known: counts as {in_words(self.by)} after the due date{put_off}"
 
 
 def in_words(span: timedelta) -> str:

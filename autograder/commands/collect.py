@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,9 +17,11 @@ from autograder.commands.common import COURSE, LAB, ROSTER_FILE, STUDENTS, SYSTE
 from autograder.commands.table import plain
 from autograder.course import open_course
 from autograder.errors import AutograderError, counted, listed
+from autograder.records.removed import LEFT, removed
 
 __all__ = ["collect"]
 
+_BACK = f"grade takes them in again; {LEFT}"
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -74,8 +78,10 @@ def collect(
     """
     options = {"system": system, "roster": roster, "late": late, "students": students, "force": force}
     rows = _collected(root, lab, source, **options, dry_run=dry_run)
-    taken = len({row.student for row in rows if row.student and not row.lost})
-    click.echo(f"{counted(taken, 'student')}{' (dry run: nothing was written)' if dry_run else ''}", err=True)
+    click.echo(f"{_counts(rows)}{' (dry run: nothing was written)' if dry_run else ''}", err=True)
+    placed = {row.student for row in rows if row.placed}
+    if back := sorted(placed & removed(open_course(root))):
+        click.echo(f"graded before, and not in the gradebook any more: {plain(listed(back))}; {_BACK}", err=True)
     if kept := sorted({row.student for row in rows if KEPT in row.what}):
         click.echo(f"the archive has another submission, which was not taken, of: {plain(listed(kept))}", err=True)
     if roster and not students and (nothing := who_handed_in_nothing(open_course(root), lab, roster, rows)):
@@ -103,6 +109,13 @@ def _collected(root: Path, lab: str, source: Path, **options: Any) -> list[Row]:
     for student, file, what in cells:
         print(f"{_fitted(student, widths[0])}  {_fitted(file, widths[1])}  {what}")
     return rows
+
+
+def _counts(rows: Sequence[Row]) -> str:
+    """Return of how many students the submission is in its place, or would be, and how it came there."""
+    kinds = Counter(row.placed for row in rows if row.placed not in {"", "kept"})
+    how = ", ".join(f"{number} {kind}" for kind, number in kinds.items())
+    return f"{counted(kinds.total(), 'student')}{how and f': {how}'}"
 
 
 def _duration(text: str | None) -> timedelta | None:

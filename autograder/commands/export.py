@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from autograder.commands.common import COURSE, ROSTER_FILE, command, may_replace
 from autograder.commands.notes import notes_on_changes, notes_on_scores
 from autograder.commands.table import plain
 from autograder.course import Course, open_course
-from autograder.errors import counted
+from autograder.errors import counted, listed
 from autograder.files import write_whole
 from autograder.lms import (
     Export,
@@ -31,6 +31,8 @@ from autograder.model import GradebookEntry
 __all__ = ["export", "export_grades"]
 
 _MOST_HASHES = 1000
+_WITH_ABSENT = {"nbgrader": "0 points in the file, as in nbgrader's own", "gradescope": "Missing in the file"}
+"""The formats with a row for each student, and what that says of one who has handed in nothing."""
 
 
 @click.command(short_help="Write the grades as CSV, also for Canvas, Moodle and Gradescope.")
@@ -61,9 +63,11 @@ _MOST_HASHES = 1000
 def export(root: Path, target: Path, lab: str | None, form: str, roster: Path | None) -> None:
     """Write the gradebook's scores as CSV, in nbgrader's columns, or in those that another system reads.
 
-    nbgrader: one row a student and lab. canvas: for Grades, Import; with the exported gradebook as --roster the ids and
-    assignments are Canvas's own. moodle: with an assignment's grading worksheet as --roster the worksheet, filled in;
-    else a file for Grades, Import. gradescope: the columns of its Download Grades, one lab a file.
+    nbgrader: one row a student and lab, with 0 points where nothing was handed in. canvas: for Grades, Import; with the
+    exported gradebook as --roster the ids and assignments are Canvas's own. moodle: with an assignment's grading
+    worksheet as --roster the worksheet, filled in; else a file for Grades, Import. gradescope: the columns of its
+    Download Grades, one lab a file. In canvas and moodle whoever has handed in nothing is left out, and keeps the
+    points that are there.
 
     Students are matched by id, then by e-mail address. Whoever is left out is listed on stderr. An existing file is
     replaced only if it is an earlier export.
@@ -94,10 +98,12 @@ def export_grades(
     people = read_roster(roster, course.students())
     for name in [lab] if lab is not None else course.recorded():
         say_late(course, name)
-    scores = course.scores(lab)
-    export = _exported(course, scores, form, people)
-    changed = [note for name in sorted({score.lab for score in scores}) for note in notes_on_changes(course, name)]
-    for note in [*export.notes, *notes_on_scores(scores), *changed]:
+    scores, absent = course.scores(lab), _absent(course, lab, form)
+    export = _exported(course, _by_lab(scores, absent if form in _WITH_ABSENT else ()), form, people)
+    labs = {score.lab for score in scores}
+    changed = [note for name in sorted(labs) for note in notes_on_changes(course, name)]
+    said = () if roster and form not in _WITH_ABSENT else _said_of_absent(absent, labs, form)  # else each is named
+    for note in [*export.notes, *said, *notes_on_scores(scores), *changed]:
         stderr().print(plain(note), soft_wrap=True, markup=False)
     if target is None:
         sys.stdout.write(export.content)
@@ -108,6 +114,24 @@ def export_grades(
     write_whole(target, content)
     before.note(content)
     return export.rows
+
+
+def _absent(course: Course, lab: str | None, form: str) -> list[GradebookEntry]:
+    """Return rows for who has handed in nothing, of labs in which others have; nbgrader's columns: of every lab."""
+    labs = set(course.recorded())
+    return [row for row in course.absent(lab) if form == "nbgrader" or row.lab == lab or row.lab in labs]
+
+
+def _by_lab(scores: Sequence[GradebookEntry], absent: Sequence[GradebookEntry]) -> list[GradebookEntry]:
+    return sorted([*scores, *absent], key=lambda row: (row.lab, row.student))
+
+
+def _said_of_absent(absent: Sequence[GradebookEntry], labs: Collection[str], form: str) -> Iterator[str]:
+    """Yield for each of these labs who has handed in nothing, and what the file has of them."""
+    everybody = _WITH_ABSENT.get(form, "left out, so that the points that are there stay as they are")
+    for lab in sorted({row.lab for row in absent} & set(labs)):
+        own = [row.student for row in absent if row.lab == lab]
+        yield f"{lab}: nothing graded of {counted(len(own), 'student')}: {listed(own)}; {everybody}"
 
 
 def _exported(course: Course, rows: Sequence[GradebookEntry], form: str, people: Roster) -> Export:

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Column
 
 from autograder.commands.common import COURSE, LAB, STUDENTS, command, stderr
-from autograder.commands.notes import lost_by_solution, notes_on, notes_on_nbgrader, preparing
+from autograder.commands.notes import lost_by_solution, notes_on, notes_on_nbgrader, notes_on_removed, preparing
 from autograder.commands.table import messages, plain, show_table, summary
 from autograder.course import Course, open_course
 from autograder.errors import AutograderError, CourseError
@@ -129,7 +129,7 @@ def grade_lab(
             chosen = _chosen(grading, students)
             if executors[0].sandbox.one_at_a_time and workers > 1:
                 _note([_ONE_AT_A_TIME])
-            _note([*grading.setup.modes.notes, *notes_on(course, lab)])
+            _note([*grading.setup.modes.notes, *notes_on(course, lab), *notes_on_removed(course, lab, chosen)])
             to_run = grading.has_to_run(chosen, force=force)
             lost = lost_by_solution(course, lab, executors[0], say) if to_run else []
             if to_run and not scheduler:
@@ -159,8 +159,9 @@ def plan_lab(root: Path, lab: str, students: Sequence[str], *, force: bool) -> I
     """Yield each student and why they would, or would not, be graded now."""
     course = open_course(root)
     grading = _grading(course, lab, Executor(choose()))
-    _note([*grading.setup.modes.notes, *notes_on(course, lab, keep=False)])
-    yield from grading.plan(grading.students(students), force=force)
+    chosen = grading.students(students)
+    _note([*grading.setup.modes.notes, *notes_on(course, lab, keep=False), *notes_on_removed(course, lab, chosen)])
+    yield from grading.plan(chosen, force=force)
 
 
 def _executors(course: Course, lab: str, gpus: Sequence[int], say: Callable[[str], None]) -> Iterator[Executor]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from autograder.commands.common import stderr
@@ -14,8 +14,17 @@ from autograder.execution import Executor
 from autograder.files import write_whole
 from autograder.grading.since import since_graded
 from autograder.model import GradebookEntry
+from autograder.records.removed import LEFT, removed
 
-__all__ = ["lost_by_solution", "notes_on", "notes_on_changes", "notes_on_nbgrader", "notes_on_scores", "preparing"]
+__all__ = [
+    "lost_by_solution",
+    "notes_on",
+    "notes_on_changes",
+    "notes_on_nbgrader",
+    "notes_on_removed",
+    "notes_on_scores",
+    "preparing",
+]
 
 _HAND_OVER = "write into nbgrader_config.py: from autograder.course import hand_over; hand_over(c)"
 
@@ -39,6 +48,13 @@ def notes_on(course: Course, lab: str, *, keep: bool = True) -> Iterator[str]:
             f"{lab}: {named}: not as in the source, which was changed after the release;"
             f" to grade with the source's: autograder release {lab}"
         )
+
+
+def notes_on_removed(course: Course, lab: str, students: Collection[str]) -> Iterator[str]:
+    """Yield who of these comes back into the gradebook by being graded again."""
+    if back := sorted(removed(course) & set(students) & set(course.submitters(lab))):
+        known = f"graded before, and not in the gradebook any more: {listed(back)}"
+        yield f"{known}; taken in again, for there are files in {course.submitted(back[0], lab)}; {LEFT}"
 
 
 def notes_on_nbgrader(course: Course) -> Iterator[str]:
@@ -72,6 +88,10 @@ def notes_on_changes(course: Course, lab: str) -> Iterator[str]:
     ):
         if students:
             yield f"{lab}: {counted(len(students), 'student')} {what}: {listed(students)}; autograder grade {lab}"
+    if found.unread:
+        whose = counted(len(found.unread), "student")
+        what = f"what {whose} handed in could not be read, and nobody has looked at it (0 points by the grader)"
+        yield f"{lab}: {what}: {listed(found.unread)}; ask for the file, or give points by hand in formgrader"
 
 
 def lost_by_solution(course: Course, lab: str, executor: Executor, say: Callable[[str], None]) -> list[str]:

@@ -11,13 +11,19 @@ import click
 from autograder.commands.common import COURSE, command, stderr
 from autograder.commands.table import plain
 from autograder.course import Course, open_course
-from autograder.errors import AutograderError, CourseError, counted
+from autograder.errors import AutograderError, CourseError, counted, listed
+from autograder.records.removed import LEFT
 from autograder.records.verify import Verification, verify_lab
 
 __all__ = ["verify", "verify_labs"]
 
 _LATE = "autograder grade LAB applies penalties for being late again; nothing is run for that"
 _FORCE = "to grade the students named again, autograder grade LAB --student S --force; the log itself stays"
+
+_REMOVED = (
+    f"{{}} not in the gradebook any more: {LEFT}, and verify then only notes it;"
+    " who has not left, or has another id now: docs/instructors.md, A student leaves"
+)
 
 
 @click.command(short_help="Check that log and gradebook agree, and that neither was edited.")
@@ -44,8 +50,16 @@ def verify(labs: tuple[str, ...], root: Path, head: str, as_json: bool) -> None:
     labs = tuple(lab.rstrip("/") for lab in labs)
     wrong = verify_labs(root, labs, head=head.strip().lower(), as_json=as_json)
     if count := sum(len(found.problems) + len(found.differences) for found in wrong):
-        only_late = all(found.only_late for found in wrong)
-        raise AutograderError(f"{counted(count, 'difference')}", hint=_LATE if only_late else _FORCE)
+        raise AutograderError(f"{counted(count, 'difference')}", hint=_hint(wrong, count))
+
+
+def _hint(wrong: Sequence[Verification], count: int) -> str:
+    """Return what to do about what was found, most of which has a step of its own."""
+    if all(found.only_late for found in wrong):
+        return _LATE
+    gone = sorted({student for found in wrong for student in found.removed})
+    hints = [_REMOVED.format(plain(listed(gone)))] if gone else []
+    return "; ".join([*hints, *([_FORCE] if count > sum(len(found.removed) for found in wrong) else [])])
 
 
 def verify_labs(root: Path, labs: Sequence[str], *, head: str, as_json: bool) -> list[Verification]:

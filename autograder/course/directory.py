@@ -209,6 +209,11 @@ class Course:
         with self._gradebook() as book:
             return stored.stored(book, lab)
 
+    def absent(self, lab: str | None = None) -> list[GradebookEntry]:
+        """Return a row for each student of whom nothing is stored, of one lab or of all; not of those left out."""
+        with self._gradebook() as book:
+            return [row for row in stored.absent(book, lab) if row.student not in self.excluded]
+
     def cells(self, lab: str, student: str | None = None) -> dict[str, list[stored.StoredCell]]:
         """Return what the database holds of each submission's graded cells, or of this student's, by student."""
         with self._gradebook() as book:
@@ -254,10 +259,10 @@ class Course:
         with self._gradebook() as book:
             return stored.recorded_labs(book)
 
-    def students(self) -> list[gradebook.Student]:
-        """Return the students that the gradebook knows, with names and addresses, but for those left out."""
+    def students(self, *, everybody: bool = False) -> list[gradebook.Student]:
+        """Return the students that the gradebook knows, with names and addresses; those left out only if asked for."""
         with self._gradebook() as book:
-            return [student for student in gradebook.students(book) if student.id not in self.excluded]
+            return [found for found in gradebook.students(book) if everybody or found.id not in self.excluded]
 
     def labs(self) -> list[str]:
         """Return the labs that the gradebook knows, in order."""

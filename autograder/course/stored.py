@@ -17,6 +17,7 @@ from autograder.model import GradebookEntry
 __all__ = [
     "Lateness",
     "StoredCell",
+    "absent",
     "commented",
     "forget_time",
     "lateness",
@@ -180,6 +181,38 @@ def stored(book: Gradebook, lab: str | None) -> list[GradebookEntry]:
     return [_stored(submission) for submission in submissions(book, lab)]
 
 
+def absent(book: Gradebook, lab: str | None) -> list[GradebookEntry]:
+    """Return a row without points for each student of whom nothing is stored, as nbgrader's own export has one.
+
+    lab: of one lab or of all that the gradebook knows.
+    """
+    query = book.db.query(SubmittedAssignment.assignment_id, SubmittedAssignment.student_id)
+    there = {(assignment, student) for assignment, student in query}
+    labs = sorted((a for a in book.assignments if lab in (None, a.name)), key=lambda a: str(a.name))
+    students = sorted(book.students, key=lambda s: str(s.id))
+    return [_absent(a, s) for a in labs for s in students if (a.id, s.id) not in there]
+
+
+def _absent(assignment: Any, student: Any) -> GradebookEntry:
+    return GradebookEntry(
+        student=str(student.id),
+        last_name=student.last_name or "",
+        first_name=student.first_name or "",
+        email=student.email or "",
+        lab=assignment.name,
+        due=str(assignment.duedate or ""),
+        handed_in="",
+        raw_score=0.0,
+        penalty=0.0,
+        score=0.0,
+        max_score=float(assignment.max_score),
+        to_grade=0,
+        comments={},
+        grades={},
+        missing=True,
+    )
+
+
 def _stored_cell(notebook: str, grade: Any) -> StoredCell:
     most = number(getattr(grade.cell, "max_score", None))
     return StoredCell(
@@ -232,4 +265,5 @@ def _stored(submission: Any) -> GradebookEntry:
             for grade in notebook.grades
             if grade.needs_manual_grade and grade.manual_score is not None
         ),
+        extension_s=submission.extension.total_seconds() if submission.extension else 0.0,
     )

@@ -25,11 +25,13 @@ class Since:
         anew: who has handed in otherwise since.
         never: who has handed in, and was never graded.
         tested: whose score is of tests, or of other cells, that were changed since.
+        unread: whose file could not be read as the lab's notebook, and got 0 points without a look by a person.
     """
 
     anew: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
     tested: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 def since_graded(course: Course, lab: str) -> Since:
@@ -37,17 +39,26 @@ def since_graded(course: Course, lab: str) -> Since:
     lines = Log(course.state / f"{lab}.jsonl").last_lines()
     rows = course.notebooks(lab)
     cells = row_hashes(rows)
-    anew, never, tested = [], [], []
+    anew, never, tested, unread = list[str](), list[str](), list[str](), list[str]()
     for student in sorted(course.submitters(lab)):
         line = lines.get(student)
         if line is None or line.result is None or line.result.status in _NOT_GRADED:
             never.append(student)
-        elif line.basis is not None:
+            continue
+        if line.basis is not None:
             if line.basis.content and line.basis.content != _content(course, lab, list(rows), student):
                 anew.append(student)
             elif line.basis.tests != cells:
                 tested.append(student)
-    return Since(tuple(anew), tuple(never), tuple(tested))
+        if line.result.status == Status.UNREADABLE and student not in anew and not _looked_at(course, lab, student):
+            unread.append(student)
+    return Since(tuple(anew), tuple(never), tuple(tested), tuple(unread))
+
+
+def _looked_at(course: Course, lab: str, student: str) -> bool:
+    """Whether a person has given points, and is not asked to look at them again."""
+    cells = course.cells(lab, student).get(student, ())
+    return any((cell.manual_score is not None or cell.extra_credit) and not cell.to_grade for cell in cells)
 
 
 def _content(course: Course, lab: str, names: Collection[str], student: str) -> str:

@@ -48,15 +48,10 @@ def gradescope_csv(rows: Sequence[GradebookEntry], cells: Mapping[str, Sequence[
 
 
 def _about(row: GradebookEntry, person: Person | None, roster: Roster) -> list[str]:
-    sections = ""
-    if person and roster.table and (at := roster.table.column("Sections", "Section")) >= 0:
-        sections = roster.table.rows[person.row][at]
+    if row.missing:  # as Gradescope itself writes who has handed in nothing
+        return [*_who(row, person, roster), "", number(row.max_score), "Missing", *[""] * 5]
     return [
-        text(row.first_name),
-        text(row.last_name),
-        address(row.student),
-        address(row.email or (person.email if person else "")),
-        text(sections),
+        *_who(row, person, roster),
         number(row.score),
         number(row.max_score),
         "Ungraded" if row.to_grade else "Graded",
@@ -68,13 +63,22 @@ def _about(row: GradebookEntry, person: Person | None, roster: Roster) -> list[s
     ]
 
 
+def _who(row: GradebookEntry, person: Person | None, roster: Roster) -> list[str]:
+    sections = ""
+    if person and roster.table and (at := roster.table.column("Sections", "Section")) >= 0:
+        sections = roster.table.rows[person.row][at]
+    email = address(row.email or (person.email if person else ""))
+    return [text(row.first_name), text(row.last_name), address(row.student), email, text(sections)]
+
+
 def _points(row: GradebookEntry, key: str) -> str:
     return number(row.grades[key]) if key in row.grades and key not in row.pending else ""
 
 
 def _lateness(row: GradebookEntry) -> str:
     try:
-        late = datetime.fromisoformat(row.handed_in) - datetime.fromisoformat(row.due)
+        due = datetime.fromisoformat(row.due) + timedelta(seconds=row.extension_s)
+        late = datetime.fromisoformat(row.handed_in) - due
     except (ValueError, TypeError):  # no due date, or not known when it was handed in
         return "00:00:00"
     seconds = int(max(late, timedelta()).total_seconds())

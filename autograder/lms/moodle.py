@@ -17,6 +17,8 @@ from autograder.model import GradebookEntry
 
 __all__ = ["moodle_csv"]
 
+_CUT = "more points than the maximum, which Moodle cuts off or refuses unless the grade item's maximum is raised there"
+_SKIPPED = "more points than the maximum grade, which Moodle skips: raise it there, and download the worksheet again"
 _COLUMNS = ["First name", "Last name", "ID number", "Email address"]
 
 
@@ -50,7 +52,8 @@ def _for_import(rows: Sequence[GradebookEntry]) -> Export:
         person = next(iter(own.values()))
         who = [text(person.first_name), text(person.last_name), address(student), address(person.email)]
         table.append([*who, *(number(own[lab].score) if lab in own else "" for lab in labs)])
-    return Export(written(table), len(grades))
+    above = [f"{row.student} ({row.lab}: {row.score:g} of {row.max_score:g})" for row in rows if _above(row)]
+    return Export(written(table), len(grades), [f"{_CUT}: {', '.join(above)}"] if above else [])
 
 
 def _worksheet(rows: Sequence[GradebookEntry], roster: Roster, table: Table) -> Export:
@@ -59,7 +62,7 @@ def _worksheet(rows: Sequence[GradebookEntry], roster: Roster, table: Table) -> 
     locked_at = table.column("Grade can be changed")
     lines, notes = [list(row) for row in table.rows], []
     found: set[str] = set()
-    scales = set()
+    scales, above = set(), []
     for person in roster.people:
         match, line = roster.match_row(person), lines[person.row]
         student, who = match.student, person.names[0] if person.names else line[0]
@@ -74,12 +77,19 @@ def _worksheet(rows: Sequence[GradebookEntry], roster: Roster, table: Table) -> 
         own = grades[student]
         most = _most(line[most_at]) if most_at >= 0 else 0.0
         scale = most / own.max_score if most and own.max_score else 1.0
+        above += [f"{who} ({own.score * scale:g} of {most or own.max_score:g})"] if _above(own) else []
         scales.add((own.max_score, most or own.max_score))
         decimal = "," if most_at >= 0 and "," in line[most_at] and "." not in line[most_at] else "."
         line[grade_at] = f"{own.score * scale:.2f}".replace(".", decimal)
     notes += [f"{student}: left out: not in {table.path.name}" for student in grades if student not in found]
     notes += [f"points of {ours:g} are scaled to Moodle's {theirs:g}" for ours, theirs in scales if ours != theirs]
+    notes += [f"{_SKIPPED}: {', '.join(above)}"] if above else []
     return Export(written([table.header, *lines], newline="\r\n"), len(found), notes)
+
+
+def _above(row: GradebookEntry) -> bool:
+    """Whether extra credit makes it more than the maximum."""
+    return row.score > row.max_score + 1e-9
 
 
 def _most(field: str) -> float:

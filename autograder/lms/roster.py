@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -210,6 +210,10 @@ class Roster:
         """Return the id of the one student of this name, in either order; empty if there is none, or more than one."""
         found = self._all_named(name)
         return found[0] if len(found) == 1 else ""
+
+    def namesakes(self, names: Iterable[str]) -> list[str]:
+        """Return the ids of all students who have one of these names."""
+        return list(dict.fromkeys(student for name in names for student in self._all_named(name)))
 
     def _all_named(self, name: str) -> list[str]:
         return list(dict.fromkeys(student for key in keys((name,)) for student in self._by_name.get(key, ())))

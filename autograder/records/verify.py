@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -60,6 +60,8 @@ class Verification:
     by_hand: list[str] = field(default_factory=list)
     """What persons added in formgrader, which is as it should be."""
     notes: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    """Whose submission is gone from the gradebook together with the student."""
 
     @property
     def agrees(self) -> bool:
@@ -86,7 +88,7 @@ def verify_lab(course: Course, lab: str, head: str = "") -> Verification:
         if student not in graded:
             found.differences.append(Difference(student, "the submission", _NOTHING, "one in the gradebook"))
         elif student not in cells:
-            found.differences.append(Difference(student, "the submission", "it was graded", _NOTHING))
+            _gone(found, _result(graded[student]), roster, course.excluded)
         else:
             result = _result(graded[student])
             found.differences += _compare(course, result, cells[student], late[student].penalty)
@@ -111,6 +113,17 @@ def verify_lab(course: Course, lab: str, head: str = "") -> Verification:
 
 
 # -------------------------------------------------------------------------------------------------------- the gradebook
+def _gone(found: Verification, result: Result, roster: Collection[str], excluded: Collection[str]) -> None:
+    """Note that a submission is gone: as it should be only if the student is, and if the configuration says so, too."""
+    student = result.student
+    if student not in roster and student in excluded:
+        score = f"{result.score:g} of {result.max_score:g}"
+        found.notes.append(f"{student}: {score} in the log, and removed from the gradebook: in student_id_exclude")
+        return
+    found.differences.append(Difference(student, "the submission", "it was graded", _NOTHING))
+    found.removed += [student] if student not in roster else []
+
+
 def _of_older_versions(graded: Mapping[str, Entry]) -> Iterator[str]:
     if old := sum(entry.basis is None for entry in graded.values()):
         one = "1 result of an older version does not say with which tests it was graded, nor what was due when"

@@ -168,7 +168,11 @@ def test_a_report_on_a_submission_writes_over_nothing_else_and_names_who_is_miss
 
 
 # --------------------------------------------------------------------------------------------------------------- export
-WAITING = f"{TINY}: written answers of 1 student are still to be graded by hand: ann\n"
+WAITING = (
+    f"{TINY}: written answers of 1 student are still to be graded by hand: ann\n"
+    f"{TINY}: what 1 student handed in could not be read, and nobody has looked at it (0 points by the grader): [red];"
+    " ask for the file, or give points by hand in formgrader\n"
+)
 
 
 def test_export_writes_a_file_and_an_earlier_export_is_replaced(course: Path) -> None:

@@ -29,6 +29,7 @@ from tests.system.courses import (
     grade,
     grade_by_hand,
     hand_in,
+    process,
 )
 
 pytestmark = pytest.mark.slow
@@ -87,8 +88,8 @@ def test_from_the_zip_of_canvas_to_grades_in_every_system(tiny: Path, desk: Path
         f"ada      {TINY}.ipynb                new; was {TINY}-1.ipynb",
         f"grace    {TINY}.ipynb                new; was {TINY} (1).ipynb; {LATE}",
     ]
-    told = "2 students\nnothing handed in, of those in canvas.csv: alan\nerror: 1 submission could not be taken\nhint: "
-    assert told in collected.stderr
+    assert collected.stderr.startswith("2 students: 2 new\nnothing handed in, of those in canvas.csv: alan\nerror: ")
+    assert "error: 1 submission could not be taken\nhint: " in collected.stderr
 
     assert autograder("grade", TINY, "--workers", "2", "--course", tiny).exit_code == 0
     grade_by_hand(tiny, "ada", "why", 2.5, comment="Well <b>said</b>.")
@@ -162,12 +163,25 @@ def test_a_second_download_brings_what_is_newer_and_leaves_the_rest(tiny: Path, 
         archive.writestr(zipfile.ZipInfo("bob/x.ipynb", (2100, 1, 1, 0, 0, 0)), nbformat.writes(answered(tiny)))
     tried = autograder("collect", TINY, second, "--course", tiny, "--dry-run")
     assert [line.split("  ")[-1] for line in tried.stdout.splitlines()[1:]] == [
-        "would replace an older one; was x.ipynb", "unchanged; was x.ipynb",
+        "would be replaced; was x.ipynb", "unchanged; was x.ipynb",
     ]  # fmt: skip
     done = autograder("collect", TINY, second, "--course", tiny)
     assert "replaced; the one before is in .autograder/replaced/01_tiny/ada/" in done.stdout
     assert len(list((tiny / ".autograder" / "replaced").rglob("*.ipynb"))) == 1
     assert sorted(grade(tiny)) == ["ada", "bob"]
+
+
+def test_the_count_is_of_the_students_whose_work_is_collected_in_a_dry_run_too(tiny: Path, desk: Path) -> None:
+    with Gradebook(f"sqlite:///{tiny}/gradebook.db", "tiny") as book:
+        book.update_or_create_student("ada")
+    work = answered(tiny, **FULL)
+    files = {f"ada_101_9001_{TINY}.ipynb": work, "grace_102_9002_lab.pdf": "no notebook", "alan_103_9003_x.ipynb": work}
+    collect = ("collect", TINY, zipped(desk / "in.zip", files), "--roster", desk / "canvas.csv", "--course", tiny)
+    dry = autograder(*collect, "--dry-run").stderr.splitlines()[0]
+    assert dry == "2 students: 2 new (dry run: nothing was written)"
+    assert autograder(*collect).stderr.splitlines()[0] == "2 students: 2 new"
+    assert len(list((tiny / "submitted").glob(f"*/{TINY}"))) == 2
+    assert autograder(*collect).stderr.splitlines()[0] == "2 students: 2 unchanged"
 
 
 def test_what_is_no_archive_is_an_error_with_a_hint(tiny: Path, desk: Path) -> None:
@@ -204,6 +218,27 @@ def test_what_one_student_hands_in_stops_nobody_else_s_collection(tiny: Path, de
         folder = tiny / "submitted" / own / TINY
         assert nbformat.read(folder / f"{TINY}.ipynb", 4) == work
         assert (folder / "timestamp.txt").read_text() == "2026-11-20 13:00:00 UTC\n"
+
+
+def test_an_extension_in_the_gradebook_outlives_each_collect_from_gradescope(tiny: Path, desk: Path) -> None:
+    config = tiny / "nbgrader_config.py"
+    config.write_text(config.read_text() + 'c.LateSubmissionPlugin.penalty_method = "zero"\n')
+    metadata = "submission_1:\n  :submitters:\n  - :sid: ada\n  :created_at: 2026-11-20 13:00:00 Z\n"
+    files = {"submission_metadata.yml": metadata, f"submission_1/{TINY}.ipynb": answered(tiny, **FULL)}
+    archive = zipped(desk / "export.zip", files)
+    with Gradebook(f"sqlite:///{tiny}/gradebook.db", "tiny") as book:
+        book.update_or_create_assignment(TINY, duedate="2026-11-20 12:00:00 UTC")
+    assert autograder("collect", TINY, archive, "--course", tiny).exit_code == 0
+    grade(tiny)
+    assert open_course(tiny).score("ada", TINY).penalty == 5
+    with Gradebook(f"sqlite:///{tiny}/gradebook.db", "tiny") as book:
+        book.grant_extension(TINY, "ada", hours=2)
+    for more in ((), ("--force",)):
+        assert autograder("collect", TINY, archive, *more, "--course", tiny).exit_code == 0
+        grade(tiny)
+        assert (open_course(tiny).score("ada", TINY).penalty, open_course(tiny).score("ada", TINY).score) == (0, 5)
+    row = autograder("export", "--format", "gradescope", "--to", "-", "--course", tiny).stdout.splitlines()[1]
+    assert ",2026-11-20 13:00:00,00:00:00," in row
 
 
 @pytest.mark.parametrize(
@@ -253,6 +288,68 @@ def test_whoever_is_left_out_of_an_export_is_listed(graded: Path, desk: Path) ->
     ]
 
 
+@pytest.fixture
+def with_absent(graded: Path, tmp_path: Path) -> Path:
+    """The graded course with two students of whom there is nothing, and a lab that nobody has handed in."""
+    course = copied(graded, tmp_path / "course")
+    with Gradebook(f"sqlite:///{course}/gradebook.db", "tiny") as book:
+        book.update_or_create_student("cy", first_name="Cy", last_name="Young", email="cy@uni.example")
+        book.update_or_create_student("dropped")
+        book.update_or_create_assignment("02_next")
+    config = course / "nbgrader_config.py"
+    config.write_text(config.read_text() + 'c.CourseDirectory.student_id_exclude = "dropped"\n')
+    return course
+
+
+def test_an_export_has_a_row_for_every_student_and_lab_as_nbgrader_s_has(with_absent: Path, desk: Path) -> None:
+    ours, theirs = desk / "ours.csv", desk / "theirs.csv"
+    done = autograder("export", "--course", with_absent, "--to", ours)
+    assert f"{TINY}: nothing graded of 1 student: cy; 0 points in the file, as in nbgrader's own" in done.stderr
+    assert "02_next" not in done.stderr, "nobody has handed it in yet: no news"
+    process("nbgrader", "export", "--to", theirs, cwd=with_absent)
+    expected = [row for row in read(theirs)[1:] if row[3] != "dropped"]
+    points = {(row[0], row[3]): (*row[4:7], *map(float, row[7:])) for row in read(ours)[1:]}
+    assert points == {(row[0], row[3]): (*row[4:7], *map(float, row[7:])) for row in expected}
+    assert points[TINY, "cy"] == ("Young", "Cy", "cy@uni.example", 0.0, 0.0, 0.0, 8.0)
+    assert len(points) == 2 * 3
+
+
+def test_who_handed_in_nothing_is_said_in_each_system_s_way(with_absent: Path) -> None:
+    export = ("export", "--course", with_absent, "--lab", TINY, "--to", "-", "--format")
+    for form in ("canvas", "moodle"):
+        done = autograder(*export, form)
+        assert "Young" not in done.stdout
+        left_out = "left out, so that the points that are there stay as they are"
+        assert f"{TINY}: nothing graded of 1 student: cy; {left_out}" in done.stderr
+    done = autograder(*export, "gradescope")
+    assert "Cy,Young,cy,cy@uni.example,,,8,Missing,,,,,,,," in done.stdout.splitlines()
+    assert "cy; Missing in the file" in done.stderr
+
+
+def test_nobody_has_looked_at_what_could_not_be_read_and_that_is_said(graded: Path, tmp_path: Path) -> None:
+    course = copied(graded, tmp_path / "course")
+    grade_by_hand(course, "ada", "why", 2.5)
+    for student, content in (("ada", b""), ("bob", b""), ("cy", b"{")):
+        hand_in(course, student, content)
+    assert {s: str(o.result.status) for s, o in grade(course).items() if s != "eve"} == dict.fromkeys(
+        ("ada", "bob", "cy"), "unreadable"
+    )
+    assert [open_course(course).score(s, TINY).score for s in ("ada", "bob", "cy")] == [2.5, 0, 0], (
+        "points by hand stay"
+    )
+    commands = (("export", "--to", "-"), ("report", TINY), ("feedback", TINY))
+    said = "what 3 students handed in could not be read, and nobody has looked at it (0 points by the grader)"
+    for command in commands:
+        assert f"{TINY}: {said}: ada, bob, cy; ask for the file" in autograder(*command, "--course", course).stderr
+    changed = "are from before the answer or its test was changed: ada"
+    assert changed in autograder(*commands[0], "--course", course).stderr
+    grade_by_hand(course, "ada", "why", 0.0)
+    grade_by_hand(course, "bob", "why", 1.0)
+    hand_in(course, "cy", answered(course, **FULL))
+    for command in commands:
+        assert "could not be read" not in autograder(*command, "--course", course).stderr
+
+
 def test_an_export_replaces_an_export_of_its_kind_and_nothing_else(graded: Path, desk: Path) -> None:
     target = desk / "grades.csv"
     form = ["--format", "canvas", "--roster", str(desk / "canvas.csv")]
@@ -298,7 +395,7 @@ def test_what_cannot_be_graded_is_named_when_it_is_collected(tiny: Path, desk: P
     files = {"ada/01_tiny.ipynb": answered(tiny, **FULL), "grace/01_tiny.ipynb": ""}
     collected = autograder("collect", TINY, zipped(desk / "in.zip", files), "--course", tiny)
     assert collected.exit_code == 1
-    assert "1 student\nerror: 1 submission cannot be graded\nhint: " in collected.stderr
+    assert "2 students: 2 new\nerror: 1 submission cannot be graded\nhint: " in collected.stderr
     assert "new; cannot be graded: 01_tiny.ipynb: the file is empty; hand in" in collected.stdout
     files["../x.ipynb"] = "{}"
     collected = autograder("collect", TINY, zipped(desk / "in.zip", files), "--course", tiny)

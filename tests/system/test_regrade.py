@@ -12,6 +12,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbgrader.api import Gradebook
 
 from autograder.course import open_course
 from autograder.grading.outcome import Outcome
@@ -300,6 +301,23 @@ def test_a_time_of_handing_in_that_was_edited_is_not_taken_over(timed: Path) -> 
     database.close()
     assert {o.was for o in grade(timed).values()} == {None}
     assert autograder("verify", "--course", timed).exit_code == 1
+
+
+def test_the_penalty_of_the_docs_takes_off_a_tenth_for_each_day_begun_after_the_extension(timed: Path) -> None:
+    docs = (Path(__file__).parents[2] / "docs" / "instructors.md").read_text()
+    section = docs.split("### Late penalties and extensions")[1].split("\n## ")[0]
+    plugin, line = re.findall(r"```python\n(.*?)```", section, re.DOTALL)[:2]
+    (timed / "late.py").write_text(plugin)
+    config = timed / "nbgrader_config.py"
+    config.write_text(config.read_text() + line)
+    _due(timed, 1)
+    before = {student: o.result.score for student, o in grade(timed).items()}
+    assert before == {"a": pytest.approx(4), "b": pytest.approx(1.6)}, "a day late: the second one has begun"
+    with Gradebook(f"sqlite:///{timed}/gradebook.db", "tiny") as book:
+        book.grant_extension(TINY, "a", hours=12)
+    after = {student: o.result.score for student, o in grade(timed).items()}
+    assert after == {"a": pytest.approx(4.5), "b": pytest.approx(1.6)}
+    assert autograder("verify", "--course", timed).exit_code == 0
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -387,3 +388,90 @@ def test_a_course_in_which_nothing_was_graded_says_so(tiny: Path) -> None:
     result = verify(tiny)
     assert result.exit_code == 1
     assert "nothing has been graded\nhint: autograder grade LAB" in result.stderr
+
+
+# --------------------------------------------------------------------------- a student leaves, is renamed, has two ids
+DOCS = Path(__file__).parents[2] / "docs" / "instructors.md"
+GONE = f"{TINY}: bob: the submission: the log says it was graded, but there is nothing\n"
+
+
+def exclude(course: Path, *students: str) -> None:
+    config = course / "nbgrader_config.py"
+    config.write_text(f'{config.read_text()}c.CourseDirectory.student_id_exclude = "{",".join(students)}"\n')
+
+
+def remove(course: Path, student: str) -> None:
+    assert process("nbgrader", "db", "student", "remove", student, "--force", cwd=course).returncode == 0
+
+
+def test_a_student_who_was_removed_is_a_difference_until_the_configuration_says_so(course: Path) -> None:
+    remove(course, "bob")
+    result = verify(course)
+    assert (result.exit_code, result.stdout) == (1, GONE)
+    assert "hint: bob not in the gradebook any more: who has left belongs into c.CourseDirectory.st" in result.stderr
+    assert "--force" not in result.stderr, "that would bring bob back"
+    exclude(course, "bob")
+    result = verify(course)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert f"{TINY}: bob: 2 of 8 in the log, and removed from the gradebook: in student_id_exclude\n" in result.stderr
+
+
+def test_a_submission_that_was_deleted_is_a_difference_whoever_is_excluded(course: Path) -> None:
+    exclude(course, "bob")
+    assert verify(course).exit_code == 0
+    assert edit(course, "DELETE FROM submitted_assignment WHERE student_id = 'bob'") == 1
+    result = verify(course)
+    assert (result.exit_code, GONE in result.stdout) == (1, True), "bob is still a student"
+
+
+def test_a_removed_student_comes_back_with_a_word_and_an_excluded_one_not_at_all(course: Path, tmp_path: Path) -> None:
+    remove(course, "bob")
+    said = "graded before, and not in the gradebook any more: bob; "
+    for more in (["--dry-run"], []):
+        done = autograder("grade", TINY, "--course", course, *more)
+        assert f"note: {said}taken in again" in done.stderr
+    assert said not in autograder("grade", TINY, "--course", course).stderr
+    remove(course, "bob")
+    archive = tmp_path / "in" / "bob"
+    archive.mkdir(parents=True)
+    (archive / "x.ipynb").write_bytes((course / "submitted" / "bob" / TINY / f"{TINY}.ipynb").read_bytes())
+    collect = ("collect", TINY, archive.parent, "--from", "folders", "--force", "--course", course)
+    assert (
+        f"{said}grade takes them in again; who has left belongs into c.CourseDirectory" in autograder(*collect).stderr
+    )
+    exclude(course, "bob")
+    done = autograder(*collect)
+    assert (done.exit_code, said in done.stderr) == (0, False)
+    assert done.stdout.splitlines()[1:] == [
+        "bob      x.ipynb  left out: student_id_exclude in nbgrader_config.py names this student"
+    ]
+    assert "bob" not in autograder("grade", TINY, "--course", course).stdout
+    assert verify(course).exit_code == 0
+
+
+def test_a_student_gets_another_id_by_the_steps_of_the_docs_and_keeps_points_by_hand(course: Path) -> None:
+    grade_by_hand(course, "bob", "why", 2.5, comment="Well said.", extra=0.5)
+    section = DOCS.read_text().split("### A student leaves")[1].split("\n### ")[0]
+    (script,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    done = process("python", "-c", script, cwd=course)
+    assert done.returncode == 0, done.stderr
+    for folder in ("submitted", "autograded"):
+        (course / folder / "bob").rename(course / folder / "robin")
+    assert verify(course).exit_code == 1
+    exclude(course, "bob")
+    assert autograder("grade", TINY, "--student", "robin", "--course", course).exit_code == 0
+    result = verify(course)
+    assert result.exit_code == 0, result.stdout
+    by_hand = [line for line in result.stdout.splitlines() if "robin" in line]
+    assert by_hand[0] == f"{TINY}: by hand: robin: why: 2.5 points by hand, 0 by the grader"
+    assert select(course, "SELECT id FROM student") == ["ada", "cy", "robin"]
+
+
+def test_two_ids_of_one_student_become_one_by_the_steps_of_the_docs(course: Path) -> None:
+    (course / "submitted" / "ada" / TINY).rename(course / "aside")
+    (course / "submitted" / "bob" / TINY).rename(course / "submitted" / "ada" / TINY)
+    remove(course, "bob")
+    exclude(course, "bob")
+    assert autograder("grade", TINY, "--student", "ada", "--course", course).exit_code == 0
+    assert verify(course).exit_code == 0
+    assert select(course, "SELECT id FROM student") == ["ada", "cy"]

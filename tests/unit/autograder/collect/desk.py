@@ -31,8 +31,8 @@ class Course(SimpleNamespace):
     def labs(self) -> list[str]:
         return [LAB]
 
-    def students(self) -> list[Student]:
-        return [Student(*known) for known in self.known]
+    def students(self, *, everybody: bool = False) -> list[Student]:
+        return [Student(*known) for known in self.known if everybody or known[0] not in self.excluded]
 
 
 def notebook(text: bytes | str) -> bytes:

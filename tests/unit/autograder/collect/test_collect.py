@@ -416,6 +416,28 @@ def test_of_two_that_say_when_they_were_handed_in_that_decides_and_not_when_a_fi
     assert there(course)["ada/lab/lab.ipynb"] == "second"
 
 
+def test_a_dry_run_says_of_each_submission_what_the_run_then_does(course: Course) -> None:
+    course.due = lambda _lab: datetime(2026, 11, 20, 12, tzinfo=UTC)
+    course.lateness = lambda _lab: {}
+    before = {f"{name}_{number}_1{number}_lab.ipynb": name for number, name in enumerate("abc")}
+    collected(course, before)
+    newer = course.submitted("c", LAB) / "lab.ipynb"
+    os.utime(newer, (NOON - 86_400, NOON - 86_400))
+    files = {
+        "a_0_10_lab.ipynb": "a", "b_LATE_1_11_lab.ipynb": "b", "c_2_12_lab.ipynb": "another", "d_3_13_lab.ipynb": "d",
+        "e_4_14_lab.pdf": "no notebook", "f_5_15_lab.ipynb": "f", "f_5_16_x.zip": "not one",
+    }  # fmt: skip
+    dry = collected(course, files, late=timedelta(days=1), dry_run=True)
+    done = collected(course, files, late=timedelta(days=1))
+    assert {row.student: row.placed for row in dry if row.placed} == {
+        "a": "unchanged", "b": "late now", "c": "replaced", "d": "new", "f": "new",
+    }  # fmt: skip
+    assert [(r.student, r.file, r.placed, r.lost) for r in dry] == [(r.student, r.file, r.placed, r.lost) for r in done]
+    assert said(dry)["b"] == f"would be {said(done)['b']}"
+    assert said(dry)["c"].startswith("would be replaced")
+    assert said(done)["c"].startswith("replaced; the one before is in ")
+
+
 def test_a_dry_run_writes_nothing(course: Course) -> None:
     assert said(collected(course, {"ada/lab.ipynb": "x"}, dry_run=True)) == {"ada": "would be new"}
     assert list(course.root.iterdir()) == []
@@ -558,7 +580,10 @@ def test_a_name_that_is_there_twice_counts_once(course: Course) -> None:
     with zipfile.ZipFile(path, "w") as archive, pytest.warns(UserWarning, match="Duplicate name"):
         archive.writestr("ada/lab.ipynb", notebook("one"))
         archive.writestr("ada/lab.ipynb", notebook("two"))
-    assert [row.what for row in collected(course, path)] == ["new; the newest of 2 files"]
+    assert [row.what for row in collected(course, path)] == [
+        "new; 2 files are of the same time: lab.ipynb is taken, as good as the other;"
+        " to take another, collect a folder with that one alone, with --force"
+    ]
     assert list(there(course)) == ["ada/lab/lab.ipynb"]
 
 
@@ -588,7 +613,8 @@ def test_what_is_only_known_to_be_late_counts_as_late_as_the_instructor_says(cou
     rows = collected(course, files, late=timedelta(hours=2))
     found = {name: text.strip() for name, text in there(course).items() if name.endswith("timestamp.txt")}
     assert found == {"b/lab/timestamp.txt": "2026-11-20 14:00:00 UTC", "c/lab/timestamp.txt": "2026-11-20 15:00:00 UTC"}
-    assert "counts as 2 hours after the due date" in said(rows)["b"]
+    assert said(rows)["b"].endswith("counts as 2 hours after the due date")
+    assert said(rows)["c"].endswith("counts as 2 hours after the due date, which an extension has put off by 1 hour")
     assert said(collected(course, files, late=timedelta(hours=2)))["b"].startswith("unchanged")
     course.lateness = lambda _lab: {"b": Lateness(extension_s=7200.0)}  # granted after that
     before = (course.submitted("b", "lab") / "timestamp.txt").read_text()
@@ -599,6 +625,40 @@ def test_what_is_only_known_to_be_late_counts_as_late_as_the_instructor_says(cou
     course.due = lambda _lab: None
     with pytest.raises(CourseError, match=r"no due date, so nothing is late\n?.*hint: set it in formgrader"):
         collected(course, files, late=timedelta(hours=2))
+
+
+LATE_IN_GRADESCOPE = """\
+First Name,Last Name,SID,Email,Submission ID,Submission Time,Lateness (H:M:S)
+Ada,Lovelace,ada,,1,,00:00:00
+Bob,Builder,bob,,2,,{}
+"""
+
+
+@pytest.mark.parametrize(
+    ("lateness", "extension_s", "note"),
+    [
+        ("00:00:00", 0.0, "; 25 hours late by the gradebook, in time by Gradescope: grant an extension here, too?"),
+        ("01:00:00", 0.0, "; 25 hours late by the gradebook, 1 hour late by Gradescope: grant an extension here, too?"),
+        ("25:00:00", 0.0, ""),
+        ("00:00:00", 90_000.0, ""),
+        ("01:00:00", 86_400.0, ""),
+        ("", 0.0, ""),
+    ],
+)
+def test_an_extension_that_gradescope_alone_knows_of_is_told_and_ours_stays(
+    course: Course, lateness: str, extension_s: float, note: str
+) -> None:
+    course.known = [("ada",), ("bob",)]
+    course.due = lambda _lab: datetime(2026, 11, 20, 12)  # as the gradebook gives it, in UTC
+    course.lateness = lambda _lab: {"bob": Lateness(extension_s=extension_s)}
+    metadata = "".join(
+        f"submission_{n}:\n  :submitters:\n  - :sid: {own}\n  :created_at: 2026-11-{day} 13:00:00 Z\n"
+        for n, own, day in ((1, "ada", 19), (2, "bob", 21))
+    )
+    files = {"submission_metadata.yml": metadata, "submission_1/lab.ipynb": "a", "submission_2/lab.ipynb": "b"}
+    rows = collected(course, files, roster=roster(course, LATE_IN_GRADESCOPE.format(lateness)))
+    assert said(rows) == {"ada": "new", "bob": f"new{note}"}
+    assert (course.submitted("bob", LAB) / "timestamp.txt").read_text() == "2026-11-21 13:00:00 UTC\n"
 
 
 def test_what_was_handed_in_in_place_of_a_notebook_is_named(course: Course) -> None:

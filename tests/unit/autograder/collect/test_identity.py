@@ -222,3 +222,45 @@ def test_two_students_of_one_name_are_said_to_have_it(course: Course) -> None:
     content = "Identifier,Full name\nParticipant 901,Kim Lee\n"
     rows = collected(course, {"Kim Lee_901_assignsubmission_file_/lab.ipynb": "k"}, roster=roster(course, content))
     assert [row.what for row in rows] == ["left out: k1, k2 have this name"]
+
+
+# ------------------------------------------------------------------------------------------- one person under two ids
+TWICE = """\
+Identifier,Full name,ID number,Email address
+Participant 901,Ada Lovelace,4711,lovelace@moodle.example
+Participant 902,Bob Builder,4712,bob@moodle.example
+"""
+KNOWN = [("ada", "Lovelace", "Ada", "ada@uni.example"), ("grace", "Hopper", "Grace", "")]
+
+
+def test_a_new_id_with_the_name_of_a_known_student_is_told(course: Course) -> None:
+    course.known = KNOWN
+    form = "{}_{}_assignsubmission_file_/lab.ipynb"
+    files = {form.format("Ada Lovelace", 901): "a", form.format("Bob Builder", 902): "b"}
+    rows = [row for row in collected(course, files, roster=roster(course, TWICE)) if not row.file]
+    new = "a student whom the gradebook does not know yet"
+    assert said(rows)["4712"] == new
+    assert said(rows)["4711"].startswith(f"{new}; ada there has this name: if that is one person, give the gradebook")
+
+
+def test_and_without_a_roster_by_the_name_that_gradescope_gives(course: Course) -> None:
+    course.known = KNOWN
+    rows = collected(course, gradescope(("Lovelace, Ada", "4711", "ada@gradescope.example")))
+    assert "ada there has this name" in next(row.what for row in rows if not row.file)
+
+
+def test_a_known_e_mail_address_makes_no_second_student(course: Course) -> None:
+    course.known = KNOWN
+    collected(course, gradescope(("A. L.", "4711", "Ada@Uni.example")))
+    assert notebooks(course) == {"ada": "A. L.'s"}
+
+
+@pytest.mark.parametrize("known", [[("ada", "", "", ""), ("eve", "", "", "")], [("eve", "", "", "")]])
+def test_whom_the_configuration_leaves_out_is_not_collected_by_any_of_their_names(
+    course: Course, known: list[tuple[str, ...]]
+) -> None:
+    course.known, course.excluded = known, {"ada"}
+    rows = collected(course, gradescope(("Ada", "ada", ""), ("Eve", "eve", "")))
+    assert notebooks(course) == {"eve": "Eve's"}
+    (left,) = [row for row in rows if row.student == "ada" and row.file]
+    assert (left.what, left.lost) == ("left out: student_id_exclude in nbgrader_config.py names this student", False)

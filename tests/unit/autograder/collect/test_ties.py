@@ -5,10 +5,14 @@ from __future__ import annotations
 import unicodedata
 import zipfile
 from itertools import permutations
+from pathlib import Path
 
 import pytest
 
-from tests.unit.autograder.collect.desk import NEW, Course, collected, folder_of, roster, said, there
+from autograder.collect.archive import Member
+from autograder.collect.lms_names import Owner, Piece
+from autograder.collect.plan import plan
+from tests.unit.autograder.collect.desk import NEW, Course, collected, folder_of, notebook, roster, said, there, zipped
 
 # --------------------------------------------------------------------------------------------------------------- a tie
 EVE = "Eve_903_assignsubmission_file_/"
@@ -34,7 +38,47 @@ def test_of_files_of_one_time_the_less_deep_one_counts_however_the_archive_is_pa
     for order in permutations(paths):
         rows = collected(course, [(f"{EVE}{path}", path) for path in order], force=True)
         assert there(course)["Eve/lab/lab.ipynb"] == counts
-        assert f"the newest of {len(paths)} files" in rows[-1].what
+        assert f"{len(paths)} files are of the same time: {counts} is taken, which " in rows[-1].what.replace(
+            "whose", "which"
+        )
+        assert "newest" not in rows[-1].what
+
+
+@pytest.mark.parametrize(
+    ("paths", "why"),
+    [
+        (("old/lab.ipynb", "lab.ipynb"), "lab.ipynb is taken, which lies less deep"),
+        (("lab (2).ipynb", "lab-10.ipynb"), "lab-10.ipynb is taken, whose name is the last copy's"),
+        (("Lab.ipynb", "lab.ipynb"), "lab.ipynb is taken, which is called as in the lab"),
+        (("b/lab.ipynb", "a/lab.ipynb"), "a/lab.ipynb is taken, whose path is first in the alphabet"),
+    ],
+)
+def test_of_files_of_one_time_it_is_said_why_one_counts_and_how_to_take_another(
+    course: Course, paths: tuple[str, ...], why: str
+) -> None:
+    what = collected(course, {f"{EVE}{path}": path for path in paths})[-1].what
+    assert f"2 files are of the same time: {why}; to take another, collect a folder with that one alone" in what
+    other = next(path for path in paths if not why.startswith(path))
+    collected(course, {f"{EVE}{other}": "other"}, force=True)
+    assert there(course)["Eve/lab/lab.ipynb"] == "other", "as the line says"
+
+
+def test_an_older_file_beside_two_of_one_time_is_counted_and_no_time_is_said_to_be_none(course: Course) -> None:
+    source = folder_of(course) / "in.zip"
+    with zipfile.ZipFile(source, "w") as archive:
+        for name, when in (("lab.ipynb", NEW), ("lab (1).ipynb", NEW), ("lab (2).ipynb", (2026, 11, 1, 0, 0, 0))):
+            archive.writestr(zipfile.ZipInfo(f"{EVE}{name}", when), notebook(name))
+    assert "2 of 3 files are of the same time, and none is newer: lab (1)" in said(collected(course, source))["Eve"]
+    rows = collected(
+        course, zipped(source, {f"{EVE}a/lab.ipynb": "a", f"{EVE}lab.ipynb": "b"}, (1980, 1, 1, 0, 0, 0)), force=True
+    )
+    assert "2 files say no time: lab.ipynb is taken" in said(rows)["Eve"]
+
+
+def test_attempts_of_one_time_are_said_to_be() -> None:
+    own = [[Piece(Member(f"{n}/lab.ipynb", 1, 5.0, Path(n)), Owner(), n, "lab.ipynb", (5.0,))] for n in ("x", "y")]
+    made = plan([piece for pieces in own for piece in pieces], "ada", ["lab"], keep_timestamp=False, room=100)
+    assert made.notes[0].startswith("2 attempts are of the same time: y is taken, the last in the alphabet")
 
 
 def test_a_newer_file_counts_however_deep_it_lies(course: Course) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from autograder.course import StoredCell
 from autograder.grading import since
 from autograder.grading.since import Since, since_graded
 from autograder.model import Result, Status
@@ -32,3 +33,25 @@ def test_who_came_since_and_whose_tests_were_changed(tmp_path: Path, monkeypatch
     monkeypatch.setattr(since, "row_hashes", lambda _rows: tests)
     monkeypatch.setattr(since, "_content", lambda *_about: "now")
     assert since_graded(course, "lab") == Since(("anew",), ("failed", "missing", "new"), ("tested",))
+
+
+def test_whose_file_could_not_be_read_until_a_person_has_looked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = Log(tmp_path / "lab.jsonl")
+    students = ["anew", "asked", "extra", "looked", "nobody", "readable"]
+    for student in students:
+        status = Status.GRADED if student == "readable" else Status.UNREADABLE
+        log.append(Result(student, "lab", status), Basis({}, content="before" if student == "anew" else "now"))
+
+    def cells(_lab: str, student: str) -> dict[str, list[StoredCell]]:
+        given = {"looked": (2.0, None, False), "asked": (2.0, None, True), "extra": (None, 1.0, False)}
+        manual, extra, asked = given.get(student, (None, None, False))
+        return {student: [StoredCell("lab", "why", 0.0, manual, extra, 3.0, to_grade=asked)]}
+
+    course: Any = SimpleNamespace(
+        state=tmp_path, notebooks=lambda _lab: {}, submitters=lambda _lab: students, cells=cells
+    )
+    monkeypatch.setattr(since, "row_hashes", lambda _rows: {})
+    monkeypatch.setattr(since, "_content", lambda *_about: "now")
+    assert since_graded(course, "lab") == Since(anew=("anew",), unread=("asked", "nobody"))

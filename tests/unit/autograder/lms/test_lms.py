@@ -227,6 +227,26 @@ def test_points_are_scaled_to_moodle_s_maximum_and_that_is_said(tmp_path: Path) 
     assert "points of 10 are scaled to Moodle's 100" in export.notes
 
 
+def test_whose_points_moodle_does_not_take_because_they_are_above_its_maximum_is_said(tmp_path: Path) -> None:
+    rows = [stored("ada", score=11.0), stored("grace", score=10.0)]
+    export = moodle_csv(rows, roster(tmp_path, WORKSHEET.replace("10.00", "20.00")))
+    assert export.notes[-1] == (
+        "more points than the maximum grade, which Moodle skips: raise it there, and download the worksheet again:"
+        " Ada Lovelace (22 of 20)"
+    )
+    assert moodle_csv(rows, nobody()).notes == [
+        "more points than the maximum, which Moodle cuts off or refuses unless the grade item's maximum is raised"
+        " there: ada (lab: 11 of 10)"
+    ]
+    assert moodle_csv(rows[1:], nobody()).notes == []
+
+
+def test_points_above_the_maximum_go_to_canvas_and_gradescope_s_columns_as_they_are() -> None:
+    rows = [stored("ada", score=11.0)]
+    assert table(canvas_csv(rows, nobody()).content)[2][-1] == "11"
+    assert table(gradescope_csv(rows, {}, nobody()).content)[1][5:7] == ["11", "10"]
+
+
 def test_a_worksheet_is_for_one_lab_and_must_be_one(tmp_path: Path) -> None:
     with pytest.raises(CourseError, match=r"one assignment; there are lab, two\nhint: name one: --lab LAB"):
         moodle_csv([*ROWS, stored("ada", lab="two")], roster(tmp_path, WORKSHEET))
@@ -256,6 +276,19 @@ def test_gradescope_s_columns_with_a_column_a_task(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert eve[7:11] == ["Graded", "", "", "00:00:00"]
     assert export.notes == ["eve: not in roster.csv", "Alan Turing alan@uni.example: left out: no grade"]
+
+
+def test_whoever_has_handed_in_nothing_is_missing_in_gradescope_s_columns(tmp_path: Path) -> None:
+    rows = [stored("ada"), stored("eve", score=0.0, missing=True)]
+    export = gradescope_csv(rows, {"ada": [StoredCell("lab", "f-check", 6.5, None, None, 7.0)]}, nobody())
+    assert table(export.content)[2] == ["", "", "eve", "", "", "", "10", "Missing", "", "", "", "", "", ""]
+
+
+def test_lateness_in_gradescope_s_columns_counts_from_the_extended_due_date() -> None:
+    late = {"due": "2026-11-20 12:00:00", "handed_in": "2026-11-21 13:01:02"}
+    rows = [stored("ada", **late, extension_s=86_400.0), stored("eve", **late, extension_s=2 * 86_400.0)]
+    _, ada, eve = table(gradescope_csv(rows, {}, nobody()).content)
+    assert (ada[10], eve[10]) == ("01:01:02", "00:00:00")
 
 
 def test_gradescope_has_one_lab_a_file() -> None:

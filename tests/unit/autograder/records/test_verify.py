@@ -157,6 +157,7 @@ def course_with(
     return SimpleNamespace(
         state=log.path.parent,
         alterations=list,
+        excluded={"dropped"},
         scores=lambda lab: [
             SimpleNamespace(student=student, raw_score=score) for student, score in (sums or {}).items()
         ],
