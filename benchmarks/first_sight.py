@@ -2,16 +2,17 @@
 
 python -m benchmarks.first_sight LAB FOLDER
 
-FOLDER/wrong and FOLDER/right hold files like those of a lab's own folders of these names: a docstring that says what is
-different, then the functions or classes of a task. Written by somebody who has seen the released notebook only, they
-say what the lab's own answers cannot: what its author did not think of. All checks are run, hidden cases too, in forks
-of a process that has run the solution. A wrong answer is caught if it loses a point anywhere.
+FOLDER/wrong and FOLDER/right hold files like those of a lab's own folders of these names: a docstring or comment that
+says what is different, then the functions or classes of a task. Written by somebody who has seen the released notebook
+only, they say what the lab's own cannot: what its author did not think of. All checks are run, hidden ones too, in
+forks of a process that has run the solution. A wrong answer is caught if it loses a point anywhere.
 """
 
 from __future__ import annotations
 
 import copy
 import sys
+from itertools import takewhile
 from pathlib import Path
 
 import nbformat
@@ -19,7 +20,7 @@ import nbformat
 from autograder.errors import SourceError
 from autograder.execution import preloads
 from autograder.proof import Prepared
-from autograder.release.answers import put_answers, read_variant
+from autograder.release.answers import Variant, put_answers, read_variant
 from autograder.release.build import build
 from autograder.release.source import read_source
 
@@ -44,10 +45,19 @@ def main() -> None:
                     print(f"  {name}: {why or 'loses nothing'}")
 
 
+def _read(path: Path) -> Variant:
+    """Return an answer that begins with comments, or with a docstring as the labs' own do."""
+    lines = path.read_text(encoding="utf-8").split("\n")
+    said = list(takewhile(lambda line: line.startswith("#"), lines))
+    if not said:
+        return read_variant(path, wrong=False)
+    return Variant(path, "\n".join(lines[len(said) :]), " ".join(line.lstrip("# ") for line in said))
+
+
 def _lost(prepared: Prepared, whole: nbformat.NotebookNode, path: Path) -> tuple[bool, str]:
     """Return whether an answer loses a point, and what for or what it is."""
     try:
-        variant = read_variant(path, wrong=False)
+        variant = _read(path)
         notebook = put_answers(copy.deepcopy(whole), variant)
     except SourceError as error:
         return False, f"cannot be tried: {error}"

@@ -4,8 +4,8 @@
 # **Can a network read programs?**
 # A compiler knows what a statement computes. Where would it run faster, on a CPU or on a GPU?
 # That depends on what surrounds it: does the next step wait for this one?
-# Here you turn programs into graphs, give every statement a vector that is learned from its neighbours in the graph,
-# and let a recurrent network (an LSTM) read them.
+# Here you turn programs into graphs, give every statement a vector, its embedding, that is learned from its neighbours in the graph,
+# and let a recurrent network (an LSTM, which reads one vector after another and keeps a state) read them.
 # Then you take the graph away, piece by piece, and see what was due to it.
 #
 # *Talk B* below is T. Hoefler's talk of 2018 on communication in deep learning,
@@ -600,13 +600,13 @@ check.score(2)
 # * A *control* edge leads from each `br` to the first statement of each block that it names.
 
 # %% [markdown]
-# `flow_graph(statements)` takes what `parse` returns for one function.
+# `flow_graph(statements)` takes statements as `parse` returns them, of one function.
 # It returns the pair `(data, control)`: int64 arrays of shape `(m, 2)`, a row `(from, to)` for an edge, numbered as the list is.
 # Each edge occurs once, and rows ascend: by `from`, then by `to`. `m` may be 0.
 #
 # A `phi` may use a value that a *later* statement defines, even its own: the edge leads backward, or from a statement to itself.
 # Arguments (`%x` above) are defined by no statement and have no edges; nor have names of blocks in a `phi`.
-# No value has a block's name. Blocks end with `br` or `ret`, and each block that a `br` names has a statement.
+# No value has a block's name. Blocks end with `br`, a branch, or `ret`, the return, and each block that a `br` names has a statement.
 # A `br` uses its condition, `%c` in `br i1 %c, label %a, label %b`.
 #
 # The figure's data edges are `[[0, 1], [1, 2], [2, 0]]`, its control edges `[[3, 0], [3, 4]]`. About 12 lines.
@@ -771,6 +771,12 @@ with check.hidden_case(
     many[0] = ("e", "%v0", "add i64 %v11, %v3")
     edges = [[2, 3], [3, 0], [9, 11], [10, 11], [11, 0], [11, 3]]
     expect(many, edges, [])
+    back = [
+        ("a", "", "br label %c"),
+        ("b", "", "br label %c"),
+        ("c", "", "br i1 %z, label %b, label %a"),
+    ]
+    expect(back, [], [[0, 2], [1, 2], [2, 0], [2, 1]])
 with check.hidden_case(
     "names of blocks that are no targets, calls that begin with br",
     hint="only br branches; a phi names blocks without going there",
@@ -1432,7 +1438,7 @@ ax = plot.scatter(
 
 # %% [markdown]
 # Nobody told the model what a type is. Statements of one type lie together because they hand each other values.
-# (Two directions out of 24 do not show all: half, float and double lie apart in others.)
+# (Two directions out of 24 do not show all.)
 # Does it also know that `fmul` on floats is to `fmul` on doubles what `fadd` on floats is to `fadd` on doubles?
 
 # %% [markdown]
@@ -1442,7 +1448,7 @@ ax = plot.scatter(
 # It returns the number of the row $x$ whose cosine with $q = v_b - v_a + v_c$ is the largest:
 # $\frac{v_x \cdot q}{|v_x|\,|q|}$. Rows `a`, `b` and `c` themselves do not count.
 # A row of length 0 has cosine 0, and if $q$ has length 0, all have.
-# Of exactly equal ones the lowest row wins. There are at least four rows.
+# Of exactly equal cosines, as equal rows have them, the lowest row wins. There are at least four rows.
 #
 # For the rows `[1, 0]`, `[0, 1]`, `[2, 0]`, `[0, 9]`, `[1, 1]`: `analogy(vectors, 0, 1, 2)` is 4. About 5 lines.
 #
@@ -1628,7 +1634,8 @@ print(f"the learned answers have the right type: {typed:.1%}")
 
 # %% [markdown]
 # Some hold, and far more than with vectors drawn at random. But look at the third line:
-# knowing the type alone is worth nearly as much.
+# knowing the type alone is worth nearly as much, and the fourth: the type is right in about three of four,
+# but then the operation in one of five.
 # A float's `fadd` can stand where its `fmul` stands, so the graph hardly tells them apart:
 # the type is easy to learn from neighbours, the operation is not.
 # An analogy asks for both.
@@ -2332,6 +2339,7 @@ def compare(seed, n_train=200, n_test=300, n_corpus=600):
     found["vectors and graph"] = reader(learned)
     found["no inputs"] = reader(learned, inputs=False)
     found["random vectors"] = reader(drawn := draw.normal(size=learned.shape))
+    found["random, no inputs"] = reader(drawn, inputs=False)
     found |= shuffles(seed, learned, words, draw, (corpus, train, test), reader)
     return found, (analogies(learned, words), analogies(drawn, words))
 
@@ -2363,8 +2371,8 @@ ax = plot.bars(
 
 # %% [markdown]
 # Read the bars from the right.
-# Without inputs the reader is still better than the bag: what it knows of the graph is in the vectors
-# (it sees the order of the text as well, but so does the reader of random vectors).
+# Without inputs the reader is still better than the bag: what it knows of the graph is in the vectors.
+# (It sees the order of the text as well, but so does the reader of *random, no inputs*, and that is no better than the bag.)
 # With shuffled edges, a graph of the same size that says nothing, the advantage is gone.
 # Random vectors with the right inputs are above the bag, but below learned ones:
 # `fadd` on halves has nothing to do with `fadd` on floats there, so that each has to be learned from 200 labels.
@@ -2407,7 +2415,7 @@ ax = plot.curves(
 
 # %% [markdown]
 # (One seed, and a training set of each size: differences of some hundredths mean nothing.)
-# With 25 labels both know as little. From some hundred on the reader is ahead, and it goes on learning.
+# With 25 labels both are a few hundredths above the guess or below. From some hundred on the reader is ahead, and it goes on learning.
 # The bag gains little: what it lacks, no number of labels gives it,
 # namely which statement hands its result to which.
 #
