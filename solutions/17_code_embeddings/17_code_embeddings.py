@@ -1832,6 +1832,7 @@ def collect_versions(owners, versions, first):
 
 
 # %% explore=true
+# (about half a minute)
 found = np.array([two_splits(words, seed) for seed in range(3)])
 print("accuracy of a bag of statements, seed by seed")
 print("split by row:    ", found[:, 0].round(3))
@@ -2345,6 +2346,7 @@ def compare(seed, n_train=200, n_test=300, n_corpus=600):
 
 
 # %% explore=true
+# (a minute or two)
 runs = [compare(seed)[0] for seed in range(3)]
 results = {name: np.array([run[name] for run in runs]) for name in runs[0]}
 print("mean of three seeds, and the seeds")
@@ -2415,7 +2417,7 @@ ax = plot.curves(
 
 # %% [markdown]
 # (One seed, and a training set of each size: differences of some hundredths mean nothing.)
-# With 25 labels both are a few hundredths above the guess or below. From some hundred on the reader is ahead, and it goes on learning.
+# With 25 labels neither is far above the guess. From some hundred on the reader is ahead, and it goes on learning.
 # The bag gains little: what it lacks, no number of labels gives it,
 # namely which statement hands its result to which.
 #
