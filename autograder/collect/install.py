@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -100,6 +101,8 @@ def place(
         times.note(own)
     finally:
         shutil.rmtree(new, ignore_errors=True)
+        with suppress(OSError):  # it holds something, as it should
+            new.parent.rmdir()
     return Placed(kind, retimed or said, left_out)
 
 

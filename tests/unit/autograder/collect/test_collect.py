@@ -469,6 +469,8 @@ def test_a_write_that_fails_leaves_the_old_submission(course: Course, monkeypatc
     )  # fmt: skip
     assert row.error is not None, "the command says what to do about it"
     assert there(course) == {"ada/lab/lab.ipynb": "old"}
+    assert [row.student for row in collected(course, {"bob/lab.ipynb": "y"}) if row.lost] == ["bob"]
+    assert not course.submitted("bob", "lab").parent.exists(), "no empty folder of somebody new"
 
 
 def test_where_the_new_one_cannot_take_its_place_the_old_one_is_back(
