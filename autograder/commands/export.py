@@ -95,7 +95,7 @@ def export_grades(
     course = open_course(root)
     if lab is not None:
         course.notebooks(lab)
-    people = read_roster(roster, course.students())
+    people = read_roster(roster, course.students(everybody=True))
     for name in [lab] if lab is not None else course.recorded():
         say_late(course, name)
     scores, absent = course.scores(lab), _absent(course, lab, form)

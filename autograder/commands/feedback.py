@@ -6,17 +6,20 @@ import io
 import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import IO
 
 import click
 
-from autograder.commands.common import COURSE, LAB, STUDENTS, SYSTEM_HINTS, command, say_late, stderr
+from autograder.commands.common import COURSE, LAB, STUDENTS, SYSTEM_HINTS, command, may_replace, say_late, stderr
 from autograder.commands.notes import notes_on_changes, notes_on_scores
 from autograder.commands.table import plain
 from autograder.course import Course, open_course
+from autograder.course.exchange import OURS
 from autograder.errors import AutograderError, CourseError, counted, in_one_line, listed
 from autograder.files import write_whole
 from autograder.model import Result, Status
 from autograder.records.log import Log
+from autograder.records.removed import LEFT
 from autograder.reports.exchange import put_beside
 from autograder.reports.feedback import write_feedback
 
@@ -24,6 +27,7 @@ __all__ = ["feedback", "feedback_lab", "graded"]
 
 _ELSEWHERE = "not handed in through nbgrader's exchange, so fetch_feedback does not find their pages"
 _SEND = "send them the files, or pack them with --zip"
+_BEGINNING = 4000
 _AGAIN = "fix that, then grade again"
 
 
@@ -50,6 +54,8 @@ def feedback(lab: str, root: Path, students: tuple[str, ...], archive: Path | No
       autograder feedback 01_numpy_mlp
       autograder feedback 01_numpy_mlp --zip pages.zip
     """
+    if archive is not None:
+        may_replace(archive, ours=_packed_before(archive), what="is no zip file of such pages")
     pages: list[tuple[str, Path]] = []
     try:
         for student, path in _pages(root, lab, students):
@@ -59,6 +65,23 @@ def feedback(lab: str, root: Path, students: tuple[str, ...], archive: Path | No
         if archive is not None and pages:
             _pack(archive, pages)
             click.echo(f"{archive}: {counted(len(pages), 'page')}")
+
+
+def _packed_before(archive: Path) -> bool:
+    """Whether this is what --zip wrote before: nothing but STUDENT/NOTEBOOK.html, each a page of ours."""
+    try:
+        with zipfile.ZipFile(archive) as found:
+            return all(
+                info.filename.count("/") == 1 and info.filename.endswith(".html") and _is_page(found.open(info))
+                for info in found.infolist()
+            )
+    except (OSError, zipfile.BadZipFile):
+        return False
+
+
+def _is_page(file: IO[bytes]) -> bool:
+    with file:
+        return OURS.encode() in file.read(_BEGINNING)
 
 
 def _pack(archive: Path, pages: Sequence[tuple[str, Path]]) -> None:
@@ -111,7 +134,8 @@ def _pages(root: Path, lab: str, students: Sequence[str]) -> Iterator[tuple[str,
 def graded(course: Course, lab: str, students: Sequence[str]) -> dict[str, Result]:
     """Return what was graded of a lab by student; CourseError if there is nothing, or nothing of one of these."""
     log = Log(course.state / f"{lab}.jsonl")
-    results = {student: line.result for student, line in log.graded().items() if line.result and line.result.cells}
+    known = set(course.everybody())
+    results = {s: e.result for s, e in log.graded().items() if e.result and e.result.cells and s in known}
     for student in sorted(set(students) - set(results)):
         raise _no_page(course, lab, student, log)
     if not results:
@@ -122,6 +146,8 @@ def graded(course: Course, lab: str, students: Sequence[str]) -> dict[str, Resul
 def _no_page(course: Course, lab: str, student: str, log: Log) -> CourseError:
     """Return the error for a student of whom there is nothing to write."""
     latest = log.latest().get(student)
+    if student in log.graded() and student not in course.everybody():
+        return CourseError(f"{student}: graded before, and not in the gradebook any more", hint=LEFT)
     if latest is None and student not in {*course.submitters(lab), *course.roster()}:
         return CourseError(
             f"{student}: no such student", hint=f"graded for {lab}: {listed(sorted(log.graded())) or 'nobody'}"

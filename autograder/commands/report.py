@@ -63,12 +63,13 @@ def report_lab(root: Path, lab: str, target: Path | None, *, as_json: bool) -> P
     rows = course.notebooks(lab)
     say_late(course, lab)
     log = Log(course.state / f"{lab}.jsonl")
-    results = log.latest()
+    scores, gone = course.scores(lab), set(log.graded()) - set(course.everybody())
+    results = {student: result for student, result in log.latest().items() if student not in gone}
     found = class_statistics(
         lab,
         rows,
         results,
-        course.scores(lab),
+        scores,
         course.roster(),
         titles=_titles(course, lab, rows),
         alike=same_answers(course, lab, list(rows), sorted(s for s, result in results.items() if result.cells)),

@@ -20,6 +20,7 @@ from autograder.course import Course, StoredCell
 from autograder.errors import SubmissionError, counted, listed
 from autograder.model import CellSpec
 from autograder.notebook import below_tasks, grade_id_of
+from autograder.submission.handin import handed_in_as
 from autograder.submission.repair import parse, read
 
 __all__ = ["GivenBefore"]
@@ -139,7 +140,7 @@ def _beside(course: Course, lab: str, graded: Path) -> dict[str, str]:
     given = course.given_files(lab)
     found = course.handed_in(graded)
     return {
-        name: hashlib.sha256(path.read_bytes()).hexdigest()
+        handed_in_as(name): hashlib.sha256(path.read_bytes()).hexdigest()
         for name, path in found.items()
         if name not in given and path.is_file() and not path.is_symlink()
     }

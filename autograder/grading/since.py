@@ -36,14 +36,15 @@ class Since:
 
 def since_graded(course: Course, lab: str) -> Since:
     """Return who has to be graded again, as far as that is seen without running anything."""
-    lines = Log(course.state / f"{lab}.jsonl").last_lines()
+    log = Log(course.state / f"{lab}.jsonl")
+    lines, graded = log.last_lines(), log.graded()
     rows = course.notebooks(lab)
     cells = row_hashes(rows)
     anew, never, tested, unread = list[str](), list[str](), list[str](), list[str]()
     for student in sorted(course.submitters(lab)):
         line = lines.get(student)
         if line is None or line.result is None or line.result.status in _NOT_GRADED:
-            never.append(student)
+            (anew if student in graded else never).append(student)
             continue
         if line.basis is not None:
             if line.basis.content and line.basis.content != _content(course, lab, list(rows), student):

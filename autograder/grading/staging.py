@@ -72,10 +72,17 @@ class Staging:
             shutil.move(aside, graded)
 
     def clear(self, student: str) -> None:
-        """Remove it, and the folders above it that are empty then."""
-        folder = self.of(student)
+        """Remove it, what was kept meanwhile, and the folders above that are empty then.
+
+        Itself last: where a run was killed on the way it still tells that. What is being removed is put back by nobody.
+        """
+        folder, aside = self.of(student), self._aside(student)
+        old = aside.with_name(f"{folder.name}.old")
+        shutil.rmtree(old, ignore_errors=True)
+        if aside.is_dir():
+            aside.rename(old)
+            shutil.rmtree(old, ignore_errors=True)
         shutil.rmtree(folder, ignore_errors=True)
-        shutil.rmtree(self._aside(student), ignore_errors=True)
         for parent in folder.parents[:2]:
             if parent.is_dir() and not any(parent.iterdir()):
                 parent.rmdir()

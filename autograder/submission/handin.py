@@ -14,7 +14,7 @@ from autograder.errors import SubmissionError, in_one_line, listed
 from autograder.files import Entry
 from autograder.submission.repair import read
 
-__all__ = ["Handin", "kept_as", "read_handin"]
+__all__ = ["Handin", "handed_in_as", "kept_as", "read_handin"]
 
 _LONGEST_NAME = 255
 """Bytes that a file's name may have on Linux."""
@@ -124,3 +124,9 @@ def kept_as(name: str, others: Collection[str]) -> str:
     endings = (f"-{number}.txt" if number else ".txt" for number in count())
     names = (own.encode()[: _LONGEST_NAME - len(end)].decode(errors="ignore") + end for end in endings)
     return next(found for name in names if (found := f"{folder}/{name}".lstrip("/")) not in taken)
+
+
+def handed_in_as(kept: str) -> str:
+    """Return under which name a file was handed in that is kept under this one, as far as that can be told."""
+    before = re.sub(r"(-\d+)?\.txt$", "", kept)
+    return before if before != kept and kept_as(before, ()) == f"{before}.txt" else kept

@@ -565,6 +565,7 @@ with check.hidden_case(
 with check.hidden_case(
     "x stays as it was",
     hint="a slice of x is a view: what is written into it is written into x",
+    guard=True,
 ):
     expect_kept()
 with check.hidden_case(
@@ -1267,6 +1268,7 @@ with check.hidden_case(
 with check.hidden_case(
     "x stays as it was",
     hint="a total that is x itself must not be added to in place",
+    guard=True,
 ):
     expect_kept()
 with check.hidden_case(
@@ -1912,6 +1914,7 @@ with check.hidden_case(
 with check.hidden_case(
     "x stays as it was",
     hint="a slice of x is a view: what is added to it in place is added to x",
+    guard=True,
 ):
     expect_kept()
 with check.hidden_case(

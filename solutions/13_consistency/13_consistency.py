@@ -501,7 +501,7 @@ with check.hidden_case(
 with check.hidden_case(
     "a slack that is not whole", hint="compare with slack as it is"
 ):
-    expect_within([7, 4, 6, 4], 2.5, [False, True, True, True])
+    expect_within([4, 7, 6, 4], 2.5, [True, False, True, True])
     expect_within([1, 0], 0.5, [False, True])
     expect_within([4, 1], 3 - 1e-9, [False, True])
 with check.hidden_case(

@@ -1148,6 +1148,9 @@ def expect_bytes(name):
             want = neighbours * (len(k) // 2) * strip[:1].nbytes
             title = f"bytes sent by rank {rank} of {size}, {len(k)} x {len(k)}"
             check.equal(int(ranks[rank]["bytes"]), want, name=title)
+            most = neighbours * max(len(k) // 2, 1)  # row by row at most
+            title = f"messages sent by rank {rank} of {size}"
+            check.at_most(int(ranks[rank]["messages"]), most, name=title)
 
 
 def expect_kept(*names):
@@ -2272,7 +2275,13 @@ def outcomes(name, gain=1):
     if error is not None:
         raise error
     return [
-        [{**rank["value"], "bytes": rank["bytes"]} for rank in ranks]
+        [
+            {
+                **rank["value"],
+                **{key: rank[key] for key in ("bytes", "messages")},
+            }
+            for rank in ranks
+        ]
         for ranks in found[name, gain]
     ]
 
@@ -2322,6 +2331,9 @@ def expect_bytes(name):
             title = f"bytes sent by rank {rank} of {len(case)}"
             want = step * len(case[0]["gradients"])
             check.equal(int(ranks[rank]["bytes"]), want, name=title)
+            title = f"messages sent by rank {rank} of {len(case)}"
+            want = 2 * (len(case) - 1) * len(case[0]["gradients"])
+            check.equal(int(ranks[rank]["messages"]), want, name=title)
 
 
 def expect_kept(*names):
@@ -2646,7 +2658,13 @@ def outcomes(name, gain=1):
     if error is not None:
         raise error
     return [
-        [{**rank["value"], "bytes": rank["bytes"]} for rank in ranks]
+        [
+            {
+                **rank["value"],
+                **{key: rank[key] for key in ("bytes", "messages")},
+            }
+            for rank in ranks
+        ]
         for ranks in found[name, gain]
     ]
 
@@ -2754,6 +2772,8 @@ with check.case(
             want = (2 * gather + w.nbytes - part.nbytes) * passes
             title = f"bytes sent by rank {rank} of {size}"
             check.equal(int(ranks[rank]["bytes"]), want, name=title)
+            title, want = f"messages of rank {rank}", 3 * (size - 1) * passes
+            check.equal(int(ranks[rank]["messages"]), want, name=title)
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "uneven and empty parts, empty batches, float32, one rank, three passes",

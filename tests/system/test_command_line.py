@@ -12,6 +12,7 @@ import re
 import shutil
 import struct
 import termios
+import zipfile
 from pathlib import Path
 
 import nbformat
@@ -263,6 +264,37 @@ def test_release_in_a_foreign_course_keeps_a_notebook_with_answers_too(foreign: 
     place = re.search(r"what was there is in (\S+)", again.stdout)
     assert place is not None
     assert (root / place[1] / "ps1.ipynb").read_text() == solved
+
+
+def test_release_in_a_foreign_course_keeps_any_file_that_was_changed(foreign: Path) -> None:
+    """A word below a task, where nbgrader has no checksum, is somebody's work as well."""
+    autograder("release", *QUICKLY, "--course", foreign)
+    handout = foreign / "release/ps1/ps1.ipynb"
+    book = nbformat.read(handout, as_version=4)
+    book.cells.append(nbformat.v4.new_markdown_cell("my answer to task 3"))
+    nbformat.write(book, handout)
+    for more in ([], ["--replace"]):
+        done = autograder("release", *QUICKLY, "--course", foreign, *more)
+        assert done.exit_code == (0 if more else 1), done.output
+        assert ("my answer" in handout.read_text()) == (not more)
+    place = re.search(r"what was there is in (\S+)", done.stdout)
+    assert place is not None
+    assert "my answer" in (foreign / place[1] / "ps1.ipynb").read_text()
+
+
+def test_pages_are_packed_over_a_file_of_pages_and_over_no_other(course: Path, tmp_path: Path) -> None:
+    archive = tmp_path / "pages.zip"
+    hand_in(course, "ada", answered(course, **FULL))
+    assert autograder("grade", TINY, "--course", course, "--student", "ada").exit_code == 0
+    pack = ("feedback", TINY, "--course", course, "--student", "ada", "--zip", archive)
+    for _ in range(2):
+        assert autograder(*pack).exit_code == 0
+    with zipfile.ZipFile(archive, "a") as found:
+        found.writestr("submission.html", "a student's")
+    before = archive.read_bytes()
+    refused = autograder(*pack)
+    assert (refused.exit_code, archive.read_bytes()) == (1, before)
+    assert "pages.zip: is there already and is no zip file of such pages" in refused.stderr
 
 
 def test_release_in_a_foreign_course_loses_no_file_of_anybodys(foreign: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
+from autograder.course import open_course
 from autograder.release.publish import release_labs
 from tests.system.courses import (
     ADD,
@@ -414,6 +415,26 @@ def test_a_student_who_was_removed_is_a_difference_until_the_configuration_says_
     result = verify(course)
     assert (result.exit_code, result.stdout) == (0, "")
     assert f"{TINY}: bob: 2 of 8 in the log, and removed from the gradebook: in student_id_exclude\n" in result.stderr
+
+
+def test_of_a_removed_student_there_is_no_page_and_none_is_missing(course: Path) -> None:
+    remove(course, "bob")
+    exclude(course, "bob")
+    pages = autograder("feedback", TINY, "--course", course)
+    assert (pages.exit_code, "bob" in pages.output) == (0, False), pages.output
+    asked = autograder("feedback", TINY, "--course", course, "--student", "bob")
+    assert (asked.exit_code, "bob: graded before, and not in the gradebook any more" in asked.stderr) == (1, True)
+    found = json.loads(autograder("report", TINY, "--course", course, "--json").stdout)
+    assert found["students"] == len(open_course(course).scores(TINY)), found
+
+
+def test_an_excluded_student_who_is_in_the_gradebook_is_exported_to_each_system(course: Path, tmp_path: Path) -> None:
+    exclude(course, "bob")
+    roster = tmp_path / "canvas.csv"
+    header = f"Student,ID,SIS User ID,SIS Login ID,Section,{TINY} (7)"
+    roster.write_text(f"{header}\nPoints Possible,,,,,8\nB,2,bob,bob,1,\n")
+    done = autograder("export", "--course", course, "--format", "canvas", "--roster", roster, "--to", "-")
+    assert ("B,2,bob" in done.stdout, "bob: left out" in done.stderr) == (True, False), done.output
 
 
 def test_a_submission_that_was_deleted_is_a_difference_whoever_is_excluded(course: Path) -> None:

@@ -216,6 +216,32 @@ def test_each_rank_knows_its_own_part_and_what_it_changes_there_is_told(talk: Ta
     assert talk.value(textwrap.dedent(test)) == str(([[], "secret 1"], [False, True], [0.0, 0.0]))
 
 
+def test_what_is_unpacked_in_a_rank_can_open_no_file_to_write(talk: Talk, tmp_path: Path) -> None:
+    """Code of the student's that unpacking runs would else open what ranks share, before the wall stands."""
+    talk.code(
+        f"""
+        import os
+
+        def _open():
+            try:
+                os.close(os.open({str(tmp_path / "shared")!r}, os.O_RDWR | os.O_CREAT))
+            except OSError as error:
+                return type(error).__name__
+            return "open"
+
+        class Shared:
+            def __reduce__(self):
+                return (_open, ())
+
+        SHARED = Shared()
+
+        def f(comm, x):
+            return SHARED
+        """
+    )
+    assert talk.value(f"{TEST}[done['value'] for done in found[0]]") == str(["PermissionError"] * 3)
+
+
 def test_what_holds_no_value_cannot_be_returned(talk: Talk) -> None:
     talk.code("class Thing: pass\ndef f(comm, x): return Thing()")
     assert "returned a value that cannot be sent" in talk.test(TEST, time_s=30)["error"]["value"]

@@ -106,6 +106,20 @@ def test_a_file_that_an_answer_mentions_is_part_of_it(course: Path) -> None:
     assert again(course, **FULL | {"why": why}).to_grade == 1, "one that is gone, too"
 
 
+@pytest.mark.parametrize("name", ["fig.svg", "page.html", "data/fig.svg"])
+def test_a_file_that_is_kept_under_another_name_is_known_by_its_own(course: Path, name: str) -> None:
+    """What a browser would run is kept as .txt, and an answer says the name that was handed in."""
+    why = FULL | {"why": f"see {name}"}
+    (course / "submitted" / "ada" / TINY / name).parent.mkdir(exist_ok=True)
+    hand_in(course, "ada", b"<svg>1</svg>", name)
+    again(course, **why)
+    grade_by_hand(course, "ada", "why", 2.0)
+    hand_in(course, "ada", b"<svg>2</svg>", name)
+    assert again(course, **why).result.notes == (
+        f"why: 2 points given by hand before {name} was changed: look at it again",
+    )
+
+
 def test_another_file_that_was_changed_is_said_and_no_point_waits_for_it(course: Path) -> None:
     hand_in(course, "ada", b"1", "notes.txt")
     again(course, **FULL)

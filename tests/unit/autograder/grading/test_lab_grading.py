@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import shutil
 import sqlite3
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,6 +23,7 @@ from autograder.execution import Execution, Executor
 from autograder.execution.results import Report
 from autograder.grading import lab_grading
 from autograder.grading.lab_grading import Grading
+from autograder.grading.staging import Staging
 from autograder.grading.workers import Threads
 from autograder.markers import EXPLORE
 from autograder.model import Status
@@ -207,6 +210,33 @@ def test_the_graded_copy_of_a_run_that_was_killed_is_put_back(tiny: Path) -> Non
     outcome = graded(tiny, FakeExecutor())["ada"]
     assert (outcome.to_grade, outcome.result.notes) == (0, ()), "the written answer is what it was"
     assert not aside.parent.parent.exists()
+
+
+@pytest.mark.parametrize("at", range(5))
+def test_a_run_that_is_killed_while_it_clears_up_says_so_until_the_next_one(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    """Killed before any of the removals: the folder that tells it is the last to go, or nothing is left."""
+    hand_in(tiny, "ada", answered(tiny, **FULL))
+    graded(tiny, FakeExecutor())
+    removals, rmtree = [], shutil.rmtree
+
+    def killed(folder: Any, **options: Any) -> None:
+        removals.append(folder)
+        if len(removals) > at:
+            raise KeyboardInterrupt
+        rmtree(folder, **options)
+
+    staging = Staging(open_course(tiny), TINY)
+    monkeypatch.setattr("autograder.grading.staging.shutil.rmtree", killed)
+    with suppress(KeyboardInterrupt):
+        graded(tiny, FakeExecutor(), force=True)
+    monkeypatch.undo()
+    left = list((tiny / ".autograder" / f"{TINY}.staging").rglob("*.ipynb"))
+    assert staging.of("ada").exists() or not left
+    assert len(graded(tiny, FakeExecutor())) == 1
+    assert not (tiny / ".autograder" / f"{TINY}.staging").exists()
+    assert not list(verify_lab(open_course(tiny), TINY).differences)
 
 
 def test_a_run_that_is_given_up_keeps_what_it_has_yielded_and_stops_the_rest(tiny: Path) -> None:
