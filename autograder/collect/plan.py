@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from autograder.collect.lms_names import Owner, Piece
 from autograder.collect.names import TIMESTAMP, Names, fold, is_timestamp, misplaced
@@ -57,6 +57,7 @@ _PART = "only the part of an address before the @ says that this is {}, and some
 _ID = "more than one person in it has an id or address of {}"
 
 
+_BESIDE = "another file of this name lies beside the notebook"
 _SPELLED = "{} folders, whose names differ only in how an accent is written, are taken for one student's"
 
 
@@ -164,10 +165,33 @@ def plan(pieces: Iterable[Piece], student: str, names: Collection[str], *, keep_
         if stem(chosen) != name or "/" in chosen.path or chosen.within:
             made.notes.append(f"was {chosen.within and f'{chosen.within}: '}{chosen.path}")
     used = {id(piece) for found in candidates.values() for piece in found}  # comparing each with each takes minutes
-    others = [piece for piece in newest if id(piece) not in used]
+    others = _moved_along([piece for piece in newest if id(piece) not in used], [*made.notebooks.values()])
     reserved = Names(f"{name}.ipynb" for name in names)
     _take_files(made, others, reserved, keep_timestamp=keep_timestamp, room=room)
     return made
+
+
+def _moved_along(others: Sequence[Piece], notebooks: Sequence[Piece]) -> list[Piece]:
+    """Return the other files, those first, and without their folder, that lie in the folder of all notebooks.
+
+    A notebook is put at the top, and opens what lay beside it by the name that it had there.
+    """
+    places = {(notebook.within, notebook.path.rpartition("/")[0]) for notebook in notebooks}
+    within, folder = places.pop() if len(places) == 1 else ("", "")
+    inside = [
+        piece
+        for piece in others
+        if folder
+        and piece.within == within
+        and piece.path.startswith(f"{folder}/")
+        and not piece.path.lower().endswith(".ipynb")
+        and not is_timestamp(piece.path.rpartition("/")[2])
+    ]
+    moved = {id(piece) for piece in inside}
+    along = [replace(piece, path=piece.path.removeprefix(f"{folder}/")) for piece in inside]
+    names = {fold(piece.path) for piece in along}
+    rest = [piece for piece in others if id(piece) not in moved]
+    return along + [replace(p, problem=p.problem or _BESIDE) if fold(p.path) in names else p for p in rest]
 
 
 def _candidates(own: Sequence[Piece], names: Collection[str]) -> dict[str, list[Piece]]:

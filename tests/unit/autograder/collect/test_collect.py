@@ -342,6 +342,24 @@ def test_a_student_in_a_folder_of_the_lab_s_name_is_no_lab(course: Course) -> No
     assert list(there(course)) == ["ada/lab/lab.ipynb"]
 
 
+def test_what_lies_beside_a_notebook_in_a_folder_goes_with_it(course: Course) -> None:
+    files = dict.fromkeys(("hw/own.csv", "hw/data/x.csv", "hw/timestamp.txt", "read.me", "other/own.csv"), "1")
+    ada = {f"ada/{name}": data for name, data in files.items()}
+    rows = collected(course, {"bob/lab.ipynb": "y", "ada/hw/lab.ipynb": "x", **ada})
+    kept = ("data/x.csv", "hw/timestamp.txt", "lab.ipynb", "other/own.csv", "own.csv", "read.me")
+    assert sorted(there(course)) == [*(f"ada/lab/{name}" for name in kept), "bob/lab/lab.ipynb"]
+    assert "was hw/lab.ipynb" in said(rows)["ada"]
+
+
+def test_a_file_that_lies_above_the_notebook_s_folder_does_not_take_its_neighbour_s_place(course: Course) -> None:
+    files = {"ada/hw/lab.ipynb": "x", "ada/hw/own.csv": "beside", "ada/own.csv": "above", "bob/lab.ipynb": "y"}
+    rows = collected(course, files)
+    assert there(course)["ada/lab/own.csv"] == "beside"
+    assert ("own.csv", "left out: another file of this name lies beside the notebook") in [
+        (r.file, r.what) for r in rows
+    ]
+
+
 def test_a_folder_on_the_disk_is_read_as_a_zip_is(course: Course, tmp_path: Path) -> None:
     source = tmp_path / "downloads"
     (source / "ada" / "figures").mkdir(parents=True)
