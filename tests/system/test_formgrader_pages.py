@@ -88,7 +88,11 @@ def test_only_text_pictures_and_the_grader_s_tables_are_stored(graded: tuple[Out
             markup = output.get("data", {}).pop("text/html", "")
             assert set(output.get("data", {})) <= {"text/plain", "image/png"}
             assert markup.startswith(("<img alt=", "<div class='tex2jax_ignore")) or not markup
-        assert found.get("attachments", {}) in ({}, {"a.png": {"image/png": PNG}})
+        attachments = dict(found.get("attachments", {}))
+        drawing = base64.b64decode(attachments.pop("b", {}).get("image/svg+xml", "")).decode()
+        assert attachments in ({}, {"a.png": {"image/png": PNG}})
+        assert not drawing or "A picture that cannot be shown here" in drawing
+        assert not re.search(r"script|onerror|href|url\(", drawing)
 
 
 def test_the_instructor_s_own_text_stays_as_it_is(course: Path, graded: tuple[Outcome, nbformat.NotebookNode]) -> None:
