@@ -17,7 +17,7 @@ from autograder.commands.common import COURSE, LAB, ROSTER_FILE, STUDENTS, SYSTE
 from autograder.commands.table import plain
 from autograder.course import open_course
 from autograder.errors import AutograderError, counted, listed
-from autograder.records.removed import LEFT, removed
+from autograder.records.removed import GONE, LEFT, removed
 
 __all__ = ["collect"]
 
@@ -81,7 +81,7 @@ def collect(
     click.echo(f"{_counts(rows)}{' (dry run: nothing was written)' if dry_run else ''}", err=True)
     placed = {row.student for row in rows if row.placed}
     if back := sorted(placed & removed(open_course(root))):
-        click.echo(f"graded before, and not in the gradebook any more: {plain(listed(back))}; {_BACK}", err=True)
+        click.echo(f"{GONE}: {plain(listed(back))}; {_BACK}", err=True)
     if kept := sorted({row.student for row in rows if KEPT in row.what}):
         click.echo(f"the archive has another submission, which was not taken, of: {plain(listed(kept))}", err=True)
     if roster and not students and (nothing := who_handed_in_nothing(open_course(root), lab, roster, rows)):

@@ -19,7 +19,7 @@ from autograder.errors import AutograderError, CourseError, counted, in_one_line
 from autograder.files import write_whole
 from autograder.model import Result, Status
 from autograder.records.log import Log
-from autograder.records.removed import LEFT
+from autograder.records.removed import GONE, LEFT, gone
 from autograder.reports.exchange import put_beside
 from autograder.reports.feedback import write_feedback
 
@@ -134,8 +134,8 @@ def _pages(root: Path, lab: str, students: Sequence[str]) -> Iterator[tuple[str,
 def graded(course: Course, lab: str, students: Sequence[str]) -> dict[str, Result]:
     """Return what was graded of a lab by student; CourseError if there is nothing, or nothing of one of these."""
     log = Log(course.state / f"{lab}.jsonl")
-    known = set(course.everybody())
-    results = {s: e.result for s, e in log.graded().items() if e.result and e.result.cells and s in known}
+    left = gone(course, log)
+    results = {s: e.result for s, e in log.graded().items() if e.result and e.result.cells and s not in left}
     for student in sorted(set(students) - set(results)):
         raise _no_page(course, lab, student, log)
     if not results:
@@ -146,8 +146,8 @@ def graded(course: Course, lab: str, students: Sequence[str]) -> dict[str, Resul
 def _no_page(course: Course, lab: str, student: str, log: Log) -> CourseError:
     """Return the error for a student of whom there is nothing to write."""
     latest = log.latest().get(student)
-    if student in log.graded() and student not in course.everybody():
-        return CourseError(f"{student}: graded before, and not in the gradebook any more", hint=LEFT)
+    if student in gone(course, log):
+        return CourseError(f"{student}: {GONE}", hint=LEFT)
     if latest is None and student not in {*course.submitters(lab), *course.roster()}:
         return CourseError(
             f"{student}: no such student", hint=f"graded for {lab}: {listed(sorted(log.graded())) or 'nobody'}"

@@ -14,7 +14,7 @@ from autograder.execution import Executor
 from autograder.files import write_whole
 from autograder.grading.since import since_graded
 from autograder.model import GradebookEntry
-from autograder.records.removed import LEFT, removed
+from autograder.records.removed import GONE, LEFT, removed
 
 __all__ = [
     "lost_by_solution",
@@ -53,7 +53,7 @@ def notes_on(course: Course, lab: str, *, keep: bool = True) -> Iterator[str]:
 def notes_on_removed(course: Course, lab: str, students: Collection[str]) -> Iterator[str]:
     """Yield who of these comes back into the gradebook by being graded again."""
     if back := sorted(removed(course) & set(students) & set(course.submitters(lab))):
-        known = f"graded before, and not in the gradebook any more: {listed(back)}"
+        known = f"{GONE}: {listed(back)}"
         yield f"{known}; taken in again, for there are files in {course.submitted(back[0], lab)}; {LEFT}"
 
 

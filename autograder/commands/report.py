@@ -15,6 +15,7 @@ from autograder.commands.table import plain
 from autograder.course import Course, open_course
 from autograder.files import write_whole
 from autograder.records.log import Log
+from autograder.records.removed import gone
 from autograder.reports.class_report import MARK, class_page, class_statistics
 from autograder.reports.feedback import PRIVATE, private_pages, titles_of
 from autograder.reports.same_answers import same_answers
@@ -63,13 +64,13 @@ def report_lab(root: Path, lab: str, target: Path | None, *, as_json: bool) -> P
     rows = course.notebooks(lab)
     say_late(course, lab)
     log = Log(course.state / f"{lab}.jsonl")
-    scores, gone = course.scores(lab), set(log.graded()) - set(course.everybody())
-    results = {student: result for student, result in log.latest().items() if student not in gone}
+    left = gone(course, log)
+    results = {student: result for student, result in log.latest().items() if student not in left}
     found = class_statistics(
         lab,
         rows,
         results,
-        scores,
+        course.scores(lab),
         course.roster(),
         titles=_titles(course, lab, rows),
         alike=same_answers(course, lab, list(rows), sorted(s for s, result in results.items() if result.cells)),
