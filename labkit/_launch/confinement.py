@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from labkit._system import LINUX, prctl, syscall
 
-__all__ = ["only_compute", "only_write_in", "write_nothing"]
+__all__ = ["before_unpacking", "only_compute", "only_write_in", "write_nothing"]
 
 # Per machine: its number in the audit subsystem, and the column of the tables below.
 _MACHINES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
@@ -110,10 +110,22 @@ _THIRD_ARGUMENT = (32, 36)
 """Where its two halves stand in what a filter sees."""
 _ALLOW, _REFUSE = (_RETURN, 0, 0, 0x7FFF0000), (_RETURN, 0, 0, 0x00050001)  # with EPERM
 _IGNORE = (_RETURN, 0, 0, 0x00050000)
+_Table = tuple[dict[str, tuple[int | None, int | None]], tuple[int, ...]]
+_TELL_NOTHING: tuple[_Table, ...] = (_TELLING, _REFUSE), (_PASSED_OVER, _IGNORE)
 _SET_SECCOMP, _NO_NEW_PRIVILEGES = 22, 38
 _CREATE_RULES, _ADD_RULE, _RESTRICT = 444, 445, 446
 _WRITING, _REFERRING, _CUTTING = 0x1FF2, 0x2000, 0x4000
 """Landlock's rights to write, remove, make and move files; to move between folders (2nd version); to cut (3rd)."""
+
+
+def before_unpacking(folder: str = "") -> None:
+    """From now on files are written in this folder only, or nowhere, and no other process hears of anything.
+
+    What is unpacked may be a student's own code, and import what it needs. `only_compute` or `only_write_in` follows.
+    """
+    if LINUX:
+        _landlock(folder)
+    _filter(_ALLOW, *_TELL_NOTHING, limits=True)
 
 
 def only_compute() -> None:
@@ -130,14 +142,14 @@ def only_write_in(folder: str) -> None:
     _no_more(files=False)
     if LINUX:
         _landlock(folder)
-    _filter(_ALLOW, (_TELLING, _REFUSE), (_PASSED_OVER, _IGNORE))
+    _filter(_ALLOW, *_TELL_NOTHING)
 
 
 def write_nothing() -> None:
     """From now on no file is written, and no other process hears of anything but through open descriptors."""
     if LINUX:
         _landlock()
-    _filter(_ALLOW, (_TELLING, _REFUSE), (_PASSED_OVER, _IGNORE))
+    _filter(_ALLOW, *_TELL_NOTHING)
 
 
 def _no_more(*, files: bool) -> None:
@@ -166,10 +178,11 @@ def _landlock(folder: str = "") -> None:
     os.close(rules)
 
 
-def _filter(
-    otherwise: tuple[int, ...], *tables: tuple[dict[str, tuple[int | None, int | None]], tuple[int, ...]]
-) -> None:
-    """Have the kernel do with the system calls of each table what stands beside it, and otherwise with all others."""
+def _filter(otherwise: tuple[int, ...], *tables: _Table, limits: bool = False) -> None:
+    """Have the kernel do with the system calls of each table what stands beside it, and otherwise with all others.
+
+    limits: may be changed still.
+    """
     if not LINUX or platform.machine() not in _MACHINES:
         return
     machine, column = _MACHINES[platform.machine()]
@@ -178,7 +191,7 @@ def _filter(
         for numbers in calls.values():
             if (number := numbers[column]) is not None:
                 steps += [(_EQUAL, 0, 1, number), then]
-    if otherwise == _ALLOW:
+    if otherwise == _ALLOW and not limits:
         lower, upper = _THIRD_ARGUMENT
         steps += [(_EQUAL, 0, 5, _LIMIT[column]), (_LOAD, 0, 0, lower), (_EQUAL, 0, 2, 0)]
         steps += [(_LOAD, 0, 0, upper), (_EQUAL, 1, 0, 0), _REFUSE]

@@ -200,6 +200,8 @@ def _work(task: Task, call: bytes) -> Report:
         _settle(task)
         import cloudpickle
 
+        if task.only_compute or task.only_write_in:
+            confinement.before_unpacking(task.only_write_in)
         fn, args = pickle.loads(call)
         if task.backend != "none":
             rendezvous.join(task.rank, task.world_size, task.backend, task.timeout_s, task.folder)

@@ -106,7 +106,13 @@ def _answers() -> Iterator[tuple[str, Answer]]:
         yield error.__name__, _raising(error)
     yield "the first argument", lambda *args: args[0] if args else None
     yield "the second argument", lambda *args: args[1] if len(args) > 1 else None
+    yield "the third argument", lambda *args: args[2] if len(args) > 2 else None
     yield "the last argument", lambda *args: args[-1] if args else None
+    yield "the first item", lambda *args: args[0][0] if args else None
+    yield "none of the items", lambda *args: args[0][:0] if args else None
+    yield "how many items", lambda *args: len(args[0]) if args else None
+    yield "a sum", lambda *args: args[0] + args[1] if len(args) > 1 else None
+    yield "a product", lambda *args: args[0] * args[1] if len(args) > 1 else None
     yield "all arguments", lambda *args: args
     yield "a copy", lambda *args: copy.deepcopy(args[0]) if args else None
     yield "zeros", lambda *args: _like(args[0], 0) if args else None

@@ -393,6 +393,28 @@ def test_what_may_only_compute_or_write_in_its_folder_tells_nobody_else(way: str
     assert not (outside / "here").read_text()
 
 
+class _Unpacked:
+    """Runs code where it is unpacked."""
+
+    def __init__(self, code: str) -> None:
+        self._code = code
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return eval, (self._code,)
+
+
+@pytest.mark.skipif(not LINUX, reason="Linux sees to it")
+@pytest.mark.parametrize("how", ["only_compute", "only_write_in"])
+def test_what_is_unpacked_tells_nobody_else_either(how: str, tmp_path: Path) -> None:
+    outside, inside = tmp_path / "outside", tmp_path / "inside"
+    for folder in (outside, inside):
+        folder.mkdir()
+    walls: dict[str, Any] = {how: True if how == "only_compute" else inside}
+    with pytest.raises(ProcessError, match="PermissionError"):
+        in_fresh_process(id, _Unpacked(f"open({str(outside / 'told')!r}, 'w')"), **walls)
+    assert list(outside.iterdir()) == []
+
+
 SILENT: dict[str, tuple[Callable[[str], object], Callable[[str], object]]] = {
     "times": (lambda file: os.utime(file, (1, 2)), lambda file: Path(file).stat().st_mtime_ns),
     "mode": (lambda file: Path(file).chmod(0o4711), lambda file: Path(file).stat().st_mode),
