@@ -168,11 +168,13 @@ def _host(tensor: Any) -> Array:
 
 
 def dtype_name(value: Any) -> str:
-    """Return the name of an array's or tensor's dtype, "float32"; empty for anything else.
+    """Return the name of an array's or tensor's dtype, "float32"; empty for anything else, whatever it says of itself.
 
     Numbers whose bytes stand in the order of another machine have a dtype of their own, which is said.
     """
-    dtype = getattr(value, "dtype", "")
+    if not issubclass(type(value), np.ndarray | np.generic) and not is_tensor(value):
+        return ""
+    dtype = value.dtype
     swapped = isinstance(dtype, np.dtype) and not dtype.isnative
     return str(getattr(dtype, "name", dtype)).removeprefix("torch.") + (", bytes swapped" if swapped else "")
 

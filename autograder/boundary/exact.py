@@ -81,13 +81,16 @@ def read_large(text: str) -> int:
     return int(text, 16)
 
 
+_EMPTY_BODY = {"__module__", "__doc__", "__dict__", "__weakref__", "__qualname__", "__annotations__",
+               "__abstractmethods__", "_abc_impl"}  # fmt: skip
+"""What a class has of its own where nothing stands in its body."""
+
+
 def adds_nothing(kind: type) -> bool:
     """Whether a class is one of plain values under another name: derived from one alone, with nothing in its body."""
     return (
         kind.__bases__[:1] != ()
         and kind.__bases__[0] in TYPES
         and len(kind.__bases__) == 1
-        and not (
-            vars(kind).keys() - {"__module__", "__doc__", "__dict__", "__weakref__", "__qualname__", "__annotations__"}
-        )
+        and not (vars(kind).keys() - _EMPTY_BODY)
     )

@@ -37,6 +37,7 @@ class StandIn:
         "_boundary_class",
         "_boundary_handle",
         "_boundary_hashes",
+        "_boundary_items",
         "_boundary_made",
         "_boundary_module",
         "_boundary_name",

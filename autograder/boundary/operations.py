@@ -18,6 +18,7 @@ __all__ = [
     "COMPARISONS",
     "FROM_STUDENT",
     "FROM_TEST",
+    "OF_TUPLES",
     "OPERATIONS",
     "PREDICATES",
     "READ_BY_NAME",
@@ -69,6 +70,8 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "gt": operator.gt,
     "ge": operator.ge,
 }
+OF_TUPLES = frozenset({"iter", "len", "getitem"})
+"""What is done here with the items of a tuple of a derived class, unless that class overrides it."""
 UNARY: dict[str, Callable[..., Any]] = {
     "neg": operator.neg,
     "pos": operator.pos,
@@ -117,7 +120,8 @@ FROM_TEST: tuple[Row, ...] = (
     Row(("call",), "the arguments", "a function, class or method is called; a method that compares is computed here, "
         "with the value that its object holds, and refused if it holds none", "predicates"),
     Row(("getitem", "setitem", "delitem"), "the key, a value", "items are asked for or set", "containers"),
-    Row(("len", "iter", "next", "reversed", "enter"), "nothing", "as Python asks for it", "containers"),
+    Row(("len", "iter", "next", "reversed", "enter"), "nothing", "as Python asks for it; of a tuple whose class does "
+        "not override `__iter__`, `__len__` or `__getitem__` all items at once", "containers"),
     Row(("exit",), "the name of an exception's class", "a with block ends", "exit_tells_no_text"),
     Row(tuple(UNARY), "nothing", "the object holds no value; else it is computed here, but for `str` and `repr` of a "
         "number or container, and `abs`, `bool`, `neg`, `pos`, `invert` of a container, if its class overrides them",

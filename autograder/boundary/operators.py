@@ -22,7 +22,7 @@ from autograder.boundary.handles import (
     plain_all,
     refusal,
 )
-from autograder.boundary.operations import BINARY, COMPARISONS, OPERATIONS, UNARY
+from autograder.boundary.operations import BINARY, COMPARISONS, OF_TUPLES, OPERATIONS, UNARY
 
 __all__ = ["METHODS", "array_ufunc"]
 
@@ -132,6 +132,16 @@ def _overridden(self: StandIn) -> frozenset[str]:
     return cast("frozenset[str]", object.__getattribute__(self, "_boundary_overrides"))
 
 
+def _items(self: StandIn, operation: str) -> tuple[Any, ...] | None:
+    """Return the items of a tuple, asked for once: they stay. None for all else, and if its class overrides this."""
+    known = object.__getattribute__(self, "_boundary_items")
+    if known is None and object.__getattribute__(self, "_boundary_value") == "tuple" and peer_of(self).trusted:
+        own = plain(self)
+        known = own if type(own) is tuple else None
+        object.__setattr__(self, "_boundary_items", known)
+    return None if operation in _overridden(self) else known
+
+
 def _unary(operation: str) -> Callable[..., Any]:
     def method(self: StandIn, *arguments: Any) -> Any:
         if not peer_of(self).trusted:
@@ -150,6 +160,8 @@ def _method(operation: str) -> Callable[..., Any]:
     def method(self: StandIn, *arguments: Any) -> Any:
         if is_made(self) and operation not in {"getitem", "setitem", "delitem"}:
             raise refusal(self, f"{class_name(self)} was made of the test's value{INSTEAD}")
+        if operation in OF_TUPLES and (own := _items(self, operation)) is not None:
+            return OPERATIONS[operation](own, *arguments)
         if operation == "iter" and (length := peer_of(self).length(self)) is not None:
             return _whole(ask(self, operation), length)
         value = ask(self, operation, *arguments)

@@ -28,7 +28,7 @@ from autograder.boundary.handles import (
     plain_all,
     refusal,
 )
-from autograder.boundary.operations import READ_BY_NAME, compares
+from autograder.boundary.operations import OF_TUPLES, READ_BY_NAME, compares
 from autograder.boundary.operators import METHODS, array_ufunc
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ _VALUES = {bool, bytes, complex, dict, float, frozenset, int, list, set, str, tu
 _CONTAINERS = {"dict", "frozenset", "list", "set", "tuple"}
 _NUMBERS = {"complex", "float", "int"}
 _OWN_OF_NUMBERS = frozenset({"str", "repr"})
-_OWN_OF_CONTAINERS = _OWN_OF_NUMBERS | {"abs", "bool", "invert", "neg", "pos"}
+_OWN_OF_CONTAINERS = _OWN_OF_NUMBERS | OF_TUPLES | {"abs", "bool", "invert", "neg", "pos"}
 """Operators of one operand that are the object's own if its class, derived from a built-in one, overrides them: the
 length of a vector that is a named tuple. What a number or a text is, is read."""
 
@@ -244,6 +244,7 @@ def make(peer: Peer, handle: int, description: Mapping[str, Any]) -> Proxy:
     put(proxy, "_boundary_peer", peer)
     put(proxy, "_boundary_handle", handle)
     put(proxy, "_boundary_made", False)
+    put(proxy, "_boundary_items", None)
     put(proxy, "_boundary_module", module if isinstance(module, str) else "")
     put(proxy, "_boundary_name", names[0].rpartition(".")[2] if names else "object")
     put(proxy, "_boundary_class", _known_class(names))

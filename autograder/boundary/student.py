@@ -20,7 +20,7 @@ from autograder.boundary.exact import TYPES
 from autograder.boundary.frames import Connection, ProcessDied, WireError
 from autograder.boundary.given_again import Unmade, made_again
 from autograder.boundary.handles import handle_of
-from autograder.boundary.operations import OPERATIONS, UNARY
+from autograder.boundary.operations import OF_TUPLES, OPERATIONS, UNARY
 from autograder.boundary.peer import Peer
 from autograder.boundary.proxy import make
 from autograder.boundary.student_ranks import Ranks, answer_until_end
@@ -140,9 +140,9 @@ class _Agent:
 
 
 def _overrides(kind: type) -> list[str]:
-    """Return the operators of one operand that a class derived from one of plain values overrides."""
+    """Return the operators of one operand, and of tuples, that a class derived from one of plain values overrides."""
     base = next((place for place, each in enumerate(kind.__mro__) if each in TYPES), 0)
-    return [name for name in UNARY if any(f"__{name}__" in vars(each) for each in kind.__mro__[:base])]
+    return [name for name in (*UNARY, *OF_TUPLES) if any(f"__{name}__" in vars(each) for each in kind.__mro__[:base])]
 
 
 def _resolved(module: str, name: str) -> Any:

@@ -9,6 +9,8 @@ import importlib
 import random
 import sys
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,9 @@ _SCALARS: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (float, float.__float__),
     (complex, complex.__complex__),
     (str, str.__str__),
+    (bytes, bytes.__bytes__),
+    (Decimal, Decimal),
+    (Fraction, lambda value: Fraction(*Fraction.as_integer_ratio(value))),
 )
 _CONTAINERS: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (list, lambda value: list(list.__iter__(value))),

@@ -113,7 +113,9 @@ class Codec:
     def _derived(self, value: Any, kind: type, depth: int) -> Any:
         """Return the JSON for an object of a class of the student's, or of the test's."""
         if self._references.graphs_stay and exact.adds_nothing(kind):  # `class Word(str): pass` of the student's
-            return self.encode(reduced(value), depth)
+            plain = reduced(value)
+            if type(plain) is not kind:
+                return self.encode(plain, depth)
         if issubclass(kind, tuple) and (named := containers.write_named(value, self._references, self.encode)):
             return named | {"v": [self.encode(item, depth + 1) for item in tuple.__iter__(value)]}
         return self.refer(value)

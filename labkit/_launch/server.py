@@ -51,6 +51,8 @@ class Server:
         self._owner = os.getpid()
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 (closed by close)
         self.channel, theirs = socket.socketpair()
+        for end in (self.channel, theirs):
+            end.settimeout(None)  # whatever the notebook's code has made the default
         with theirs:
             self._process = (start or _python)(theirs, self._log)
         atexit.register(self.close)

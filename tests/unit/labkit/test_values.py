@@ -219,6 +219,7 @@ def test_torch_tensors_are_read_detached_and_on_the_host() -> None:
 
 def test_an_array_in_the_byte_order_of_another_machine_is_named() -> None:
     assert dtype_name(np.ones(2, np.float32)) == "float32"
+    assert dtype_name(type("Said", (list,), {"dtype": "float32"})()) == ""
     assert dtype_name(np.ones(2, np.float32).astype(np.dtype(np.float32).newbyteorder())) == "float32, bytes swapped"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import socket
 import textwrap
 import threading
 import time
@@ -351,3 +352,13 @@ def test_it_says_who_waits_for_whom() -> None:
 def test_one_rank_cannot_go_on_alone() -> None:
     with pytest.raises(RankError, match="cannot talk to rank"):
         count.collective(lambda comm, x: comm.recv(0), [(1, [np.ones(1)])])
+
+
+def test_no_timeout_that_code_sets_for_all_sockets_ends_a_collective(talk: Talk) -> None:
+    before = socket.getdefaulttimeout()
+    try:
+        talk.code("import socket\nsocket.setdefaulttimeout(1e-3)")
+        talk.code(RING.replace("total, carried =", "__import__('time').sleep(0.05)\n        total, carried ="))
+        assert talk.value(f"{TEST}found[0][0]['value'].tolist()") == repr([0.0, 3.0, 6.0, 9.0])
+    finally:
+        socket.setdefaulttimeout(before)

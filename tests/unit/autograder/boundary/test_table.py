@@ -6,16 +6,18 @@ import builtins
 import importlib.util
 import math
 import re
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
-from autograder.boundary import operations
+from autograder.boundary import exact, operations
 from autograder.boundary.evaluation import evaluates
 from autograder.boundary.proxy import Proxy, is_special, make
-from tests.unit.autograder.boundary.talk import Talk
+from tests.unit.autograder.boundary.talk import MIME, Talk
 
 ROOT = Path(__file__).parents[4]
 SECRET = 7241.5
@@ -830,6 +832,51 @@ def test_lists_that_are_one_object_are_one_for_the_test_too(talk: Talk) -> None:
     assert (talk.tests.met, talk.tests.changes_heard.altered) == (True, False)
     assert talk.value("tidy([2, 1])") == "1"
     assert (talk.tests.met, talk.tests.changes_heard.altered) == (False, True)
+
+
+PLAIN = {bytes: b"ab", complex: 2j, dict: {"a": 1}, float: 0.5, frozenset: frozenset("a"), int: 3, list: [1], set: {1},
+         str: "a", tuple: (1, 2), Decimal: Decimal("0.5"), Fraction: Fraction(1, 2)}  # fmt: skip
+
+
+def test_a_class_that_adds_nothing_to_one_of_plain_values_is_that_one(talk: Talk) -> None:
+    assert PLAIN.keys() == exact.TYPES.keys() - {bool}  # of which no class is derived
+    talk.namespace["own"] = lambda kind: type("Own", (kind,), {})(PLAIN[kind])
+    for kind, value in PLAIN.items():
+        found = f"[type(own({kind.__name__})).__name__, own({kind.__name__})]"
+        assert talk.value(f"from decimal import Decimal\nfrom fractions import Fraction\n{found}") == repr(
+            [kind.__name__, value]
+        )
+
+
+def test_what_a_value_says_of_its_dtype_is_not_believed(talk: Talk) -> None:
+    talk.code("""
+        import collections
+        class Named(float): name = "float32"
+        Numbers = collections.namedtuple("Numbers", ["dtype", "x"])
+        def f(): return Numbers(Named(1.0), 2.0)
+        """)
+    test = "from labkit import check\nwith check.case('x'): check.close(f(), [1, 2]{})\ncheck.score(1)"
+    assert talk.test(test.format(""))["bundle"][MIME]["points"] == 1
+    assert talk.test(test.format(", dtype='float32'"))["bundle"][MIME]["points"] == 0
+
+
+def test_the_items_of_a_tuple_with_methods_come_at_once(talk: Talk) -> None:
+    talk.code("""
+        from typing import NamedTuple
+        class Step(NamedTuple):
+            i: int
+            j: int
+            def sum(self): return self.i + self.j
+        class Turned(tuple):
+            def __iter__(self): return iter(self[::-1])
+        def steps(n): return [Step(i, i * i) for i in range(n)]
+        def turned(): return Turned([1, 2])
+        """)
+    assert talk.value("[tuple(turned()), [tuple(step) for step in steps(3)], steps(3)[2].sum()]") == repr(
+        [(2, 1), [(0, 0), (1, 1), (2, 4)], 6]
+    )
+    talk.value("[tuple(step) for step in steps(40)]")
+    assert len(talk.heard) < 50
 
 
 def test_a_named_tuple_is_made_by_no_class_of_the_test_s(talk: Talk) -> None:
