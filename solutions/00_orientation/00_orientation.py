@@ -72,7 +72,7 @@ plot.images(
 # Measure anything on a computer twice and you get two numbers.
 # This course quotes the *median* of several runs, because one slow run moves a mean but not a median,
 # and the *interquartile range*, the distance from the first to the third quartile, as the spread.
-# A lab that does otherwise says so.
+# A result card names one number beside the value: half of that distance, or a standard deviation where its `n` are seeds.
 #
 # `median_and_iqr(samples)` takes a sequence of numbers and returns the pair `(median, iqr)` as floats.
 # Quartiles are interpolated linearly, as `np.percentile` does; the samples stay as they were.
@@ -243,7 +243,8 @@ result_card(
 #
 # How does the time of a matrix product grow with its side?
 # Draw it, below: the median for at least five sides of your choice, with labelled axes,
-# and the spread from `median_and_iqr`. `plot.curves` has `logx=True`, `logy=True` and `spread={name: ...}`.
+# and the spread from `median_and_iqr`. `plot.curves` has `logx=True`, `logy=True`
+# and `spread={name: (low, high)}`, a pair of lists: for example median less, and plus, half of the interquartile range.
 #
 # Then, in the cell after it, two or three sentences:
 # by which factor does the time grow when the side doubles, and is that what the number of multiplications says?

@@ -68,7 +68,8 @@ plot.images(
 #
 # A multilayer perceptron is a chain of functions.
 # On the way forward each turns a batch of row vectors into another batch.
-# On the way back each turns $\partial L/\partial\text{output}$ into $\partial L/\partial\text{input}$,
+# At its end stands the *loss* $L$, a number that says how wrong the outputs are; training moves each weight against $\partial L/\partial w$.
+# On the way back each function turns $\partial L/\partial\text{output}$ into $\partial L/\partial\text{input}$,
 # and keeps the gradient of its own weights.
 #
 # ![A chain of boxes: x, Linear, activation, dropout, Linear, softmax cross-entropy. Arrows above carry values to the right, arrows below carry gradients to the left.](figures/chain.svg)
@@ -2030,7 +2031,7 @@ print(
 # With zero weights every relu outputs 0, so the last layer's $dw = h^\top dy$ is 0;
 # and the gradient that reaches the first layer is $dy\,w^\top$, which is 0 because $w$ is.
 # Only the last bias moves: it learns how often each digit occurs, and the loss stays near 2.303,
-# a little above it while each step overshoots the last batch's share of digits.
+# slightly above it, because each step goes too far towards the digits of the last batch.
 # More data or more epochs change nothing.
 
 # %% [markdown]
@@ -2072,7 +2073,7 @@ print(f"you predicted {predictions()['ten times the rate']:.1%}")
 def noisy_run(seed: int, noise: float = 0.2, **options) -> tuple[float, float]:
     """Train on 200 images, a share of them with random labels.
 
-    Return the validation accuracy and the share of wrong labels learnt.
+    Return the validation accuracy and the share of wrong labels learned.
     """
     draw = np.random.default_rng(seed)
     some = draw.permutation(len(x_train))[:200]
@@ -2090,12 +2091,12 @@ def noisy_run(seed: int, noise: float = 0.2, **options) -> tuple[float, float]:
         seed=seed,
     )
     false = labels != y_train[some]
-    learnt = (
+    learned = (
         accuracy(network, x_train[some][false], labels[false])
         if false.any()
         else np.nan
     )
-    return accuracy(network, x_validation, y_validation), learnt
+    return accuracy(network, x_validation, y_validation), learned
 
 
 # %% explore=true
@@ -2111,7 +2112,7 @@ for row, activation in enumerate(activations):
         table[row, column] = np.mean(each_seed, axis=0)
 
 # %% explore=true
-titles = ("Validation accuracy, two seeds", "Wrong labels learnt by heart")
+titles = ("Validation accuracy, two seeds", "Wrong labels learned by heart")
 for number, (title, axes) in enumerate(
     zip(titles, plot.panels(2), strict=True)
 ):
@@ -2133,12 +2134,12 @@ print(f"the same with the true labels: {np.mean(clean):.1%}")
 # Dropout and the penalty make memorising expensive; what is left is what the images have in common.
 #
 # Sigmoid passes on at most a quarter of a gradient and learns slowly:
-# a network that has not learnt the wrong labels after 60 epochs needs no brake, and a brake may make it worse.
+# a network that has not learned the wrong labels after 60 epochs needs no brake, and a brake may make it worse.
 # Read its row that way.
 #
 # Try `noise=0.0` with each regulariser, over several seeds: do the columns still differ by more than the seeds do?
 # A regulariser is not a charm that makes networks better.
-# It pays when the training set holds something that should not be learnt;
+# It pays when the training set holds something that should not be learned;
 # how strong it must be is decided on the validation set.
 
 # %% [markdown]

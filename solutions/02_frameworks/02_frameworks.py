@@ -536,7 +536,7 @@ plot.curves(
 # %% [markdown]
 # There are two ways from each sum to the one below it, so sixteen sums have $2^{16}$ paths,
 # and a walk that forgets takes them all.
-# A network with skip connections is such a graph: each connection doubles the number of paths.
+# A network with skip connections (a layer's input is added to a later output) is such a graph: each of them doubles the number of paths.
 # Remembering what was seen turns an exponential cost into a linear one.
 # That is the difference between reverse-mode differentiation and writing out the chain rule.
 
@@ -996,6 +996,7 @@ check.score(1)
 #
 # `keras_network(weights)` returns a `keras.Sequential` that starts from the given weights and outputs logits:
 # a `keras.Input` of the right shape, then a `Dense` layer for each pair, with relu on all but the last.
+# `keras.Sequential([...])` takes a list such as `keras.Input((4,)), keras.layers.Dense(3, activation="relu"), keras.layers.Dense(2)`.
 # `model.set_weights([w, b, w, b, ...])` takes one flat list, each `w` of shape `(n_in, n_out)`. About 7 lines.
 
 
@@ -1683,8 +1684,8 @@ check.score(2)
 # Kind "input" gets none. Walk through the graph in order:
 #
 # * an operator takes any free buffer of exactly its size, else a new one;
-# * a buffer becomes free when the last operator that reads its value is done,
-#   and if that operator is elementwise already *before* it takes its own;
+# * a buffer becomes free when the last operator that reads its value is done;
+#   if that last reader is elementwise, it is free already when the reader takes a buffer of its own, which may be the same one;
 # * a value that nobody reads is a result: its buffer is never given away.
 #
 # For `relu` of a `matmul` of inputs, all of size 8, both are in buffer 0;
@@ -1787,7 +1788,7 @@ plot.bars(
 # Chen et al. (2015), who built MXNet, a framework of those years, report 4 times less for prediction and 2 for training, on convolutional networks.
 # Our chain has an `add` and a `relu` after every product, which go in place, so it gains more.
 #
-# Lab 06 breaks the rule that training must keep everything: it throws activations away and computes them again.
+# Lab 06 breaks the rule that training must keep everything: it throws outputs of layers (*activations*, as they are often called) away and computes them again.
 
 # %% nbgrader={"grade_id": "plan-check", "grade": true, "points": 2}
 from collections import Counter
@@ -2033,7 +2034,7 @@ check.score(2)
 #
 # * `"compiled, 1,000 numbers"` and `"compiled, 1,000,000 numbers"`
 #
-# The other two are accuracies on ten digits in 21 fonts, learnt from 50 labelled images:
+# The other two are accuracies on ten digits in 21 fonts, learned from 50 labelled images:
 #
 # * `"from scratch"`: a small convolutional network (small windows of weights slide over the image) that starts from random weights
 # * `"frozen base"`: the same, its convolutions trained on the letters A to Z before, and fixed
@@ -2326,7 +2327,7 @@ for name, count in in_fresh_process(
 # %% [markdown]
 # ## Taking a network over
 #
-# A network trained on one task has learnt something about another:
+# A network trained on one task has learned something about another:
 # strokes and corners of letters are strokes and corners of digits.
 # *Transfer learning* keeps the layers near the input, the *base*, and trains a new *head* on them.
 #
@@ -2389,7 +2390,8 @@ plot.images(
 # %% [markdown]
 # ### Task 8. Train, and finetune (3 points)
 #
-# PyTorch's training loop is written by hand, and three of its lines are forgotten often.
+# PyTorch's training loop is written by hand, five steps for each batch: compute the loss, clear the gradients (`optimizer.zero_grad()`), go back (`loss.backward()`),
+# take a step (`optimizer.step()`), note the loss. Three of its lines are forgotten often.
 # `zero_grad` is needed because `backward` *adds* to the gradients that are there.
 # `model.train()` puts layers such as BatchNorm, which scale by the mean and spread of each batch, into training mode, in case somebody looked at an accuracy before.
 # `loss.item()` takes the number out; the tensor would keep its whole graph alive.
@@ -2442,9 +2444,9 @@ def train(
 # `finetune(base, head, images, labels, epochs=..., lr=..., batch_size=..., seed=...)` trains the head and nothing else.
 # It returns `nn.Sequential(base, head)` in evaluation mode, with the very modules that it was given.
 #
-# * No parameter of the base requires a gradient afterwards, and none has changed.
+# * No parameter of the base requires a gradient afterwards (`p.requires_grad_(False)`), and none has changed.
 # * The base stays in evaluation mode throughout: in training mode BatchNorm would normalise by the current batch
-#   and move its running statistics, gradient or not. `train` calls `model.train()`, so do not hand it the base.
+#   and move its running statistics, with which it normalises in evaluation mode, gradient or not. `train` calls `model.train()`, so do not hand it the base.
 # * What a frozen base says about an image never changes: compute the features of all images once,
 #   in a `torch.no_grad()` block, and train the head on them as `train` does. About 6 lines.
 
@@ -2943,7 +2945,7 @@ for title, away in {
     print(f"{title}, points:", "".join(f"{value:+7.1f}" for value in away))
 
 # %% [markdown]
-# Fifty labels are about five per class, in 21 fonts. From scratch, little can be learnt from them;
+# Fifty labels are about five per class, in 21 fonts. From scratch, little can be learned from them;
 # what letters taught is worth the points printed above.
 # With 1000 labels the network finds out most of it by itself, and the gap shrinks.
 #
@@ -3073,7 +3075,7 @@ else:
 # TensorFlow needs the loop as an operator, `tf.while_loop`; recorded again for each number of rounds, it would run Python up to 38 times.
 # Within a round everything is known, so its elementwise operators fuse and its buffers are planned.
 # Across rounds nothing is fused. Prediction reuses the same two buffers in every round;
-# training keeps the activations of each round, up to 40 times as many, a number that no plan knows beforehand.
+# training keeps the outputs of each round, up to 40 times as many, a number that no plan knows beforehand.
 # I would compile the round and leave the loop in Python: it runs often, so seconds of compiling are earned back
 # after some thousand calls on large batches when its cache is cold, after some hundred when it is warm; on a thousand numbers they never were.
 #
@@ -3116,8 +3118,8 @@ for title, graph in {
     print(f"updates {title:10}: {planned:.2f} MiB planned")
 
 # %% [markdown]
-# Gradients of weights now share a few buffers, as activations of a prediction do;
-# what is left are the activations that wait for the way back.
+# Gradients of weights now share a few buffers, as outputs do in a prediction;
+# what is left are the outputs that wait for the way back.
 # PyTorch can do the same, with a hook that steps as soon as a parameter's gradient is complete.
 # What stops working then? Think of clipping (all gradients are scaled down if their norm is too large) and of adding up several batches.
 

@@ -51,7 +51,7 @@ print(digits)
 # * `"finite"`: how many of the 65,536 codes of float16 are finite numbers.
 # * `"int8"`: how many times as fast as in float32
 #   this CPU multiplies two 512 x 512 matrices of 8-bit integers, with PyTorch's integer product `torch._int_mm` (0.5 means half as fast).
-# * `"outlier"`: a matrix of 64 columns is stored in 8-bit integers, first with one scale for each column,
+# * `"outlier"`: a matrix of 64 columns is stored in 8-bit integers, first with one scale (the step between neighbouring integers) for each column,
 #   then with one scale for all. One column is 100 times as large as the others.
 #   By which factor does the error of the *others* grow?
 #
@@ -1206,7 +1206,7 @@ check.score(2)
 #
 # More than four times is possible where instructions do more for bytes:
 # VNNI multiplies four pairs of bytes and adds them to a 32-bit sum at once, AMX multiplies whole tiles.
-# Less is usual where a library has no such code: NumPy calls BLAS for floats, and BLAS has no integers.
+# Less is usual where a library has no such code: NumPy calls BLAS, a tuned library of matrix products, for floats, and BLAS has no integers.
 # So measure, side by side in one run.
 
 
@@ -1743,7 +1743,7 @@ check.score(1)
 # ### With a GPU
 #
 # The next cell multiplies larger matrices in four formats on the GPU, or says that it has nothing to time.
-# There, tensor cores do for narrow formats what VNNI and AMX do here:
+# There, Tensor Cores do for narrow formats what VNNI and AMX do here:
 # from bf16 down, expect each halving of the bits to gain up to a factor of two, if the matrices are large.
 # Plain float32, which they do not multiply, lies further behind.
 # `int8, by rows` multiplies the same numbers, with the second matrix stored by rows: the fast program wants its columns.

@@ -60,7 +60,8 @@ print(digits)
 # | `"matmul"` | $a$: $(m, k)$, $b$: $(k, n)$ | $(m, n)$ | $2k$ an entry of $y$ |
 # | `"conv"` | $a$: $(n, c, h, w)$, $b$: $(o, c, r, s)$ | $(n, o, h-r+1, w-s+1)$ | $2crs$ an entry of $y$ |
 #
-# A convolution slides $o$ windows of $r \times s$ weights over the $c$ channels of an image, one place at a time
+# A convolution slides $o$ windows of $r \times s$ weights over the $c$ channels of an image (the numbers at each of its places, such as red, green and blue; inside a network
+# the output of each window is a channel of the next image), one place at a time
 # (stride 1), inside of it only (no padding).
 # A sum of $k$ products counts as $k$ multiplications and $k$ additions.
 
@@ -1264,7 +1265,8 @@ for name, value in count.operations(look_twice, torch.rand(32, 64)).items():
 
 # %% [markdown]
 # It returns the mean loss over all images of the epoch, so a shorter last batch counts less.
-# Return it as a float32 tensor, whatever the model's type (MPS has no float64), without a graph, of shape `()`, on `device`,
+# Return it as a float32 tensor, whatever the model's type (MPS, the GPUs of Macs, has no float64), without a graph, of shape `()`, on `device`
+# (`loss.detach()` is the number without its graph, where it was),
 # and read no number on the way: whoever wants to print it waits then, once.
 # Two transfers a batch, no synchronisation. `make_training` is given. About 11 lines.
 
@@ -1984,7 +1986,7 @@ for name, value in on_meta.items():
 # ### Task 8. The same training, without the waste (3 points)
 #
 # `fast_training` takes the same arguments, leaves images and labels as they are,
-# and returns the same two lists of numbers (no tensors), to float32's rounding, also of no epoch.
+# and returns the same two lists of numbers (no tensors), equal up to the rounding of float32; with `epochs=0` both are empty.
 # It leaves the model's mode (`train` or `eval`) alone. About 20 lines; most are copied.
 #
 # * Images and labels cross to the device once; besides, one tensor of indices may cross in each epoch.

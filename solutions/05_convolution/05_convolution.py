@@ -52,6 +52,8 @@ F = torch.nn.functional
 # ### Task 1. Predict (1 point)
 #
 # Commit to three numbers before you measure them; the point is for writing them down.
+# A *kernel* here is a small window of weights that slides over an image (in lab 04 the word was a GPU's program), a *channel* one of the numbers at a place;
+# Winograd's algorithm and the Fourier transform are ways to the same results with fewer multiplications, and Tasks 5 and 6 explain them.
 #
 # * `"winograd"`: kernels of 3 x 3. How many times fewer multiplications of data with data
 #   does Winograd's algorithm need that computes 4 x 4 results at a time?
@@ -555,9 +557,11 @@ with check.hidden_case(
     guard=True,
 ):
     u = rng.normal(size=(2, 4, 6))
-    with check.unchanged(columns=u):
+    padded = rng.normal(size=(1, 4, 20))
+    with check.unchanged(columns=u, more=padded):
         first = col2im(u, (2, 1, 3, 4), (2, 2))
         second = col2im(5 * u, (2, 1, 3, 4), (2, 2))
+        col2im(padded, (1, 1, 3, 4), (2, 2), 1, 1)
     want = torch.nn.Fold((3, 4), (2, 2))(torch.from_numpy(u)).numpy()
     check.close(first, want, name="the first of two")
     check.close(second, 5 * want, name="the second of two")
@@ -569,7 +573,9 @@ check.score(2)
 # %% [markdown]
 # ## By Fourier transform
 #
-# The transform of a convolution is the product of the transforms.
+# A *Fourier transform* writes an image as a sum of waves; the heights of these waves, complex numbers, are its *spectrum*.
+# `np.fft.rfft2` computes it in about $hw \log(hw)$ steps, `irfft2` goes back. Waves are what a convolution does not mix:
+# it multiplies each by a number of its own. So the transform of a convolution is the product of the transforms, entry by entry.
 # Two spectra of $h \times w$ numbers take at most $h\,w$ products there, however large the kernel is.
 # (For real images half of a spectrum follows from the other half: `rfft2` keeps $h\,(\lfloor w/2 \rfloor + 1)$ numbers.)
 # And each image and each kernel is transformed only once,
@@ -628,7 +634,7 @@ for side in (3, 15):
     print(compare(ways), "\n")
 
 # %% [markdown]
-# A counter-example: for 3 x 3 kernels the transforms are a detour. Read in the first table how much longer they took than im2col,
+# A counter-example: for 3 x 3 kernels the transforms are a detour. Compare their row in the first table with im2col's,
 # although with several images and channels they even multiply less.
 # Everything has to be transformed, and spectra are read and written again.
 # But the work between the transforms does not grow with the kernel,
@@ -636,6 +642,9 @@ for side in (3, 15):
 # Task 7 finds it twice: counted, and measured.
 
 # %% nbgrader={"grade_id": "conv-fft-check", "grade": true, "points": 2}
+import math
+from collections import Counter
+
 import numpy as np
 import torch
 
@@ -653,7 +662,7 @@ line, pair = np.array([[[[1.0, 2, 3]]]]), np.array([[[[1.0, 10]]]])
 with check.case(
     "the worked example",
     hint="which results does the edge not touch? how many are they?",
-    more="21, 32 and 13 come out of the circle; 12, 23 and 31 mean that no"
+    more="21, 32 and 13 come out of the circle; 31, 12 and 23 mean that no"
     " spectrum was conjugated",
 ):
     check.close(conv_fft(line, pair), [[[[21, 32]]]], name="y")
@@ -697,13 +706,18 @@ with check.hidden_case(
 ):
     # A gain for each frequency: no convolution can make up for it.
     gains, sizes = rng.uniform(0.5, 2, size=(2, 5, 4)), []
+    planes = Counter()
+
+    def noted(name, a, size):
+        sizes.append(tuple(int(side) for side in size))
+        planes[name] += math.prod(np.shape(a)[:-2])
 
     def forward(a, size):
-        sizes.append(tuple(int(side) for side in size))
+        noted("forward", a, size)
         return gains[0] * np.fft.rfft2(a, size)
 
     def inverse(a, size):
-        sizes.append(tuple(int(side) for side in size))
+        noted("inverse", a, size)
         return np.fft.irfft2(gains[1] * a, size)
 
     x, weights = rng.normal(size=(2, 3, 5, 7)), rng.normal(size=(2, 3, 3, 3))
@@ -713,6 +727,9 @@ with check.hidden_case(
     want = np.fft.irfft2(gains[1] * gains[0] ** 2 * spectra, (5, 7))
     check.close(got, want[..., :3, :5], rtol=1e-9, atol=1e-12, name="y")
     check.equal(sorted(set(sizes)), [(5, 7)], name="sizes of the transforms")
+    most = 2 * 3 + 2 * 3
+    check.at_most(planes["forward"], most, name="channels transformed")
+    check.at_most(planes["inverse"], 2 * 2, name="results transformed back")
 with check.hidden_case(
     "float32 stays float32, and float64 keeps its digits",
     hint="the result has x's dtype, whatever the transforms return",
@@ -754,7 +771,9 @@ check.score(2)
 # $\; m_3 = (d_2 - d_1)\,\tfrac{g_0 - g_1 + g_2}{2}$, $\; m_4 = (d_1 - d_3)\,g_2$;
 # the results are $m_1 + m_2 + m_3$ and $m_2 - m_3 - m_4$.
 # This is $F(2, 3)$: two results, three weights, and $t = 2 + 3 - 1 = 4$ products.
-# Behind it two polynomials are multiplied through their values at $t - 1$ points and their leading coefficients.
+# Behind it stands a way to multiply two polynomials: evaluate both at $t - 1$ points, multiply the values, and interpolate;
+# the product of the leading coefficients serves as one point more. Read backwards (transposed), the same steps give a correlation:
+# that is what `winograd`, below, returns for any $m$ and $r$.
 
 # %% [markdown]
 # In two dimensions (Lavin and Gray 2016), a tile $d$ of $t \times t$ numbers and a kernel $g$ of $r \times r$ give
@@ -762,7 +781,8 @@ check.score(2)
 #
 # $$Y = A^\top \left[\, (G\, g\, G^\top) \odot (B^\top d\, B) \,\right] A, \qquad t = m + r - 1,$$
 #
-# where $\odot$ multiplies entry by entry. For $F(2 \times 2, 3 \times 3)$ these are 16 products in place of 36.
+# where $\odot$ multiplies entry by entry. For $F(2 \times 2, 3 \times 3)$ these are 16 products in place of 36
+# (from here on $F(2, 3)$ for short).
 # Over channels one adds before the last step: transforms are linear.
 # Neighbouring tiles overlap by $r - 1$; their results lie side by side.
 
@@ -1153,8 +1173,9 @@ for algorithm, run in RUN.items():
 # %% [markdown]
 # Both counts of multiplications should be equal (small shape: 2 images, 16 x 8).
 # If yours are not, a formula is wrong, or your code does more than it has to.
-# The workspace of a plain NumPy program is larger than the formula says:
-# each step leaves an array, and a padded copy or a product before its sum lives beside what is needed.
+# The workspace of a plain NumPy program differs from the formula's. As a rule it is larger:
+# each step leaves an array, and a padded copy or a product before its sum lives beside what is needed (also in direct, which needs none).
+# It is smaller where you take one image after the other.
 # A library writes into one buffer instead, and asks for as many bytes as the formula.
 #
 # Winograd's multiplications by constants are many for a small image.
@@ -1354,7 +1375,8 @@ print(f"F(4,3): {ratio:g} times fewer; you: {guess['winograd']:g}")
 # Multiplications are what theory counts; a machine waits for bytes, too,
 # and runs a large matrix product at several times the speed of small ones.
 # That is why a library does not compute which one to take. It *measures*, on your shapes and your machine,
-# and remembers the winner: the benchmark mode of cuDNN does this at the first call.
+# and remembers the winner: the benchmark mode of cuDNN, NVIDIA's library of network operators,
+# does this at the first call, and again for each shape that it has not seen.
 #
 # And the library for this CPU? oneDNN, which PyTorch calls here, writes a log if it is asked to.
 
@@ -1401,17 +1423,17 @@ for name, (c, k, r, _) in LAYERS.items():
 # %% [markdown]
 # Each row is one kind of layer, the code that was taken for it, and the algorithm's family.
 # `jit` is code generated for this shape when it was first met; what follows says for which instructions.
-# `brgconv` means many small matrix products in place of one large one, without im2col's copy;
-# `gemm` is im2col or, for 1 x 1, no copy at all: such a layer *is* a matrix product.
+# On some machines you will see `brgconv`, many small matrix products in place of one large one, without im2col's copy,
+# or `gemm`, im2col or, for 1 x 1, no copy at all: such a layer *is* a matrix product.
 # A depthwise layer has no sum over channels, and so a code of its own (`dw`).
 #
-# In cuDNN there are about 16 implementations, the lecture says: matrix products with columns stored or made on the way,
+# In cuDNN there are about 16 implementations, says talk B (T. Hoefler's of 2018, one of this course's sources): matrix products with columns stored or made on the way,
 # Fourier transforms whole and in tiles, Winograd's in two versions, and variants of these.
 
 # %% [markdown]
 # ## Split the batch
 #
-# Fast algorithms need a workspace, and the memory of a GPU is full of activations (lab 06).
+# Fast algorithms need a workspace, and the memory of a GPU is full of the layers' outputs (lab 06).
 # A framework gives each layer a limit; what does not fit is not taken, and a slow algorithm runs instead.
 #
 # But a batch is not indivisible.
@@ -1481,7 +1503,20 @@ def table_of(value):
     return np.array([[value(a, batch) for batch in batches] for a in names])
 
 
-seconds_of = table_of(lambda a, shape: clocked(RUN[a], *arrays(shape)))
+def by_sums(x, w):
+    """Return x correlated with w: for each entry of w one plain sum."""
+    (n, c, h, wide), (k, _, r, s) = x.shape, w.shape
+    high, wide = h - r + 1, wide - s + 1
+    y = np.zeros((n, k, high, wide), x.dtype)
+    for a, b in np.ndindex(r, s):
+        part = x[:, :, a : a + high, b : b + wide]
+        y += np.einsum("nchw,kc->nkhw", part, w[:, :, a, b])
+    return y
+
+
+# A direct convolution for everybody: yours may be faster, or slower.
+RUNS = RUN | {"direct": by_sums}
+seconds_of = table_of(lambda a, shape: clocked(RUNS[a], *arrays(shape)))
 bytes_of = table_of(lambda a, at: multiplications_and_workspace(a, at)[1])
 limits = np.array([0, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32]) * 2**20
 
@@ -1494,7 +1529,7 @@ plot.curves(
     xlabel="images in the batch",
     ylabel="ms per image",
     logy=True,
-    title="The 5 x 5 layer, by your code",
+    title="The 5 x 5 layer; direct without matrix products",
 )
 for name, row in zip(names, bytes_of, strict=True):
     print(f"{name:10} {row[0] / 1e6:6.2f} MB for 1 image, {row[-1] / 1e6:6.2f}"
@@ -1554,12 +1589,12 @@ for limit in limits[[0, 3, 5, 7]]:
 # All three agree, up to the solver's tolerance.
 # Now let the limit vary. The batch is left whole, split into powers of two, or split in any way:
 # how many times as fast as the whole batch are the other two?
-# Hoefler's lecture, one of the sources of this course, quotes up to 4.54 times on DeepBench for μ-cuDNN.
+# Talk B quotes up to 4.54 times for μ-cuDNN, on DeepBench, a collection of layers for benchmarks.
 #
 # And a question that should always be asked: compared with what?
+# The direct convolution in this table is a plain sum for each entry of the kernel, the same for everybody.
 # The third line has one more algorithm to choose from, split or not:
-# a direct convolution made of $r\,s$ matrix products. The copies that it makes do not grow with the kernel; they are not counted here.
-# (If your `conv_direct` is made of matrix products already, the last two lines nearly coincide.)
+# a direct convolution made of $r\,s$ matrix products, as yours may be. The copies that it makes do not grow with the kernel; they are not counted here.
 
 
 # %% explore=true
@@ -1594,7 +1629,7 @@ for limit in limits:
 # %% explore=true
 mebibytes = limits[1:] / 2**20
 lines = {name: (mebibytes, those[1:]) for name, those in gains.items()}
-lines["the lecture: up to 4.54"] = (mebibytes, np.full(len(mebibytes), 4.54))
+lines["talk B: up to 4.54"] = (mebibytes, np.full(len(mebibytes), 4.54))
 plot.curves(
     lines,
     logx=True,
@@ -1609,12 +1644,46 @@ for name, those in gains.items():
 print(f"you predicted {predictions()['microbatch']:g}")
 
 # %% [markdown]
+# A plan adds up seconds from a table; does it take as long when it is run?
+# The next cell runs the plan at the limit where it gains most, and the undivided batch, in turns.
+
+
+# %% explore=true
+best = limits[int(np.argmax(gains["any split"]))]
+x, weights = arrays(LAYER)
+plan = plan_microbatch(seconds_of, bytes_of, best)
+undivided = int(
+    np.where(bytes_of[:, -1] <= best, seconds_of[:, -1], np.inf).argmin()
+)
+
+
+def run_plan(plan):
+    start = 0
+    for images, a in plan:
+        RUNS[names[a]](x[start : start + images], weights)
+        start += images
+
+
+ran = compare(
+    {
+        "undivided": lambda: run_plan([(LAYER.n, undivided)]),
+        "split as planned": lambda: run_plan(plan),
+    },
+    repeat=5,
+)
+print(ran)
+low, measured, high = ran.ratio("undivided", "split as planned")
+print(f"limit {best / 2**20:g} MiB: {max(gains['any split']):.2f} times by the"
+      f" table, {measured:.2f} times when run ({low:.2f} to {high:.2f})")  # fmt: skip
+
+# %% [markdown]
 # "Up to" is the top of such a curve: of one layer, on one machine, at one limit.
-# Each step up is a faster algorithm that fits for a few images.
+# (At a limit of 0, which the plot's axis has no place for, only the plain sum is left.)
+# Where the curve steps up, a faster algorithm fits for a few more images.
 # What is gained at the right end, where everything fits, is not due to the limit:
 # small arrays stay in a cache, and their memory is used again.
 #
-# Compare the last two lines: the more a plain algorithm can do, the less there is to gain.
+# Compare the second line with the third: what there is to gain depends on what is split.
 # A ratio says as much about its baseline as about its idea.
 # So quote a speed-up with its limit and its baseline, or draw the curve (lab 16).
 
@@ -1663,7 +1732,10 @@ for whole in (1.5, 3, 6):
     )
     given = [float(steps[i]) for i in found.x.reshape(3, 9).argmax(axis=1)]
     even = table[:, int(whole / 3 / 0.5)].sum() / found.fun
-    print(f"{whole} MiB: {given}; evenly shared {even:.3f} times the products")
+    print(
+        f"{whole} MiB for all: {given}; a third for each layer: "
+        f"{even:.3f} times as many multiplications"
+    )
 
 # %% nbgrader={"grade_id": "plan-microbatch-check", "grade": true, "points": 2}
 import numpy as np
@@ -1830,7 +1902,7 @@ check.score(2)
 # The next cell asks cuDNN, or says that it has nothing to ask:
 # for some layers, which GPU program (also called a kernel) runs without and with the benchmark mode, and how long it takes.
 # The names are cuDNN's own. Look for `winograd`, `fft`, `implicit` (columns that are made on the way and never stored)
-# and `gemm`. The H100 took neither of the first two, for no layer:
+# and `gemm`. The H100 took neither of the first two for any layer:
 # why might saving multiplications matter less to a processor that does whole small matrix products in one instruction?
 
 # %% explore=true
@@ -1975,13 +2047,14 @@ ax.set_xticks(range(1, len(NEW) + 1))
 # %% explore=true
 card = result_card(
     "splitting a batch makes a layer faster under a workspace limit",
-    max(gains["any split"]),
+    measured,
     unit="x",
     seed_value=4.54,
     source="B: up to 4.54 times as fast on DeepBench (Oyama et al. 2018)",
     lab="05_convolution",
-    note="The best of ten limits, over the fastest algorithm that fits the "
-    "whole batch; in NumPy, 5 x 5 kernels, 12 images. With a better baseline "
+    note="The best of ten limits, run beside the fastest algorithm that fits "
+    f"the whole batch ({low:.2f} to {high:.2f}); in NumPy, 5 x 5 kernels, 12 "
+    f"images. By the table, better baseline: "
     f"{max(gains['any, better baseline']):.2f}x.",
 )
 print(card)

@@ -63,7 +63,7 @@ MIB, GB = 2**20, 1e9
 # * `"kept"`: a character model of 1.2 million weights reads 8 pieces of text, 64 characters each.
 #   How many times the bytes of its weights are kept for the backward pass?
 # * `"resnet"`: how many gigabytes does PyTorch keep
-#   for a residual network of 1001 layers and 32 images of 224 x 224?
+#   for a residual network of 1001 layers (each block adds its input to its output) and 32 images of 224 x 224?
 # * `"peak"`: 64 equal layers may compute all their outputs again in the backward pass, each once.
 #   How many outputs, at least, have to be kept at the same time?
 #
@@ -98,7 +98,7 @@ check.score(1)
 # %% [markdown]
 # ## Where the memory goes
 #
-# Hoefler's slides write it in one line. A layer's storage is
+# Talk B (T. Hoefler's of 2018, one of this course's sources) writes it in one line. A layer's storage is
 #
 # $$|w_l| + |o_l| + |\nabla w_l| + |\nabla o_l|:$$
 #
@@ -120,6 +120,9 @@ check.score(1)
 # | `"norm"` | two for each output | outputs x places |
 # | `"lstm"` | four gates, each with a matrix for the inputs, one for its own outputs, two biases for each output | four gates, the cell and the output, at each place |
 # | any other | none | outputs x places |
+#
+# (An *LSTM* reads a sequence step by step and carries a cell along; its gates, small layers, say what to forget, to add and to hand out.
+# Three gates and the new content are the four here; PyTorch keeps two biases for each, one beside each matrix. Lab 17 uses one.)
 
 # %% [markdown]
 # `layer_storage(layers, batch, itemsize=4)` takes a list of layers and returns a dictionary of bytes, as integers:
@@ -227,8 +230,8 @@ plot.bars(
 
 # %% [markdown]
 # A talk on MXNet, one of this course's sources, gives 130 GB for a ResNet of a thousand layers at batch size 32.
-# The table's last two columns enclose it:
-# 130 is more than all outputs, and less than outputs and their gradients.
+# It stands between two columns of the table:
+# 130 is more than all outputs, and less than outputs, their gradients and the weights together.
 # What exactly is counted, and how the blocks are spread over the stages, the talk does not say.
 # The paper behind it (Chen et al. 2016) gives 48 GB before and 7 GB after its method.
 # The next task finds out what a framework of today keeps.
@@ -325,7 +328,7 @@ check.score(2)
 # Whenever a tensor is to be kept, `pack(tensor)` is called, and what it returns is kept instead.
 # When the backward pass needs it, `unpack` gets that, and has to return a tensor.
 #
-# Let `pack` return `tensor.detach()` rather than `tensor`.
+# Let `pack` return `tensor.detach()`, the same numbers without their history, rather than `tensor`.
 # A result knows who computed it, and who computed it would keep it:
 # a circle that nobody frees, unless `backward` breaks it.
 
@@ -345,7 +348,8 @@ check.score(2)
 # %% [markdown]
 # Also on the device `"meta"`: its tensors have shapes but no numbers, and `data_ptr()` is always 0.
 #
-# If `x` and `w` are 4 x 4 in float32 and in `without`, `torch.tanh(x @ w)` keeps 64 bytes and so does `(x @ w) ** 2`.
+# If `x` and `w` are 4 x 4 in float32 and in `without`, and `w` asks for a gradient,
+# `torch.tanh(x @ w)` keeps 64 bytes and so does `(x @ w) ** 2`.
 # `torch.tanh(x @ w).exp()` keeps 128.
 # About 10 lines.
 
@@ -602,16 +606,18 @@ check.score(2)
 # ![A chain of nine layers. Forward: the ends of three segments are kept, the other outputs are dropped. Backward: one segment is computed again from its start.](figures/recompute.svg)
 #
 # What is kept could as well be computed twice.
-# Cut the network into segments and keep only where each begins.
-# On the way back, run one segment again from there, this time with everything kept, use it, and drop it.
+# Cut the network into *segments*, runs of layers that follow each other, and keep only what comes out at the end of each:
+# it is where the next one begins.
+# On the way back, run one segment again from its beginning, this time with everything kept, use it, and drop it.
 # All segments together are one more forward pass.
-# At any time there are the beginnings of the segments, and the inside of one.
+# At any time there are the ends of the segments before, and the inside of one.
 # This is *checkpointing* (Griewank and Walther 2000; Chen et al. 2016).
 
 # %% [markdown]
 # ### Task 4. Recompute (3 points)
 #
-# A `torch.autograd.Function` is an operator with a gradient of your own.
+# A `torch.autograd.Function` is an operator with a gradient of your own: `Recompute.apply(run, x, ticket)`
+# calls `forward` now and `backward` when the gradient comes by. `ctx` is one object that both get, for what one leaves to the other.
 # In `forward` nothing is recorded, so nothing inside `run` is kept. `Recompute` keeps only x.
 #
 # `forward(ctx, run, x, ticket)` returns `run(x)`, after it has kept x by `ctx.save_for_backward(x)`
@@ -751,12 +757,12 @@ for times in (1, 2):
 print(f"after one checkpointed step it is      {here:.3f}")
 
 # %% [markdown]
-# With another mask the gradients are not noisy but wrong:
-# the gradient belongs to a network with other units dropped than the one that gave the loss. Nothing crashes, and the loss may even fall for a while.
+# With another mask the gradients are not noisy but wrong. (Two gradients of one length that have nothing to do with each other
+# differ by $\sqrt 2$ times that length: the last row comes close.)
+# The gradient belongs to a network with other units dropped than the one that gave the loss. Nothing crashes, and the loss may even fall for a while.
 # The gradients through a batch normalisation are right, for it uses the batch's own mean.
-# But its running averages, which only evaluation uses, move twice a step.
-# With checkpoints the running averages move twice: one roughly halves their rate,
-# or uses layer normalisation, which keeps none.
+# But its running averages, which only evaluation uses, move twice a step, once in each forward pass.
+# With checkpoints one roughly halves their rate, or uses layer normalisation, which takes mean and spread of one example's own numbers and keeps none.
 
 
 # %% nbgrader={"grade_id": "recompute-cases", "locked": true}
@@ -886,6 +892,7 @@ with check.case(
 with check.case(
     "nothing but x is kept",
     hint="what is recorded in forward is kept",
+    more="an error in backward: is the second call recorded?",
 ):
     got = recomputed(weights, x, segments=2)
     check.equal(got["kept"], 3 * 5 * 8, name="bytes kept by two segments")
@@ -1073,8 +1080,8 @@ check.score(1)
 #
 # * A segment of two functions or more goes through `checkpoint(run, x)`, whichever function that is:
 #   `run` applies the segment's functions, now and when it is called again later, whatever has become of the list `fns`.
-# * A segment of one function is called as it is. (A function that keeps only its output would save nothing.
-#   One with much inside would: try the halves of the GPT's blocks, below.)
+# * A segment of one function is called as it is: where it keeps nothing but its output, to compute it again saves nothing.
+#   (The halves of a GPT's blocks, below, keep more; they are put into segments of two.)
 #
 # About 8 lines. Beware: a function that is made in a loop sees the loop's variables as they are *when it is called*.
 
@@ -1139,8 +1146,8 @@ plot.curves(
 # %% [markdown]
 # All kept: up on the way forward, down on the way back.
 # (One segment, in the table, is a lesson: nothing is kept going forward, and everything at once when it is computed again.)
-# Even cuts climb a low ramp of ends. Each tooth after it is one segment, computed again and used up,
-# and no tooth is higher than the one before.
+# Even cuts climb slowly, an output a segment, and at once up the first tooth, the last segment computed again.
+# Each tooth is one segment, computed again and used up, and none is higher than the one before: there are fewer ends below it.
 # The price is in the second column: each layer called twice.
 # A backward pass costs about two forward passes, so that is four parts of work instead of three.
 
@@ -1267,6 +1274,7 @@ def order(cuts):
 with check.case(
     "the functions are applied in order",
     hint="each segment's result is the next one's argument",
+    more="an error in backward: which functions does run see by then?",
 ):
     got = chained(weights, x, [2, 4, 6])
     check.close(got["y"], plain(weights, x)[0], rtol=1e-12, name="result")
@@ -1419,7 +1427,8 @@ del pieces, learned
 #
 # Sizes are bytes: a table of all numbers up to the budget would be too long.
 # Of many layers there are too many sums, unless you drop an entry for which another with the same j
-# keeps no more and costs no more. Then 64 layers take about a second. About 18 lines.
+# keeps no more and costs no more. (No check looks at a clock, but what tries all sums is not done with 64 layers
+# before the time of a check is over; without them it takes about a second.) About 18 lines.
 
 
 # %% nbgrader={"grade_id": "plan-checkpoints", "solution": true}
@@ -1722,9 +1731,10 @@ check.score(3)
 # %% [markdown]
 # ## A model that reads Python
 #
-# A *GPT* reads characters and guesses the next one, at every place at once.
+# A *GPT*, a kind of *transformer*, reads characters and guesses the next one, at every place at once.
 # Its text is here already: the library that came with your Python.
-# Each block has two halves: *attention*, where a place looks at the places before it,
+# Each block has two halves: *attention*, where a place looks at the places before it (each place makes a *query*, what it looks for,
+# a *key*, what it offers, and a *value*, what it hands on; it averages the values whose keys fit its query),
 # and a network of two layers. Between halves only one tensor is handed on, so the chain can be cut there.
 # Inside a half there is much more to keep: attention alone has a number for each pair of places.
 
@@ -2076,7 +2086,7 @@ with check.hidden_case(
         check.close(found["w"], dw, rtol=1e-9, name="gradient of w")
         check.close(found["v"], dv, rtol=1e-9, name="gradient of v")
         check.close(found["loss"], value, rtol=1e-9, name="loss")
-        check.true(type(found["loss"]) is float, "the loss to be a float")
+        check.true(isinstance(found["loss"], float), "the loss to be a float")
 with check.hidden_case(
     "gradients are added to those that are there",
     hint="who calls decides when gradients are cleared",
@@ -2147,11 +2157,11 @@ check.score(2)
 # * A tensor of at least `least` bytes (`t.nbytes`) that is kept inside is written to a new file in `folder`,
 #   and read again, equal in shape, dtype and every bit, when it is needed, also a second time.
 #   It does not stay in memory.
-# * Smaller ones stay in memory, and so do weights: leaves that ask for a gradient.
+# * Smaller ones stay in memory, and so do weights: leaves (`t.is_leaf`: not computed from others) that ask for a gradient.
 #   (A weight that was transposed, as a linear layer's is, is a view and no leaf: it is written.)
 
 # %% [markdown]
-# Nothing is written but the tensor itself, and the few hundred bytes that `torch.save` says about it:
+# Nothing is written but the tensor itself, and what `torch.save` says about it, a kilobyte or two:
 # of a view not what it is a view of. No file stays open; whoever made the folder deletes it.
 # What stays in memory is returned as in Task 3, by `detach()`: else the graph keeps itself alive.
 # Several contexts may share a folder. `torch.save` and `torch.load` know every dtype.
@@ -2491,9 +2501,9 @@ else:
 # %% [markdown]
 # ### Data that do not fit either
 #
-# ImageNet's training set of a thousand classes is about 180 GB, its larger sibling a few terabytes (Hoefler's slides).
+# ImageNet's training set of a thousand classes is about 180 GB, its larger sibling a few terabytes (talk B).
 # A node has tens or hundreds of gigabytes of memory.
-# Its 1.28 million images, scaled to 224 x 224, are 193 GB as bytes and 771 GB as float32; as JPEG less.
+# ImageNet's 1.28 million images, scaled to 224 x 224, are 193 GB as bytes and 771 GB as float32; as JPEG less.
 # Nobody needs them all at once: only a batch, and those that are being read ahead (lab 04).
 # So data are read from shards on a disk, in an order that is random enough, and a run's memory does not depend on their number.
 # Outputs are different: the way back asks for every one.
@@ -2562,7 +2572,7 @@ _ = ax.axvline(24, color="black", lw=1)
 # ### In your words (2 points)
 #
 # A colleague trains a transformer of 48 blocks. On the GPU of 80 GB it runs out of memory:
-# weights, gradients and Adam take 40 GB, and each block keeps 1 GB inside and hands on 0.03 GB, for a batch of 16.
+# weights, gradients and Adam take 40 GB, and each block keeps 1 GB, of which the 0.03 GB that it hands on are a part, for a batch of 16.
 #
 # 1. The first idea is Adam with half the bytes, which would save 10 GB. Is that enough?
 #    What do checkpoints of single blocks give? Show the numbers, and say what they cost.

@@ -93,7 +93,7 @@ print(digits)
 #
 # `forward` normalises each image with `mean_and_variance`, which is Task 4
 # (until then PyTorch's layer normalisation stands in),
-# and multiplies as a tensor core does: operands of 16 bits, sums of 32, one rounding at the end.
+# and multiplies as a Tensor Core does: operands of 16 bits, sums of 32, one rounding at the end.
 
 # %% nbgrader={"grade_id": "autoencoder", "locked": true}
 PIXELS = 64 * 512 * 512
@@ -177,7 +177,7 @@ plot.curves(
 
 # %% [markdown]
 # On its way back the gradient passes through the layers' outputs first, and nearly all of these lie left of the first line.
-# In float16 as large a share of them becomes zero as is printed above, and nearly all the others become $2^{-24}$.
+# In float16 the share that is printed above becomes zero, and nearly all the others become $2^{-24}$.
 # The weights' gradients are sums over the images, and larger, but sums of what is left.
 # And this is the first step: gradients shrink while a network learns.
 #
@@ -1372,7 +1372,7 @@ plot.matrix(
 # What it halves are the activations, and they are most of the memory of large batches and deep networks.
 # It can also halve what crosses a wire: gradients, if they are sent in 16 bits (lab 14; with autocast PyTorch's are float32).
 # A halving of everything, as it is often promised, is what you get for inference.
-# Fetching a number from memory takes some hundred times the energy of multiplying it (Horowitz 2014),
+# Fetching a number from memory takes over a hundred times the energy of multiplying it (Horowitz 2014),
 # so the bytes moved also say where the energy goes.
 
 # %% [markdown]
@@ -1590,7 +1590,7 @@ check.score(2)
 # and returns the cross-entropy of the batch, unscaled, as one number. In this order:
 #
 # 1. forget the old gradients;
-# 2. under `torch.autocast` for the images' device and this `dtype`, not `enabled` for float32,
+# 2. under `torch.autocast` for the images' device and this `dtype`, with `enabled=False` if it is float32,
 #    compute logits and loss, and nothing else;
 # 3. backward through `scaler.scale(loss)`;
 # 4. `scaler.unscale_(optimizer)`, and only then clip the gradients' norm to `max_norm`
@@ -2388,7 +2388,7 @@ else:
     print(compare(ways, repeat=10))
 
 # %% [markdown]
-# On a GPU with tensor cores for all of these, expect TF32 to take a fraction of float32's time,
+# On a GPU with Tensor Cores for all of these, expect TF32 to take a fraction of float32's time,
 # and the two 16-bit formats less again, and about the same as each other:
 # their products run at twice TF32's rate, and half the bytes are moved.
 # A GPU from before 2020 has no TF32 and no bfloat16 of its own:

@@ -1217,7 +1217,7 @@ def tune(
 # %% [markdown]
 # ### Experiment 2. How many bits, and whose values?
 #
-# The lecture says: 2 bits for fully connected layers, 4 for convolutions. The paper's own table is more careful:
+# Lecture A says: 2 bits for fully connected layers, 4 for convolutions. The paper's own table is more careful:
 # on AlexNet 8 and 5 bits lose nothing, 4 and 2 bits lose about two points of top-1 accuracy.
 # Two counter-experiments on the way: evenly spaced values, and one codebook for all layers.
 
@@ -1379,7 +1379,7 @@ def bits_in_all(code, frequencies):
     words = sorted(code.values())
     for word in words:
         check.true(
-            type(word) is str and len(word) > 0,
+            isinstance(word, str) and len(word) > 0,
             "words of at least one character",
         )
         check.true(
@@ -1997,7 +1997,7 @@ if where and which:
 #
 # Where did the factor come from? Part of it from pruning, printed further up as *times fewer weights*.
 # The rest from this: each weight that is left costs its index and its gap (their bits are in the last line,
-# if your parts are called so) in place of 32. The product of both is more than the whole, here by a fifth:
+# if your parts are called so) in place of 32. The two factors multiplied overstate the real one, here by a fifth:
 # tables, codebooks and biases are in the file, too. A report that counts only the indices leaves out more than half of it.
 
 # %% explore=true
@@ -2120,7 +2120,7 @@ def elsewhere(group):
         calls = [*layers.values()], [(file,) for file in files.values()]
         written = in_fresh_process(write_elsewhere, *calls, only_compute=True)
         data = dict(zip([*layers, *files], written, strict=True))
-        sound = [name for name, part in data.items() if type(part) is bytes]
+        sound = [name for name, part in data.items() if isinstance(part, bytes)]
         calls = [(data[name], 0) for name in sound if name in layers]
         for place, name in enumerate(sound):
             if name.endswith("in the middle"):
@@ -2147,7 +2147,7 @@ def there_and_back(group, name):
             raise check.Mismatch(
                 f"{name}, {what} in a process of its own: {result}"
             )
-    check.true(type(data[name]) is bytes, f"the bytes of {name}")
+    check.true(isinstance(data[name], bytes), f"the bytes of {name}")
     return data[name], found[name]
 
 

@@ -180,7 +180,7 @@ print(f"{count:,} parameters, validation accuracy {whole:.1%}")
 # the point is for writing them down.
 #
 # * `"smaller"`: how many times smaller the file of an int8 network is
-#   than the float32 one, both as ONNX files.
+#   than the float32 one, both as ONNX files (a format for trained networks).
 # * `"bits"`: the fewest bits, for weights and activations alike,
 #   at which rounding *after* training costs less than 20 points of accuracy.
 # * `"faster"`: how many times as fast the network runs when each block
@@ -563,6 +563,7 @@ with check.case(
 with check.case(
     "the zero point is an integer",
     hint="it is a code, and Task 4 shifts what is computed from it",
+    guard=True,
 ):
     for some in (np.array([-1.0, 0.2, 1.55]), skewed, np.zeros(2)):
         found = f"an integer as the zero point of {some[:3].round(2)}"
@@ -676,7 +677,7 @@ check.score(2)
 # 4. Add `zero_out`; what lies beyond -128 or 127 becomes that bound.
 #
 # One place with `q = 3`, `zero = 1`, `w = 5`, `bias = 2`, `m = 3`, `k = 2`,
-# `zero_out = -4` has $a = 12$ and the result 5.
+# `zero_out = -3` has $a = 12$ and the result 6.
 # About 7 lines; no loop over images or places.
 
 # %% [markdown]
@@ -828,8 +829,8 @@ with check.case(
     more="another dtype: the last step converts to int8, after the bounds",
 ):
     q, w, bias, m, k = numbers(3, 5, 2, 3, 2)
-    got = int8_conv(q, 1, w, bias, m, k, -4)
-    check.close(got, [[[[5]]]], rtol=0, atol=0, dtype="int8", name="code")
+    got = int8_conv(q, 1, w, bias, m, k, -3)
+    check.close(got, [[[[6]]]], rtol=0, atol=0, dtype="int8", name="code")
 with check.case(
     "codes are wider than int8 before anything is computed",
     hint="127 minus -128 is no int8, nor is a product of two",
@@ -1847,7 +1848,7 @@ for way, found in read.items():
 
 # %% [markdown]
 # The same student, the same images, as many steps.
-# What the teacher adds is what it learnt from all 14,400 labels;
+# What the teacher adds is what it learned from all 14,400 labels;
 # its soft answers carry some of that to 360 images,
 # and invented images can carry more, noisy as they look:
 # they need not be letters, only lie where the teacher's function matters.
@@ -2166,7 +2167,7 @@ check.score(1)
 #
 # | road | file | who runs it |
 # |---|---|---|
-# | `torch.export` | `.pt2` | PyTorch; lowered to `.pte`, ExecuTorch on phones |
+# | `torch.export` | `.pt2` | PyTorch; translated further, to `.pte`, ExecuTorch on phones |
 # | TorchAO | weights in a state dict | PyTorch, with kernels for int8 and int4 |
 # | ONNX | `.onnx` | ONNX Runtime: servers, phones, browsers (JavaScript) |
 # | LiteRT | `.tflite` | Android, iOS, microcontrollers |
@@ -2483,7 +2484,7 @@ draw_board(2, 1, "milliseconds, 64 images, one core")
 # where it converts back and forth between layers, it may be slower than float32,
 # with the same file on the same machine.
 # So measure on the device that will run it.
-# A graph around few weights has a cost of its own, too: the students' files are larger than their weights.
+# A graph around few weights has a cost of its own, too: the files of the small network are larger than its weights.
 
 # %% [markdown]
 # ### Other roads

@@ -3,7 +3,7 @@
 #
 # **How do I use many machines with no communication at all?**
 # Train many networks, each by itself, and keep the best, or all of them.
-# No gradient, no weight and no message has to cross the network, so adding machines is as good as it gets.
+# No gradient, no weight and no message has to cross a wire, so adding machines is as good as it gets.
 # Here you write the search methods that are used in practice, count what each spends,
 # run them in processes and on a cluster, kill workers, and find out how far the winner's number can be trusted.
 
@@ -96,7 +96,8 @@ check.score(1)
 # ## A network to search for
 #
 # A search needs something cheap to try.
-# The next cells hold a network of any widths, trained on 200 digits only, so that hyper-parameters matter.
+# The next cells hold a network of any widths, trained on 200 digits only, so that *hyper-parameters* matter:
+# what is chosen before training, such as a rate or a width.
 # Its loss, or its error, on 100 *validation* images is what searches minimise.
 # The *test* images are for the end.
 
@@ -368,7 +369,6 @@ check.score(2)
 #
 # A grid looks more thorough than chance.
 # Suppose that one of two hyper-parameters hardly matters: here it is a weight decay (lab 01's L2 penalty) far too small to do anything.
-# (A hyper-parameter is chosen before training: a rate, a width.)
 # Which of 16 trials find a good rate?
 
 # %% explore=true
@@ -402,7 +402,7 @@ plt.show()
 # %% [markdown]
 # The grid pays for 16 networks and learns about four rates: its four rows are copies of each other.
 # Random points fall on 16 different rates, whichever dimension matters, and you need not know which.
-# (A grid may be lucky: shift it, and a column falls onto the good rate or beside it. The benchmark of this lab does that.)
+# (A grid may be lucky: shift it, and a column falls onto the good rate or beside it. Try it.)
 # In ten dimensions a grid of four values each has a million points.
 # That is why the random search is the baseline that any cleverer method has to beat.
 
@@ -1657,8 +1657,8 @@ check.score(1)
 # ### Task 9. Ensembles (2 points)
 #
 # A search trains many networks and throws all but one away.
-# An *ensemble* asks them all: models trained without a message, joined only when they answer (D; and B, as the least consistent
-# way to train in parallel).
+# An *ensemble* asks them all: models trained without a message, joined only when they answer (slides D;
+# talk B counts them among the ways to train in parallel, as the one in which copies agree least, lab 13).
 #
 # `ensemble_predict(layers, x)` computes $m$ members in **one graph**.
 # `layers` is a list of pairs `(w, b)` of shapes `(m, a, c)` and `(m, c)`: layer after layer, all members' weights stacked.
@@ -2207,7 +2207,8 @@ if found:
 # and the largest with fast links between the GPUs. A search needs none of it.
 
 # %% explore=true
-# US dollars an hour: on demand, spot; docker/cloud/prices.csv, us-west-2.
+# US dollars an hour: on demand, spot; docker/cloud/prices.csv, us-west-2
+# (lab 16 takes the median of several places).
 PRICES = {
     "g6.xlarge": (1, 0.8048, 0.4347),
     "g6.12xlarge": (4, 4.6016, 1.9468),

@@ -2269,6 +2269,7 @@ check.score(2)
 # | `"server"` | $2\alpha + 2P\,m\beta$ |
 # | `"sharded"` | $2\alpha + 2m\beta$ |
 #
+# `"halving"` is a scheme that you have not written: half of the vector to a partner, half of that to the next, and all the way back.
 # For $P = 1$ all are 0. Another name raises `ValueError`, for $P = 1$ too. About 13 lines.
 #
 # With $P = 8$, $m = 100$, $\alpha = 1$ and $\beta = 0.02$: 17.5, 9, 9.5, 34 and 6.

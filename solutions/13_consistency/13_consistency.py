@@ -11,7 +11,7 @@
 # *Talk B* is T. Hoefler's talk of 2018 on communication in deep learning, *slides D* are C. Olivares' of 2017,
 # two of the four sources whose claims this course measures (`docs/claims.md`).
 # For D asynchronous descent is the main method of large-scale training.
-# B, a year later, sees research converge on MPI, whose all-reduce (lab 11) waits for everybody. Which was right?
+# B, a year later, sees research converge on MPI, the standard for messages between processes, whose all-reduce (lab 11) waits for everybody. Which was right?
 
 # %% [markdown]
 # | | |

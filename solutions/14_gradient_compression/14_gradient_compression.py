@@ -1736,6 +1736,9 @@ check.score(1)
 # 2. $\hat P$: `orthonormal(P)`, given, makes the columns orthonormal;
 # 3. $Q' = \mathrm{mean}(M^T \hat P)$, `(k, r)`. The result is $\hat P\,Q'^T$.
 #
+# (These are the paper's letters: here $P$ is a matrix, not the number of processes, and $r$ how many columns it has,
+# the *rank* of the result as a matrix, not the number of a process.)
+#
 # Why may they be added up? All have the same $Q$, so $\mathrm{mean}(M Q) = \mathrm{mean}(M)\,Q$.
 # The result is $\hat P \hat P^T\,\mathrm{mean}(M)$: the mean gradient, seen along $P$'s columns.
 # Used again, $Q$ turns towards the directions in which the gradient is largest.
@@ -1913,7 +1916,7 @@ check.score(2)
 # ## The real thing: DDP's communication hooks
 #
 # PyTorch's `DistributedDataParallel` (DDP, lab 12) lets you replace the message of each bucket.
-# A *hook* gets the bucket, and returns a future with what all ranks have agreed on.
+# A *hook* gets the bucket, and returns a *future*, a result that may come later: what all ranks have agreed on.
 # `fp16_compress_hook` and `powerSGD_hook` come with PyTorch.
 # `bf16_hook` below is written by hand, and `your_hook` is made of your `ErrorFeedback` and `top_k`.
 # The ranks' messages hold different places, so bytes cannot be added to bytes: they are gathered, and each rank decodes all of them.

@@ -851,16 +851,16 @@ ax = plot.curves(
 )
 
 # %% [markdown]
-# Where the lines cross, an image's shared activations times the batch are as many numbers as there are weights.
+# The lines cross where what an image's two all-reduces add up, times the batch, is as many numbers as there are weights.
 # A layer with many weights and few activations, as the fully connected ones of AlexNet, wants to be cut;
-# one with few weights and many activations, a convolution, wants to be copied, or to be cut along its *images*.
+# one with few weights and many activations, a convolution, wants to be copied, or to have its *images* cut, by rows.
 # The course's source D shows both inside one network, and we come back to it.
 
 # %% [markdown]
 # ### Attention is cut by heads
 #
 # An attention layer (lab 06) runs several small ones side by side, its heads:
-# each compares a query with the keys of other places, and averages their values.
+# each compares a place's query (what it looks for) with the keys of other places (what they offer), and averages their values (what they hand on).
 # A head uses its own columns of the query, key and value weights, and its own rows of the output weights.
 # So your two classes split an attention layer too; the softmax stays inside a head.
 
@@ -1248,7 +1248,7 @@ check.score(2)
 # for $M$ microbatches, numbered from 0; each microbatch has one F and one B. Lists or tuples, for pairs and for the whole: no generator.
 #
 # * `gpipe(stage, stages, microbatches)` (Huang et al. 2019): all F in order $0, 1, \dots, M-1$, then all B in the same order.
-# * `one_f_one_b(stage, stages, microbatches)` (*one forward, one backward*; Narayanan et al. 2019; with all gradients summed before a step, 2021): stage $s$ begins with $S - 1 - s$ F, or $M$ if that is less.
+# * `one_f_one_b(stage, stages, microbatches)` (*one forward, one backward*, 1F1B for short; Narayanan et al. 2019; with all gradients summed before a step, 2021): stage $s$ begins with $S - 1 - s$ F, or $M$ if that is less.
 #   Then it takes one F and one B in turn while there are F left, and ends with the B that are left.
 #   F and B each come in the order $0, 1, \dots, M-1$.
 
@@ -2021,7 +2021,8 @@ check.score(2)
 # %% [markdown]
 # ### Experiment 2. Time as microbatches: an LSTM cut by layers
 #
-# A recurrent network's layers are stages, and its time steps play the part of microbatches:
+# A recurrent network, such as the LSTM of lab 06, reads a sequence step by step, in several layers.
+# Its layers are stages, and its time steps play the part of microbatches:
 # layer 1 can compute step 0 while layer 0 computes step 1.
 # Source D shows this for deep recurrent networks.
 # Your schedule's forward half gives the order; here three layers of an LSTM are computed in the clock's order, a *wave front*.
@@ -2885,7 +2886,7 @@ def hybrid_cost(
 
 # %% [markdown]
 # AlexNet (Krizhevsky et al. 2012) was spread over two GPUs, because the 3 GB of one were too few for what its authors wanted to train:
-# each has half of every layer's maps, and they exchange activations only before the third convolution and the fully connected layers.
+# each has half of every layer's channels, and they exchange activations only before the third convolution and the fully connected layers.
 # In our terms that is `tp = 2` with `shared` = 0 for the other layers; source D shows the figure.
 # (We count less memory: of activations the outputs alone, and no buffers.)
 #
@@ -3312,7 +3313,7 @@ else:
 # You rent 64 devices for a network of 48 layers, in servers of eight. Inside a server a link moves 300 GB/s, between servers 1 GB/s
 # (source A's numbers for NVLink and 10 Gbit Ethernet; lab 11 shows what they count).
 # The model of Task 9 knows one link. Write a better one: choose, and say, which of the three groups lie inside a server,
-# and let each use its link. You may also cut stages unevenly, add recomputation, or draw a schedule of your own with `clock`.
+# and let each use its link. You may also cut stages unevenly, compute outputs again (lab 06's checkpointing), or draw a schedule of your own with `clock`.
 # The cell below is a beginning.
 #
 # Hand in: your layout, a figure with labelled axes that compares it with at least three others, and four or five sentences:

@@ -2282,7 +2282,7 @@ card
 # %% [markdown]
 # It does not: one number, without a spread. But it breaks more than the audit sees.
 # The epochs are counted on validation images. Rule 2 is silent because the word "accuracy" is missing;
-# rules 1 and 6 are, since it says "fewer epochs" where it means "faster".
+# rules 1 and 6 are silent, too, because it says "fewer epochs" where it means "faster".
 # With a spread, of ten runs, it would pass: the course's own card does.
 # Whoever knows the words is acquitted, the author of this lab, too.
 

@@ -1356,7 +1356,7 @@ check.score(2)
 # ### Given: training the vectors
 #
 # Stochastic gradient descent over all pairs of the corpus.
-# Contexts are drawn by their frequency to the power of 3/4, as word2vec does.
+# Contexts are drawn by their frequency to the power of 3/4, as word2vec, the program that made such vectors of words well known, does.
 # In the end the mean is subtracted: what all kinds have in common tells none from another.
 
 
