@@ -7,7 +7,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
+from functools import partial
 
 from autograder.course import Course, one_transaction
 from autograder.errors import CourseError
@@ -239,10 +239,11 @@ class Grading:
             staged = self._staging.lay_out(handin, done)
             content = hash_of_files(handin.content())
             with self._staging.replacing(student) as before, one_transaction(self.course):
-                by_hand = self._given_before(student, before, content) if student in self._stored else None
+                whose, then = (self.course, self.lab, student, rows), partial(self._basis, student)
+                by_hand = GivenBefore.of(*whose, before, then, content) if student in self._stored else None
                 self.course.record(student, self.lab, staged, gone=self._gone(handin))
                 if by_hand is not None:
-                    done.notes += by_hand.settle(self.course, self.lab, student, rows, done.notebooks)
+                    done.notes += by_hand.settle(*whose, done.notebooks)
                 stored = self.course.score(student, self.lab)
                 known = basis(self.course, self.lab, student, rows, content)
         except Exception as error:  # whatever one submission makes nbgrader or nbformat stumble over
@@ -262,12 +263,6 @@ class Grading:
         self.log.append(outcome.result, known)
         self._staging.clear(student)
         return outcome
-
-    def _given_before(self, student: str, graded: Path, content: str) -> GivenBefore:
-        def same() -> bool:
-            return self._basis(student).content == content
-
-        return GivenBefore.of(self.course, self.lab, student, self.setup.rows, graded, same)
 
     def _gone(self, handin: Handin) -> str:
         """Return when an earlier submission was handed in by a timestamp.txt that is no longer there; empty if none."""

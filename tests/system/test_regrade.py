@@ -397,12 +397,15 @@ def test_what_waits_for_a_person_and_what_is_too_much_is_said(graded: Path) -> N
     hand_in(graded, "a", answered(graded, **FULL | {"why": "On second thought, it is not."}))
     grade(graded)
     read = autograder("export", "--to", "-", "--course", graded)
-    before = f"{TINY}: points by hand of 1 student are from before the answer or its test was changed: a\n"
+    before = f"{TINY}: points by hand of 1 student are from before the answer, its test or its maximum was changed: a\n"
     assert before in read.stderr
     pages = autograder("feedback", TINY, "--course", graded)
     assert f"note: {before}" in pages.stderr
     page = (graded / "feedback" / "a" / TINY / f"{TINY}.html").read_text()
-    assert "A person gave these points before the answer or its test was changed, and will look at it again." in page
+    assert (
+        "A person gave these points before the answer, its test or its maximum was changed, and will look again."
+        in page
+    )
 
 
 def test_an_extension_is_granted_with_the_lines_of_the_documentation(half: Path) -> None:
