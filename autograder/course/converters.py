@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import glob
 import logging
@@ -34,6 +35,7 @@ _CONVERTING = "Converting notebook %s"
 _STOPS = "nbgrader itself would stop here too"
 HANDED_IN = "students have handed in the old version: keep its cells, or use a new lab name"
 _STEPS = "c.GenerateAssignment.preprocessors has to name the step that clears it; nbgrader's own list does"
+_NOT_OURS = {errno.EACCES, errno.EPERM, errno.EROFS}
 _FULL = ("disk is full", "No space left on device")
 
 
@@ -186,6 +188,8 @@ def _convert(app: Any, lab: str, student: str, make: Callable[[], Any]) -> None:
     except (NbGraderException, TraitError, ImportError, SystemExit) as error:
         if why := gradebook.beneath(app.coursedir.db_url, app.log.caught or error):
             raise why from error
+        if isinstance(app.log.caught, OSError) and app.log.caught.errno in _NOT_OURS:
+            raise app.log.caught from error  # it names the path, and whoever shows it says what to do
         what = app.log.take() or str(error)
         if what == DISK_FULL or any(words in what for words in _FULL):
             raise CourseError(f"{lab}: {DISK_FULL}", hint=FREE_SPACE) from error

@@ -33,6 +33,8 @@ from autograder.submission.handin import Handin, read_handin
 from tests.system.courses import ADD, FULL, TINY, answered, grade_by_hand, hand_in
 from tests.unit.autograder.grading.fake_executor import FakeExecutor, graded, submit
 
+CHANGE = "change its permissions, or its folder's, then grade again"
+
 
 def test_everybody_is_graded_and_stored_and_only_once(tiny: Path) -> None:
     for student in ("ada", "bob", "cy"):
@@ -118,7 +120,7 @@ def test_what_the_grader_may_not_read_fails_and_is_no_recorded_zero(
     outcomes = graded(tiny, FakeExecutor())
     assert (outcomes["ada"].result.status, outcomes["bob"].result.status) == (Status.GRADED, Status.FAILED)
     (message,) = outcomes["bob"].result.messages
-    assert message.endswith(f"bob/{TINY}/{TINY}.ipynb: Permission denied; change its permissions, then grade again")
+    assert message.endswith(f"bob/{TINY}/{TINY}.ipynb: Permission denied; {CHANGE}")
     assert [entry.student for entry in open_course(tiny).scores(TINY)] == ["ada"]
 
 
@@ -196,6 +198,30 @@ def test_a_gradebook_that_cannot_be_written_to_says_so_and_the_graded_copy_stays
     assert f"{tiny}/gradebook.db: attempt to write a readonly database; the file or its" in result.messages[-1]
     assert copy.read_bytes() == before
     assert not (tiny / ".autograder" / f"{TINY}.staging").exists()
+
+
+def test_a_graded_copy_that_may_not_be_replaced_is_named_and_stays_whole(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in(tiny, "ada", answered(tiny, **FULL))
+    graded(tiny, FakeExecutor())
+    folder = tiny / "autograded" / "ada" / TINY
+    rename = Path.rename
+
+    def refused(path: Path, target: Path) -> Path:
+        if path == folder:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return rename(path, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "rename", refused)
+        result = graded(tiny, FakeExecutor(), force=True)["ada"].result
+    assert result.status == Status.FAILED
+    said = f"{folder}: Permission denied; {CHANGE}; the gradebook keeps"
+    assert result.messages[-1].startswith(said)
+    assert [path.name for path in folder.iterdir()] == [f"{TINY}.ipynb"]
+    assert not (tiny / ".autograder" / f"{TINY}.staging").exists()
+    assert graded(tiny, FakeExecutor(), force=True)["ada"].result.score == 5
 
 
 def test_the_graded_copy_of_a_run_that_was_killed_is_put_back(tiny: Path) -> None:
