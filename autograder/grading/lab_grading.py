@@ -19,6 +19,7 @@ from autograder.grading.grade_one import prepare
 from autograder.grading.lock import only_run
 from autograder.grading.outcome import Outcome, outcome_of
 from autograder.grading.penalties import Penalties
+from autograder.grading.since import ANEW, NEVER, changed_since
 from autograder.grading.staging import Staging
 from autograder.grading.workers import Runner, Threads, result_of
 from autograder.model import GradebookEntry, Result, Status
@@ -97,12 +98,8 @@ class Grading:
         student = handin.student
         if handin.empty:
             return "nothing handed in"
-        if student not in self._done:
-            return "would be graded: new"
-        if force:
-            return "would be graded again: forced"
-        if self._earlier(handin) is None:
-            return "would be graded again: it, the tests or the packages changed, or the run was stopped"
+        if why := self._why(handin) or ("--force" if force else ""):
+            return f"would be graded: {why}"
         if self._penalties and self._penalties.changed(self._done[student], self._stored[student]):
             return "unchanged, not run again; the penalty for being late would be applied again"
         return "unchanged"
@@ -179,14 +176,27 @@ class Grading:
 
     def _earlier(self, handin: Handin) -> Outcome | None:
         """Return the outcome of an earlier run if nothing has changed since, and everything of it was stored."""
-        earlier = self._done.get(handin.student)
-        stored = self._stored.get(handin.student)
-        if earlier is None or stored is None or self._staging.of(handin.student).exists():
+        if self._why(handin):
             return None
-        folder = self.course.autograded(handin.student, self.lab)
-        whole = all((folder / f"{name}.ipynb").is_file() for name in self.setup.rows)
-        same = earlier.status != Status.FAILED and earlier.fingerprint == handin.fingerprint
-        return outcome_of(earlier, stored, unchanged=True) if whole and same else None
+        return outcome_of(self._done[handin.student], self._stored[handin.student], unchanged=True)
+
+    def _why(self, handin: Handin) -> str:
+        """Return why a submission is to be run; empty if it is not."""
+        student, folder = handin.student, self.course.autograded(handin.student, self.lab)
+        earlier, stored = self._done.get(student), self._stored.get(student)
+        if self._staging.of(student).exists():
+            return "the last run was stopped while it was stored"
+        if earlier and earlier.status == Status.FAILED:
+            return "the last run failed"
+        if earlier is None or earlier.status == Status.MISSING:
+            return (ANEW if earlier else "the log has no whole line of it") if stored else NEVER
+        if stored is None:
+            return "the gradebook has no grade of it any more"
+        if not all((folder / f"{name}.ipynb").is_file() for name in self.setup.rows):
+            return f"its graded copy in {folder} is gone"
+        if earlier.fingerprint == handin.fingerprint:
+            return ""
+        return changed_since(earlier, self._basis(student), hash_of_files(handin.content()), self.setup.rows)
 
     def _still_late(self, earlier: Outcome) -> Outcome:
         """Return the outcome with the penalty that it has today; nothing is run for that."""

@@ -166,8 +166,8 @@ def test_dry_run_says_what_would_be_done_and_does_nothing(graded: Path) -> None:
     assert result.exit_code == 0
     assert [line.split("\t")[:2] for line in result.stdout.splitlines()] == [
         ["a", "unchanged"],
-        ["b", "would be graded again: it, the tests or the packages changed, or the run was stopped"],
-        ["c", "would be graded: new"],
+        ["b", "would be graded: handed in anew since"],
+        ["c", "would be graded: never graded"],
         ["d", "nothing handed in"],
     ]
     assert {path: path.stat().st_mtime_ns for path in graded.rglob("*")} == before

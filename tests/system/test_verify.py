@@ -166,7 +166,7 @@ def test_an_edited_line_of_the_log_is_found_and_is_no_grade_any_more(course: Pat
     assert result.exit_code == 1
     assert f"{TINY}: line {at + 1} (bob): was edited: it is not what its hash says" in result.stdout
     assert autograder("grade", TINY, "--course", course, "--dry-run").stdout.splitlines() == [
-        "ada\tunchanged", "bob\twould be graded: new", "cy\tunchanged",
+        "ada\tunchanged", "bob\twould be graded: the log has no whole line of it", "cy\tunchanged",
     ]  # fmt: skip
 
 
