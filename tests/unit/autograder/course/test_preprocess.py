@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,25 @@ def test_a_marker_without_its_partner_is_named_with_file_cell_and_line(
             release()
         assert str(refused.value).startswith(f"{root}/source/ps1/ps1.ipynb, cell 'mine', line {said}")
     assert not (root / "release" / "ps1").exists()
+
+
+@pytest.mark.filterwarnings("ignore::nbformat.warnings.MissingIDFieldWarning")
+def test_ids_that_nbformat_makes_up_are_no_difference_and_the_source_s_own_are(tmp_path: Path) -> None:
+    source = _source()
+    for cell in source.cells[1:]:
+        del cell["id"]
+    root = _course(tmp_path, CONFIG, source)
+    path = root / "source" / "ps1" / "ps1.ipynb"
+    path.write_text(json.dumps(source))
+    list(release_labs(root, ("ps1",)))
+    assert check_labs(root, ("ps1",)) == ""
+    source.cells[0].id = "renamed"
+    source.cells[-1].source = f"{SCHEME}\nSay more."
+    path.write_text(json.dumps(source))
+    lines = [line for line in check_labs(root, ("ps1",)).splitlines() if line[0] in "+-"][2:]
+    assert any('"id": "renamed"' in line for line in lines)
+    assert any("Say more." in line for line in lines)
+    assert sum('"id"' in line for line in lines) == 1
 
 
 def test_a_cell_without_a_name_is_named_by_its_number(tmp_path: Path) -> None:
