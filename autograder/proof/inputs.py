@@ -64,7 +64,7 @@ def holes(seen: set[str]) -> list[str]:
             found += [f"never {size}" for size in sizes if size not in seen]
     dtypes = sorted(fact for fact in seen if fact.startswith("dtype "))
     found += [f"only {dtypes[0].removeprefix('dtype ')}"] if len(dtypes) == 1 else []
-    return found
+    return list(dict.fromkeys(found))  # arrays and sequences alike are never empty
 
 
 def _missing(seen: set[str], never: _Holes) -> list[str]:

@@ -97,6 +97,11 @@ def test_an_argument_that_was_always_the_same_is_said_to_be(seen: Any) -> None:
     assert "never negative" in holes(seen("Scale(0.25)")["Scale.__init__"]["by"]), "another value than before"
 
 
+def test_what_is_true_of_arrays_and_of_lists_is_said_once(seen: Any) -> None:
+    found = holes(seen("largest(np.arange(2))\nlargest([1, 2])")["largest"]["numbers"])
+    assert found[-4:] == ["never empty", "never of one element", "never of one item", "only int64"]
+
+
 def test_an_array_without_an_axis_has_no_size(seen: Any) -> None:
     assert holes(seen("Scale(torch.tensor(-2.0))")["Scale.__init__"]["by"]) == ["only float32"]
 
