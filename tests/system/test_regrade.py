@@ -202,7 +202,10 @@ def test_a_run_killed_while_it_stored_is_not_taken_for_whole(graded: Path) -> No
     half = graded / "autograded/b" / TINY / f"{TINY}.ipynb"
     assert half.read_text() == "half"
     assert [p.name for p in (graded / ".autograder" / f"{TINY}.staging").iterdir()] == ["b"]
-    assert "the run was stopped" in autograder("grade", TINY, "--course", graded, "--dry-run").stdout
+    assert (
+        "the last run was stopped while it was stored"
+        in autograder("grade", TINY, "--course", graded, "--dry-run").stdout
+    )
     assert _again(grade(graded)) == ["b"]
     nbformat.read(half, as_version=4)
     assert not list((graded / ".autograder").glob("*.staging"))
