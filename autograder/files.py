@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import shutil
 import stat
 import time
 from collections.abc import Callable, Iterator
@@ -13,7 +15,7 @@ from pathlib import Path
 
 from autograder.errors import SubmissionError
 
-__all__ = ["MAX_DEPTH", "MAX_ENTRIES", "MAX_PATH", "Entry", "place_for_replaced", "walk", "write_whole"]
+__all__ = ["MAX_DEPTH", "MAX_ENTRIES", "MAX_PATH", "Entry", "move_whole", "place_for_replaced", "walk", "write_whole"]
 
 MAX_DEPTH = 24
 """How many folders deep a file may stand; a path through a thousand is more than most programs take."""
@@ -106,6 +108,19 @@ def write_whole(path: Path, content: bytes) -> None:
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def move_whole(source: Path, target: Path) -> None:
+    """Move a folder to a place where nothing is, in one step; to another file system it is copied, then removed.
+
+    shutil.move copies whatever may not be moved, too: then both are there, or half of it where it was.
+    """
+    try:
+        source.rename(target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        shutil.move(source, target)
 
 
 def place_for_replaced(state: Path, lab: str, whose: str) -> Path:

@@ -17,6 +17,7 @@ from autograder.collect.gradescope_metadata import read_metadata
 from autograder.collect.install import KEPT, UNCHANGED, Submission, place
 from autograder.collect.lms_names import Owner, Piece, check_system, in_a_submission, pieces
 from autograder.collect.names import TIMESTAMP
+from autograder.collect.numbered import Numbered
 from autograder.collect.packed import Unpacked, unpacked
 from autograder.collect.plan import IN_ARCHIVE, Handover, plan, students_of
 from autograder.collect.times import LateBy, said_of
@@ -82,7 +83,8 @@ def collect_lab(
             hint = "the same command with --dry-run and without --student says whose each file is taken for"
             raise CourseError(f"{source}: nothing in it is known to be of {listed(missing)}", hint=hint)
         yield from (row for row in rest if not students or row.student in students)
-        how: dict[str, Any] = {"elsewhere": elsewhere, "marks": system == "canvas", "force": force, "dry_run": dry_run}
+        how: dict[str, Any] = {"elsewhere": elsewhere, "force": force, "dry_run": dry_run}
+        how["canvas"] = Numbered.of(course, lab) if system == "canvas" else None
 
         def hand_over(made: Handover) -> Iterator[Row]:
             return _hand_over(course, lab, archive, made, usable, late_by, **how)
@@ -186,18 +188,19 @@ def _by_owner(found: Sequence[Piece]) -> dict[Owner, list[Piece]]:
 
 def _hand_over(
     course: Course, lab: str, archive: Archive, made: Handover, usable: Usable, late_by: LateBy, *,
-    elsewhere: Elsewhere, marks: bool, force: bool, dry_run: bool,
+    elsewhere: Elsewhere, canvas: Numbered | None, force: bool, dry_run: bool,
 ) -> Iterator[Row]:  # fmt: skip
     """Read what one student handed in and put it in its place; whatever goes wrong there is this student's alone.
 
-    marks: whether the system marks what is late.
+    canvas: what takes back the numbers that Canvas gives to files, if it is Canvas, which also marks what is late.
     """
     needed, when, damaged = _read_notebooks(archive, made)
     yield from damaged
     if not needed:
-        if not made.notebooks:
-            yield _without_notebook(made)
+        yield from () if made.notebooks else (_without_notebook(made),)
         return
+    if canvas:
+        canvas.undone(made, needed)
     beside, unread = _read_beside(course, archive, made)
     yield from (Row(made.student, name, f"left out: {why}") for name, why in unread)
     problems = {file: why for file, data in needed.items() if (why := usable.problem(file, data))}
@@ -208,7 +211,7 @@ def _hand_over(
     elif TIMESTAMP in beside:
         needed[TIMESTAMP] = beside.pop(TIMESTAMP)
         notes.append(said_of(needed[TIMESTAMP], [piece.member.when for piece in made.notebooks.values()]))
-    times = {"reckoned": bool(time and not made.time), "in_time": marks and not made.late}
+    times = {"reckoned": bool(time and not made.time), "in_time": canvas is not None and not made.late}
     own = Submission(made.student, needed, beside, when, problems, **times)
     try:
         placed = place(course, lab, own, usable.usable, force=force, dry_run=dry_run)

@@ -14,7 +14,7 @@ from pathlib import Path
 from autograder.collect.names import TIMESTAMP
 from autograder.course import Course, moment
 from autograder.errors import CourseError, SubmissionError
-from autograder.files import place_for_replaced, walk, write_whole
+from autograder.files import move_whole, place_for_replaced, walk, write_whole
 
 __all__ = ["IN_TIME_NOW", "KEPT", "LATE_NOW", "UNCHANGED", "Placed", "Submission", "place"]
 
@@ -116,7 +116,7 @@ def _put_in_place(course: Course, lab: str, student: str, new: Path) -> str:
     try:
         new.rename(target)
     except OSError:
-        shutil.move(old, target)
+        move_whole(old, target)
         raise
     return f"replaced; the one before is in {old.relative_to(course.root)}"
 
@@ -169,7 +169,7 @@ def _retimed(folder: Path, own: Submission, times: _Reckoned) -> str:
 def _aside(course: Course, lab: str, student: str, target: Path) -> Path:
     """Move the submission that is there to where those before are kept; return that place."""
     old = place_for_replaced(course.state, lab, student)
-    shutil.move(target, old)
+    move_whole(target, old)
     return old
 
 

@@ -9,9 +9,11 @@ from pathlib import Path
 from autograder.collect.lms_names import Piece
 from autograder.collect.names import fold
 
-__all__ = ["COPY", "newness", "packed", "rank", "said_of_attempts", "said_of_files", "stem"]
+__all__ = ["COPY", "UUID", "newness", "packed", "rank", "said_of_attempts", "said_of_files", "stem"]
 
-COPY = re.compile(r"(?: ?\((\d+)\)|-(\d+)| - copy| copy(?: (\d+))?|-copy(\d+))$", re.IGNORECASE)
+UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+"""What Canvas puts in a name in place of a number after seven of them."""
+COPY = re.compile(rf"(?: ?\((\d+)\)|-{UUID}|-(\d+)| - copy| copy(?: (\d+))?|-copy(\d+))$", re.IGNORECASE)
 _OTHER = "to take another, collect a folder with that one alone, with --force"
 _WHY = (
     "which is newer",

@@ -72,7 +72,7 @@ def notes_on_scores(scores: Sequence[GradebookEntry]) -> Iterator[str]:
             yield f"{lab}: written answers of {whose} are still to be graded by hand: {listed(waiting)}"
         if again := [score.student for score in own if score.again]:
             whose = counted(len(again), "student")
-            what = f"points by hand of {whose} are from before the answer or its test was changed"
+            what = f"points by hand of {whose} are from before the answer, its test or its maximum was changed"
             yield f"{lab}: {what}: {listed(again)}"
         if above := [f"{s.student} ({s.score:g} of {s.max_score:g})" for s in own if s.score > s.max_score + 1e-9]:
             yield f"{lab}: more than 100 %: {listed(above)}"

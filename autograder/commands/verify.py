@@ -38,7 +38,7 @@ def verify(labs: tuple[str, ...], root: Path, head: str, as_json: bool) -> None:
     """Check the log of each LAB, or of all, for lines edited, removed, moved or inserted, and the gradebook against it.
 
     Prints one line per difference; manual grades are listed but are not differences. Exit code 0 if all agrees, 1 if
-    not.
+    not, or if nothing has been graded.
 
     \b
     Examples:
@@ -51,10 +51,14 @@ def verify(labs: tuple[str, ...], root: Path, head: str, as_json: bool) -> None:
     wrong = verify_labs(root, labs, head=head.strip().lower(), as_json=as_json)
     if count := sum(len(found.problems) + len(found.differences) for found in wrong):
         raise AutograderError(f"{counted(count, 'difference')}", hint=_hint(wrong, count))
+    if wrong:
+        raise CourseError("nothing to verify", hint=_hint(wrong, 0))
 
 
 def _hint(wrong: Sequence[Verification], count: int) -> str:
     """Return what to do about what was found, most of which has a step of its own."""
+    if not any(found.begun for found in wrong):
+        return f"autograder grade {wrong[0].lab}"
     if all(found.only_late for found in wrong):
         return _LATE
     gone = sorted({student for found in wrong for student in found.removed})
@@ -83,9 +87,9 @@ def verify_labs(root: Path, labs: Sequence[str], *, head: str, as_json: bool) ->
 
 
 def _recorded(course: Course) -> list[str]:
-    """Return the labs of which there is a log or a grade."""
-    logs = {path.stem for path in course.state.glob("*.jsonl")}
-    return sorted(logs | set(course.recorded()))
+    """Return the labs of which there is a log, a grade or what a killed run has left; else those that wait for it."""
+    left = {path.stem for kind in ("jsonl", "staging") for path in course.state.glob(f"*.{kind}")}
+    return sorted(left | set(course.recorded())) or [lab for lab in course.labs() if course.submitters(lab)]
 
 
 def _show(found: Verification) -> None:
@@ -96,6 +100,10 @@ def _show(found: Verification) -> None:
     say = stderr()
     for line in found.notes:
         say.print(plain(f"{found.lab}: {line}"), soft_wrap=True, markup=False)
+    if not found.begun:
+        waiting = counted(len(found.waiting), "submission") + (" waits" if len(found.waiting) == 1 else " wait")
+        say.print(f"{found.lab}: nothing has been graded yet; {waiting}", soft_wrap=True, markup=False)
+        return
     agrees = "agrees with the gradebook" if found.agrees else "does not agree"
     say.print(
         f"{found.lab}: log of {counted(found.lines, 'line')}, {agrees}; head {found.head or 'none'}", soft_wrap=True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import glob
 import logging
@@ -23,8 +24,8 @@ from traitlets import TraitError, import_item
 
 from autograder.course import gradebook
 from autograder.course.gradebook import DISK_FULL, FREE_SPACE, quiet
-from autograder.course.preprocess import REFUSED, RefuseMarkers, save_cells
-from autograder.errors import CourseError
+from autograder.course.preprocess import REFUSED, CheckMarkers, RefuseMarkers, save_cells
+from autograder.errors import CourseError, SourceError
 from autograder.model import CellSpec
 
 __all__ = ["HANDED_IN", "Complaints", "cells_to_be", "generate", "left_alone", "preview", "record"]
@@ -34,6 +35,7 @@ _CONVERTING = "Converting notebook %s"
 _STOPS = "nbgrader itself would stop here too"
 HANDED_IN = "students have handed in the old version: keep its cells, or use a new lab name"
 _STEPS = "c.GenerateAssignment.preprocessors has to name the step that clears it; nbgrader's own list does"
+_NOT_OURS = {errno.EACCES, errno.EPERM, errno.EROFS}
 _FULL = ("disk is full", "No space left on device")
 
 
@@ -123,7 +125,7 @@ class _Generator(GenerateAssignment):  # type: ignore[misc]
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.preprocessors: list[Any] = [*self.preprocessors, RefuseMarkers]
+        self.preprocessors: list[Any] = [CheckMarkers, *self.preprocessors, RefuseMarkers]
 
 
 def record(app: Any, lab: str, student: str, staged: Path) -> None:
@@ -186,6 +188,9 @@ def _convert(app: Any, lab: str, student: str, make: Callable[[], Any]) -> None:
     except (NbGraderException, TraitError, ImportError, SystemExit) as error:
         if why := gradebook.beneath(app.coursedir.db_url, app.log.caught or error):
             raise why from error
+        caught = app.log.caught
+        if isinstance(caught, SourceError) or (isinstance(caught, OSError) and caught.errno in _NOT_OURS):
+            raise caught from error  # it names the place; of an OSError whoever shows it says what to do
         what = app.log.take() or str(error)
         if what == DISK_FULL or any(words in what for words in _FULL):
             raise CourseError(f"{lab}: {DISK_FULL}", hint=FREE_SPACE) from error

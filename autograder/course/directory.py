@@ -224,6 +224,11 @@ class Course:
         with self._gradebook() as book:
             stored.needs_a_look(book, lab, student, keys, whether)
 
+    def give_nothing(self, lab: str, student: str, keys: Collection[str]) -> None:
+        """Give no points for those of these cells that nbgrader leaves to a person: nothing is there to look at."""
+        with self._gradebook() as book:
+            stored.give_nothing(book, lab, student, keys)
+
     def commented(self, lab: str) -> dict[str, list[str]]:
         """Return the cells on which a person has commented, by student."""
         with self._gradebook() as book:

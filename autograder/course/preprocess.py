@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import nbformat
@@ -20,13 +21,15 @@ from nbgrader.preprocessors import (
 )
 from nbgrader.utils import compute_checksum, determine_grade
 
+from autograder.errors import SourceError
 from autograder.markers import clear_solutions
-from autograder.notebook import grade_id_of, students_own
+from autograder.notebook import grade_id_of, metadata_of, students_own
 
 __all__ = [
     "AFTER_SAVING",
     "BEFORE_SAVING",
     "REFUSED",
+    "CheckMarkers",
     "RefuseMarkers",
     "StubSolutions",
     "as_mark_scheme",
@@ -72,24 +75,70 @@ class RefuseMarkers(NbGraderPreprocessor):  # type: ignore[misc]
         for number, cell in enumerate(nb.cells, 1):
             for marker in _markers(self):
                 if marker and marker in cell.source:
-                    name = repr(grade_id_of(cell)) if grade_id_of(cell) else str(number)
-                    raise RuntimeError(f"{REFUSED} {marker!r} in cell {name}")
+                    raise RuntimeError(f"{REFUSED} {marker!r} in cell {_name(cell, number)}")
         return nb, resources
+
+
+class CheckMarkers(NbGraderPreprocessor):  # type: ignore[misc]
+    """Raises SourceError, with file, cell and line, for a marker without its partner, or in a cell of another kind.
+
+    nbgrader's own error says neither cell nor line; and where an end has no beginning, it publishes what stands above.
+    """
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        place = resources.get("metadata", {})
+        path = Path(place.get("path", ""), f"{place.get('name', 'notebook')}.ipynb")
+        for number, cell in enumerate(nb.cells, 1):
+            where = f"{path}, cell {_name(cell, number)}, line"
+            for step, begin, end, kind in _pairs(self):
+                line = _first_block(cell.source, begin, end, where)
+                if line and step.enforce_metadata and not metadata_of(cell).get(kind):
+                    wrong = f"{where} {line}: {begin} in a cell that is not marked as {kind}"
+                    raise SourceError(wrong, hint="mark the cell in nbgrader's toolbar, or move the block")
+        return nb, resources
+
+
+def _first_block(source: str, begin: str, end: str, where: str) -> int:
+    """Return the line of the first block, 0 if there is none; raise SourceError for a marker without its partner."""
+    first = inside = 0
+    for number, line in enumerate(source.split("\n"), 1):
+        if begin in line and inside:
+            raise SourceError(
+                f"{where} {number}: {begin} inside another block", hint=f"end that of line {inside} first"
+            )
+        if begin in line:
+            inside, first = number, first or number
+        elif end in line and not inside:
+            raise SourceError(f"{where} {number}: {end} without {begin}", hint="open the block above it, or delete it")
+        elif end in line:
+            inside = 0
+    if inside:
+        raise SourceError(f"{where} {inside}: {begin} without {end}", hint="end the block in this cell, or delete it")
+    return first
+
+
+def _name(cell: nbformat.NotebookNode, number: int) -> str:
+    return repr(grade_id_of(cell)) if grade_id_of(cell) else str(number)
+
+
+def _pairs(parent: Any) -> list[tuple[Any, str, str, str]]:
+    """Return each step that clears what is marked, its two markers, and the kind of cell in which they may stand."""
+    solutions, tests, schemes = (step(parent=parent) for step in (ClearSolutions, ClearHiddenTests, ClearMarkScheme))
+    return [
+        (solutions, solutions.begin_solution_delimeter, solutions.end_solution_delimeter, "solution"),
+        (tests, tests.begin_test_delimeter, tests.end_test_delimeter, "grade"),
+        (schemes, schemes.begin_mark_scheme_delimeter, schemes.end_mark_scheme_delimeter, "task"),
+    ]
 
 
 def _markers(parent: Any) -> tuple[str, ...]:
     """Return what a course with this configuration marks that students are not to see."""
-    solutions, tests = ClearSolutions(parent=parent), ClearHiddenTests(parent=parent)
-    return (
-        *(solutions.begin_solution_delimeter, solutions.end_solution_delimeter),
-        *(tests.begin_test_delimeter, tests.end_test_delimeter),
-        *_around_schemes(parent),
-    )
+    return tuple(marker for _, begin, end, _ in _pairs(parent) for marker in (begin, end))
 
 
 def _around_schemes(parent: Any) -> tuple[str, str]:
-    schemes = ClearMarkScheme(parent=parent)
-    return schemes.begin_mark_scheme_delimeter, schemes.end_mark_scheme_delimeter
+    _, begin, end, _ = _pairs(parent)[-1]
+    return begin, end
 
 
 def as_mark_scheme(text: str, parent: Any) -> str:

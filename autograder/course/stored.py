@@ -20,6 +20,7 @@ __all__ = [
     "absent",
     "commented",
     "forget_time",
+    "give_nothing",
     "lateness",
     "needs_a_look",
     "recorded_labs",
@@ -79,12 +80,22 @@ def stored_cells(book: Gradebook, lab: str, student: str | None = None) -> dict[
 
 def needs_a_look(book: Gradebook, lab: str, student: str, keys: Collection[str], whether: bool) -> None:
     """Say of these cells, by notebook/grade_id, whether a person has to look at them."""
-    for submitted in submissions(book, lab, student) if keys else ():
-        for notebook in submitted.notebooks:
-            for grade in notebook.grades:
-                if f"{_notebook_name(notebook)}/{_cell_name(grade)}" in keys:
-                    grade.needs_manual_grade = whether
+    for grade in _grades(book, lab, student, keys):
+        grade.needs_manual_grade = whether
     book.db.commit()
+
+
+def give_nothing(book: Gradebook, lab: str, student: str, keys: Collection[str]) -> None:
+    """Give no points for those of these cells, by notebook/grade_id, that have none yet; points by hand stay."""
+    for grade in _grades(book, lab, student, keys):
+        if grade.auto_score is None:
+            grade.auto_score, grade.needs_manual_grade = 0.0, grade.manual_score is not None
+    book.db.commit()
+
+
+def _grades(book: Gradebook, lab: str, student: str, keys: Collection[str]) -> list[Any]:
+    notebooks = [notebook for found in submissions(book, lab, student) for notebook in found.notebooks] if keys else []
+    return [g for n in notebooks for g in n.grades if f"{_notebook_name(n)}/{_cell_name(g)}" in keys]
 
 
 def commented(book: Gradebook, lab: str) -> dict[str, list[str]]:

@@ -79,6 +79,11 @@ class Attempt:
         return any(some in text for text in said for some in words)
 
     @property
+    def worthless(self) -> list[str]:
+        """The cells that earn nothing, by notebook/grade_id; of these no person has to grade any."""
+        return [f"{cell.notebook}/{cell.grade_id}" for cell in self.cells if cell.points == 0]
+
+    @property
     def status(self) -> Status:
         if self.unreadable:
             return Status.UNREADABLE

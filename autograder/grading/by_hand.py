@@ -3,6 +3,7 @@
 nbgrader asks for another look at all of them. Here a written answer is the same if its text is, and its pasted
 pictures, and each file beside the notebook whose name it mentions; what was handed in for a task, if all files are as
 well; an answer in code, or points in place of a test's, if all code of the student's is, and what the test gave.
+Points above what the cell is worth now, because that was lowered, are a person's to look at in any case.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from autograder.course import Course, StoredCell
 from autograder.errors import SubmissionError, counted, listed
 from autograder.model import CellSpec
 from autograder.notebook import below_tasks, grade_id_of
+from autograder.records.fingerprint import row_hashes
+from autograder.records.log import Basis
 from autograder.submission.handin import handed_in_as
 from autograder.submission.repair import parse, read
 
@@ -27,6 +30,7 @@ __all__ = ["GivenBefore"]
 
 _Answer = tuple[str, Any]
 _CODE = ""
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,8 @@ class GivenBefore:
     """A hash of each file beside the notebooks, by its name."""
     handed_in_again: bool
     """Whether everything that is graded now is what was graded then."""
+    tests: Mapping[str, str]
+    """A hash of each cell of the lab as it was then, by notebook/grade_id; none where that is not known."""
 
     @classmethod
     def of(
@@ -51,17 +57,18 @@ class GivenBefore:
         student: str,
         rows: Mapping[str, Sequence[CellSpec]],
         graded: Path,
-        same: Callable[[], bool],
+        then: Callable[[], Basis],
+        content: str,
     ) -> GivenBefore:
         """Read them from the gradebook, before another run is stored there.
 
-        graded: the folder of what was graded then. same: tells whether what was handed in is that; asked if there are
-        points by hand.
+        graded: the folder of what was graded then. then: tells what that was, as the log says; asked if there are
+        points by hand. content: a hash of what was handed in.
         """
         found = course.cells(lab, student).get(student, [])
         given = {cell.key: cell for cell in found if cell.manual_score is not None or cell.extra_credit}
         if not given:
-            return cls({}, {}, {}, False)
+            return cls({}, {}, {}, False, {})
         answers = {}
         for name in {cell.notebook for cell in given.values()} & rows.keys():
             path = graded / f"{name}.ipynb"
@@ -69,7 +76,8 @@ class GivenBefore:
                 answers[name] = _answers(parse(read(path), path.name)[0], rows[name])
             except (SubmissionError, OSError):  # it is gone, or nobody knows what it was
                 continue
-        return cls(given, answers, _beside(course, lab, graded), same())
+        known = then()
+        return cls(given, answers, _beside(course, lab, graded), known.content == content, known.tests)
 
     def settle(
         self,
@@ -88,6 +96,7 @@ class GivenBefore:
         now = {cell.key: cell for cell in course.cells(lab, student).get(student, [])}
         answers = {name: _answers(notebook, rows[name]) for name, notebook in notebooks.items() if name in rows}
         tasks = {f"{name}/{row.grade_id}" for name, cells in rows.items() for row in cells if row.task}
+        tests = row_hashes(rows)
         changed = _changed(self.files, _beside(course, lab, course.autograded(student, lab)))
         standing, asked, lines = [], [], []
         for key, cell in self.cells.items():
@@ -96,8 +105,11 @@ class GivenBefore:
             name = key if len(rows) > 1 else cell.grade_id
             found = answers.get(cell.notebook)
             files = changed if key in tasks else [file for file in changed if _mentions(found, cell, file)]
-            if why := self._why(cell, now[key], found, files):
-                lines.append(f"{name}: {_given(cell)} by hand before {why}: look at it again")
+            why = self._why(cell, now[key], found, files) or self._why_tested(cell, now[key], tests.get(key, ""))
+            above = cell.manual_score is not None and cell.manual_score > now[key].max_score + _ROUNDING
+            if why or above:
+                said = [f"{_given(cell)} by hand{why and f' before {why}'}", f"{now[key].max_score:g} at most now"]
+                lines.append(f"{name}: {', '.join(said[: 1 + above])}: look at it again")
                 asked.append(key)
             else:
                 standing.append(key)
@@ -110,20 +122,29 @@ class GivenBefore:
     def _why(
         self, before: StoredCell, now: StoredCell, answers: Mapping[str, _Answer] | None, files: Sequence[str]
     ) -> str:
-        """Return what has happened for which a person might give other points, in words; empty if nothing has.
+        """Return what has become of the answer for which a person might give other points, in words; empty if nothing.
 
         files: those that belong to the answer and are others now.
         """
-        if not self.handed_in_again:
-            if before.notebook not in self.answers and answers is not None:
-                return "the graded copy was lost, so that nobody knows whether the answer was changed"
-            if not self._answered_alike(before, answers):
-                return "the answer was changed"
-            if files:
-                return f"{listed(files)} was changed"
-        tested = before.cell_type != "markdown" and before.auto_score != now.auto_score
-        asked_before = before.to_grade or before.cell_type != now.cell_type
-        return "the answer or its test was changed" if tested or asked_before else ""
+        if self.handed_in_again:
+            return ""
+        if before.notebook not in self.answers and answers is not None:
+            return "the graded copy was lost, so that nobody knows whether the answer was changed"
+        if not self._answered_alike(before, answers):
+            return "the answer was changed"
+        return f"{listed(files)} was changed" if files else ""
+
+    def _why_tested(self, before: StoredCell, now: StoredCell, test: str) -> str:
+        """Return the same of what the answer is graded with; or that a person was asked before, and has not looked.
+
+        test: a hash of the cell as it is now.
+        """
+        if before.cell_type != now.cell_type:
+            return f"the cell was made a {now.cell_type} cell"
+        if before.cell_type != "markdown" and before.auto_score not in {None, now.auto_score}:
+            changed = "was changed and " if self.tests.get(before.key, test) != test else ""
+            return f"its test {changed}gave {_points(now.auto_score)}, not {before.auto_score:g}"
+        return "a change that nobody has looked at yet" if before.to_grade else ""
 
     def _answered_alike(self, before: StoredCell, answers: Mapping[str, _Answer] | None) -> bool:
         """Whether the answer is what it was then; False where that is not known."""
@@ -171,6 +192,10 @@ def _answers(notebook: nbformat.NotebookNode, rows: Sequence[CellSpec]) -> dict[
         found[task] = "\n\n".join(texts), pictures
     code = [cell for cell in notebook.cells if cell.cell_type == "code" and grade_id_of(cell) not in locked]
     return found | {_CODE: ("\n\n".join(cell.source.strip() for cell in code), {})}
+
+
+def _points(points: float | None) -> str:
+    return "no points" if points is None else counted(points, "point")
 
 
 def _given(cell: StoredCell) -> str:

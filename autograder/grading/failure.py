@@ -17,6 +17,11 @@ _NOT_THE_DISK = (
     f"{DISK_FULL}, or what the kernel keeps for one user's programs (fs.epoll.max_user_watches); "
     "free some space, end other programs of this user, and run the command again: what was stored is not lost"
 )
+_TO_DO = {
+    errno.EACCES: "change its permissions, or its folder's",
+    errno.EPERM: "change its permissions, or its folder's",
+    errno.EROFS: "remount this file system, or work on a copy of the course",
+}
 _LEAST_FREE = 16 * 1024 * 1024
 _LEAST_FILES = 100
 
@@ -27,8 +32,8 @@ def explain(error: Exception) -> str:
         return f"{DISK_FULL}; {FREE_SPACE}" if error.errno == errno.EDQUOT or _no_room() else _NOT_THE_DISK
     if isinstance(error, AutograderError):
         return in_one_line(error)
-    if isinstance(error, PermissionError) and error.filename:
-        return f"{error.filename}: {error.strerror}; change its permissions, then grade again"
+    if isinstance(error, OSError) and error.filename and error.errno in _TO_DO:
+        return f"{error.filename}: {error.strerror}; {_TO_DO[error.errno]}, then grade again"
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {in_one_line(error)} ({Path(frame.filename).name}:{frame.lineno})"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -247,7 +247,10 @@ def _calls_itself_explore(cell: nbformat.NotebookNode) -> bool:
 
 
 def _blank(name: str, rows: Sequence[CellSpec], reason: str) -> _Scored:
-    return _not_run(name, mark_not_run(repair(nbformat.v4.new_notebook(), rows).notebook, reason), rows)
+    """Return a notebook of which nothing was read: it earns nothing, and a person has nothing to look at."""
+    blank = mark_not_run(repair(nbformat.v4.new_notebook(), rows).notebook, reason)
+    execution, scores = _not_run(name, blank, rows)
+    return execution, [replace(score, points=score.points or 0.0) for score in scores]
 
 
 def _not_run(name: str, notebook: nbformat.NotebookNode, rows: Sequence[CellSpec]) -> _Scored:

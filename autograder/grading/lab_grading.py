@@ -7,7 +7,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
+from functools import partial
 
 from autograder.course import Course, one_transaction
 from autograder.errors import CourseError
@@ -19,6 +19,7 @@ from autograder.grading.grade_one import prepare
 from autograder.grading.lock import only_run
 from autograder.grading.outcome import Outcome, outcome_of
 from autograder.grading.penalties import Penalties
+from autograder.grading.since import ANEW, NEVER, changed_since
 from autograder.grading.staging import Staging
 from autograder.grading.workers import Runner, Threads, result_of
 from autograder.model import GradebookEntry, Result, Status
@@ -97,12 +98,8 @@ class Grading:
         student = handin.student
         if handin.empty:
             return "nothing handed in"
-        if student not in self._done:
-            return "would be graded: new"
-        if force:
-            return "would be graded again: forced"
-        if self._earlier(handin) is None:
-            return "would be graded again: it, the tests or the packages changed, or the run was stopped"
+        if why := self._why(handin) or ("--force" if force else ""):
+            return f"would be graded: {why}"
         if self._penalties and self._penalties.changed(self._done[student], self._stored[student]):
             return "unchanged, not run again; the penalty for being late would be applied again"
         return "unchanged"
@@ -179,14 +176,27 @@ class Grading:
 
     def _earlier(self, handin: Handin) -> Outcome | None:
         """Return the outcome of an earlier run if nothing has changed since, and everything of it was stored."""
-        earlier = self._done.get(handin.student)
-        stored = self._stored.get(handin.student)
-        if earlier is None or stored is None or self._staging.of(handin.student).exists():
+        if self._why(handin):
             return None
-        folder = self.course.autograded(handin.student, self.lab)
-        whole = all((folder / f"{name}.ipynb").is_file() for name in self.setup.rows)
-        same = earlier.status != Status.FAILED and earlier.fingerprint == handin.fingerprint
-        return outcome_of(earlier, stored, unchanged=True) if whole and same else None
+        return outcome_of(self._done[handin.student], self._stored[handin.student], unchanged=True)
+
+    def _why(self, handin: Handin) -> str:
+        """Return why a submission is to be run; empty if it is not."""
+        student, folder = handin.student, self.course.autograded(handin.student, self.lab)
+        earlier, stored = self._done.get(student), self._stored.get(student)
+        if self._staging.of(student).exists():
+            return "the last run was stopped while it was stored"
+        if earlier and earlier.status == Status.FAILED:
+            return "the last run failed"
+        if earlier is None or earlier.status == Status.MISSING:
+            return (ANEW if earlier else "the log has no whole line of it") if stored else NEVER
+        if stored is None:
+            return "the gradebook has no grade of it any more"
+        if not all((folder / f"{name}.ipynb").is_file() for name in self.setup.rows):
+            return f"its graded copy in {folder} is gone"
+        if earlier.fingerprint == handin.fingerprint:
+            return ""
+        return changed_since(earlier, self._basis(student), hash_of_files(handin.content()), self.setup.rows)
 
     def _still_late(self, earlier: Outcome) -> Outcome:
         """Return the outcome with the penalty that it has today; nothing is run for that."""
@@ -239,10 +249,12 @@ class Grading:
             staged = self._staging.lay_out(handin, done)
             content = hash_of_files(handin.content())
             with self._staging.replacing(student) as before, one_transaction(self.course):
-                by_hand = self._given_before(student, before, content) if student in self._stored else None
+                whose, then = (self.course, self.lab, student, rows), partial(self._basis, student)
+                by_hand = GivenBefore.of(*whose, before, then, content) if student in self._stored else None
                 self.course.record(student, self.lab, staged, gone=self._gone(handin))
+                self.course.give_nothing(self.lab, student, done.worthless)
                 if by_hand is not None:
-                    done.notes += by_hand.settle(self.course, self.lab, student, rows, done.notebooks)
+                    done.notes += by_hand.settle(*whose, done.notebooks)
                 stored = self.course.score(student, self.lab)
                 known = basis(self.course, self.lab, student, rows, content)
         except Exception as error:  # whatever one submission makes nbgrader or nbformat stumble over
@@ -262,12 +274,6 @@ class Grading:
         self.log.append(outcome.result, known)
         self._staging.clear(student)
         return outcome
-
-    def _given_before(self, student: str, graded: Path, content: str) -> GivenBefore:
-        def same() -> bool:
-            return self._basis(student).content == content
-
-        return GivenBefore.of(self.course, self.lab, student, self.setup.rows, graded, same)
 
     def _gone(self, handin: Handin) -> str:
         """Return when an earlier submission was handed in by a timestamp.txt that is no longer there; empty if none."""

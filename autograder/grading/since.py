@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from autograder.course import Course
 from autograder.errors import SubmissionError
-from autograder.model import Status
+from autograder.model import CellSpec, Result, Status
 from autograder.records.fingerprint import hash_of_files, row_hashes
-from autograder.records.log import Log
+from autograder.records.log import Basis, Log
 from autograder.submission.handin import read_handin
 
-__all__ = ["Since", "since_graded"]
+__all__ = ["ANEW", "NEVER", "Since", "changed_since", "since_graded"]
 
 _NOT_GRADED = {Status.MISSING, Status.FAILED}
+NEVER, ANEW = "never graded", "handed in anew since"
+_TESTED = "tests or other cells of the lab were changed since"
+_WORTH = "what its cells are worth was changed since"
+_OTHER = "files or limits of the lab, the sandbox or installed packages were changed since"
 
 
 @dataclass(frozen=True)
@@ -47,13 +51,30 @@ def since_graded(course: Course, lab: str) -> Since:
             (anew if student in graded else never).append(student)
             continue
         if line.basis is not None:
-            if line.basis.content and line.basis.content != _content(course, lab, list(rows), student):
-                anew.append(student)
-            elif line.basis.tests != cells:
-                tested.append(student)
+            found = _what(line.basis, _content(course, lab, list(rows), student), cells)
+            {ANEW: anew, _TESTED: tested}.get(found, []).append(student)
         if line.result.status == Status.UNREADABLE and student not in anew and not _looked_at(course, lab, student):
             unread.append(student)
     return Since(tuple(anew), tuple(never), tuple(tested), tuple(unread))
+
+
+def changed_since(earlier: Result, then: Basis, content: str, rows: Mapping[str, Sequence[CellSpec]]) -> str:
+    """Return what of a submission that was graded is not as it was then, if something is not.
+
+    then: what it was graded from, as the log says. content: a hash of what is handed in now.
+    """
+    if not then.tests:
+        return f"{ANEW}, or {_OTHER}"  # the line of an older version
+    worth = {f"{cell.notebook}/{cell.grade_id}": cell.max_points for cell in earlier.cells}
+    now = {f"{name}/{row.grade_id}": row.points for name, own in rows.items() for row in own if row.grade or row.task}
+    found = _what(then, content, row_hashes(rows)) or _OTHER
+    return _WORTH if found != ANEW and worth.keys() == now.keys() and worth != now else found
+
+
+def _what(then: Basis, content: str, cells: Mapping[str, str]) -> str:
+    if then.content and then.content != content:
+        return ANEW
+    return _TESTED if then.tests != cells else ""
 
 
 def _looked_at(course: Course, lab: str, student: str) -> bool:

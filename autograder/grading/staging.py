@@ -11,6 +11,7 @@ from pathlib import Path
 import nbformat
 
 from autograder.course import Course
+from autograder.files import move_whole
 from autograder.grading.attempt import Attempt
 from autograder.submission.handin import Handin, kept_as
 
@@ -53,7 +54,7 @@ class Staging:
         """
         graded, aside = self.course.autograded(student, self.lab), self._aside(student)
         if graded.is_dir():
-            shutil.move(graded, aside)
+            move_whole(graded, aside)
         try:
             yield aside
         except BaseException:
@@ -69,7 +70,7 @@ class Staging:
         if aside.is_dir():
             shutil.rmtree(graded, ignore_errors=True)
             graded.parent.mkdir(parents=True, exist_ok=True)
-            shutil.move(aside, graded)
+            move_whole(aside, graded)
 
     def clear(self, student: str) -> None:
         """Remove it, what was kept meanwhile, and the folders above that are empty then.

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 
 from autograder.course import StoredCell
 from autograder.errors import CourseError
-from autograder.lms.roster import Person, Roster
+from autograder.lms.roster import FIRST, LAST, Person, Roster
 from autograder.lms.table import Export, address, number, text, written
 from autograder.model import GradebookEntry
 
@@ -55,7 +55,7 @@ def _about(row: GradebookEntry, person: Person | None, roster: Roster) -> list[s
         number(row.score),
         number(row.max_score),
         "Ungraded" if row.to_grade else "Graded",
-        person.number if person else "",
+        _field(person, roster, "Submission ID"),
         row.handed_in,
         _lateness(row),
         "0",
@@ -64,11 +64,28 @@ def _about(row: GradebookEntry, person: Person | None, roster: Roster) -> list[s
 
 
 def _who(row: GradebookEntry, person: Person | None, roster: Roster) -> list[str]:
-    sections = ""
-    if person and roster.table and (at := roster.table.column("Sections", "Section")) >= 0:
-        sections = roster.table.rows[person.row][at]
-    email = address(row.email or (person.email if person else ""))
-    return [text(row.first_name), text(row.last_name), address(row.student), email, text(sections)]
+    """Return names, id, address and section; what the gradebook does not know is the roster's."""
+    first, last = _names(person, roster)
+    email = row.email or next(iter(person.addresses if person else ()), "")
+    names = [text(row.first_name or first), text(row.last_name or last)]
+    return [*names, address(row.student), address(email), text(_field(person, roster, "Sections", "Section"))]
+
+
+def _names(person: Person | None, roster: Roster) -> tuple[str, str]:
+    """Return first and last name as the roster has them: in two columns, as `Lovelace, Ada` or as `Ada Lovelace`."""
+    first, last = _field(person, roster, *FIRST), _field(person, roster, *LAST)
+    if first or last or not person or not person.names:
+        return first, last
+    last, comma, first = person.names[0].partition(",")
+    if not comma:
+        first, _, last = person.names[0].strip().rpartition(" ")
+    return first.strip(), last.strip()
+
+
+def _field(person: Person | None, roster: Roster, *columns: str) -> str:
+    """Return what stands in this person's row in the first of these columns that there is; empty if there is none."""
+    at = roster.table.column(*columns) if roster.table else -1
+    return roster.table.rows[person.row][at].strip() if roster.table and person and at >= 0 else ""
 
 
 def _points(row: GradebookEntry, key: str) -> str:

@@ -14,12 +14,12 @@ from autograder.errors import CourseError
 from autograder.lms.keys import domain, fold, keys, together, unique, user
 from autograder.lms.table import Table, read_table
 
-__all__ = ["Match", "Person", "Roster", "read_roster"]
+__all__ = ["FIRST", "LAST", "Match", "Person", "Roster", "read_roster"]
 
 _IDS = ("SIS Login ID", "SIS User ID", "SID", "ID number", "Username", "student_id", "Integration ID")
 _EMAILS = ("Email address", "Email", "E-mail")
 _NAMES = ("Student", "Full name", "Name", "Student name")
-_LAST, _FIRST = ("LastName", "Last name", "last_name", "Surname"), ("FirstName", "First name", "first_name")
+LAST, FIRST = ("LastName", "Last name", "last_name", "Surname"), ("FirstName", "First name", "first_name")
 
 _ELSE = "somebody else in the roster has an id or address of {}"
 _AT_ODDS = "this row contradicts itself: {} is {}, but {} is {}"
@@ -258,7 +258,7 @@ def read_roster(path: Path | None, students: Sequence[Student]) -> Roster:
     table = read_table(path)
     ids = [table.column(name) for name in _IDS if table.column(name) >= 0]
     email, full = table.column(*_EMAILS), table.column(*_NAMES)
-    last, first = table.column(*_LAST), table.column(*_FIRST)
+    last, first = table.column(*LAST), table.column(*FIRST)
     number = table.column("ID", "Identifier", "Submission ID")
     if not ids and min(email, full) < 0 and number < 0:
         raise CourseError(

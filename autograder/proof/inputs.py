@@ -12,19 +12,25 @@ __all__ = ["Seen", "holes", "noting", "read_seen", "show_holes"]
 
 Seen = dict[str, dict[str, set[str]]]
 """By function and parameter, what has been true of an argument."""
-_NEVER = {
+_Holes = Mapping[str, tuple[str, str]]
+"""Where only the second fact has been seen, a mistake about the first would not show; and how that is said."""
+_OF_NUMBERS: _Holes = {
     "with negative numbers": ("without negative numbers", "never negative"),
     "with a zero": ("without a zero", "never 0"),
     "not whole": ("whole", "only whole numbers"),
     "not exact in 16 bits": ("exact in 16 bits", "only numbers that 16 bits hold exactly"),
     "with ties": ("without ties", "never two equal ones"),
     "unsorted": ("sorted", "only in order"),
+}
+_OF_FORM: _Holes = {
     "not square": ("square", "only square"),
     "with a side of 1": ("with no side of 1", "never with a side of 1"),
     "not contiguous": ("contiguous", "only contiguous"),
 }
-"""Where only the second has been seen, a mistake about the first would not show; and how that is said."""
-_SIZES = {"an array": ("empty", "of one element"), "a sequence": ("empty", "of one item")}
+_SIZES = {
+    "an array": ("empty", "of one element", "of several elements"),
+    "a sequence": ("empty", "of one item", "of several items"),
+}
 
 
 def noting(task: Task) -> str:
@@ -48,14 +54,30 @@ def read_seen(lines: Iterable[str]) -> Seen:
 
 def holes(seen: set[str]) -> list[str]:
     """Return what has never been true of an argument of which all this has."""
-    found = [said for one, (other, said) in _NEVER.items() if other in seen and one not in seen]
-    for kind, sizes in _SIZES.items():
-        found += [f"never {size}" for size in sizes if kind in seen and size not in seen]
-    dtypes = sorted(fact for fact in seen if fact.startswith("dtype "))
-    found += [f"only {dtypes[0].removeprefix('dtype ')}"] if len(dtypes) == 1 else []
     if "left out" in seen and len(seen) == 1:
         return ["always left out: its default alone was tried"]
-    return found
+    alone = _one_number(seen)
+    found = [alone] if alone else _missing(seen, _OF_NUMBERS)
+    found += _missing(seen, _OF_FORM)
+    for kind, sizes in _SIZES.items():
+        if kind in seen and seen & {*sizes}:  # an array without an axis has no size
+            found += [f"never {size}" for size in sizes if size not in seen]
+    dtypes = sorted(fact for fact in seen if fact.startswith("dtype "))
+    found += [f"only {dtypes[0].removeprefix('dtype ')}"] if len(dtypes) == 1 else []
+    return list(dict.fromkeys(found))  # arrays and sequences alike are never empty
+
+
+def _missing(seen: set[str], never: _Holes) -> list[str]:
+    return [said for one, (other, said) in never.items() if other in seen and one not in seen]
+
+
+def _one_number(seen: set[str]) -> str:
+    """Return what is said of an argument that was one number only, again and again; empty if there was another."""
+    values = [fact.removeprefix("value ") for fact in seen if fact.startswith("value ")]
+    if values:
+        always = f"always {values[0]}{', or left out' if 'left out' in seen else ''}"
+        return always if len(values) == 1 and not seen & _SIZES.keys() else ""
+    return "all its numbers the same" if "all the same" in seen and "of different numbers" not in seen else ""
 
 
 def show_holes(tasks: Iterable[Task], seen: Mapping[str, Mapping[str, set[str]]]) -> Iterator[str]:

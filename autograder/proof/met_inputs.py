@@ -1,6 +1,7 @@
 """What the functions of a solution are called with while checks run, noted a line a call in a file.
 
-A mutant's fork, and the ranks that it starts, add to the same file.
+A mutant's fork, and the ranks that it starts, add to the same file. What an argument was is noted of each; what it was
+not (no negative number, no side of 1) only where it had room for it: of several elements, or of numbers given in turn.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ FILE = "AUTOGRADER_INPUTS"
 _MOST_CALLS, _MOST_NUMBERS = 500, 200_000
 _HALF = 65504
 """The largest number of float16."""
+_THERE = {"with negative numbers", "with a zero", "not whole", "not exact in 16 bits"}
+"""What one number shows by itself: that there was such a one."""
 
 
 def noted(name: str) -> Callable[[Function], Function]:
@@ -62,15 +65,17 @@ def _facts(value: Any) -> Iterator[str]:
     if is_tensor(value):
         yield from ("an array", f"dtype {str(value.dtype).removeprefix('torch.')}")
         yield "asks for its gradient" if value.requires_grad else "asks for no gradient"
-        yield "contiguous" if value.is_contiguous() else "not contiguous"
+        yield from _if(value.numel() > 1, "not contiguous", "contiguous", there=not value.is_contiguous())
         plain = value.detach().cpu()
         yield from _of_array((plain.float() if plain.dtype == sys.modules["torch"].bfloat16 else plain).numpy())
     elif numpy is not None and isinstance(value, numpy.ndarray):
-        yield from ("an array", f"dtype {value.dtype}", "contiguous" if value.flags.c_contiguous else "not contiguous")
+        yield from ("an array", f"dtype {value.dtype}")
+        yield from _if(value.size > 1, "not contiguous", "contiguous", there=not value.flags.c_contiguous)
         yield from _of_array(value)
     elif type(value) in (int, float) or (numpy is not None and isinstance(value, numpy.number)):
         yield "a number"
         if isinstance(value, float):  # of an integer the text says which it may be
+            yield f"value {float(value):g}"
             yield from _of_numbers([value])
     elif type(value) in (list, tuple):
         yield from ("a sequence", f"a {type(value).__name__}", *_of_sequence(list(value)))
@@ -80,24 +85,33 @@ def _facts(value: Any) -> Iterator[str]:
 
 def _of_array(value: Any) -> Iterator[str]:
     yield f"rank {value.ndim}"
-    yield "empty" if not value.size else "of one element" if value.size == 1 else "of several elements"
-    if value.ndim > 1 and value.size > 1:
-        yield "with a side of 1" if 1 in value.shape else "with no side of 1"
-        yield "square" if value.shape[-1] == value.shape[-2] else "not square"
-    if value.dtype.kind in "iuf" and value.size > 1:
-        flat = value.ravel()[:_MOST_NUMBERS].tolist()
-        yield from _of_numbers(flat)
-        yield "with ties" if len(set(flat)) < len(flat) else "without ties"
-        if value.ndim == 1:
-            yield "sorted" if flat == sorted(flat) else "unsorted"
+    if value.ndim:
+        yield "empty" if not value.size else "of one element" if value.size == 1 else "of several elements"
+    else:
+        yield "without an axis"
+    several = value.size > 1
+    if value.ndim > 1:
+        yield from _if(several, "with a side of 1", "with no side of 1", there=1 in value.shape)
+        yield from _if(several, "not square", "square", there=value.shape[-1] != value.shape[-2])
+    if value.dtype.kind in "iuf":
+        yield from _of_several(value.ravel()[:_MOST_NUMBERS].tolist(), ordered=value.ndim == 1)
 
 
 def _of_sequence(items: list[Any]) -> Iterator[str]:
     yield "empty" if not items else "of one item" if len(items) == 1 else "of several items"
-    if len(items) > 1 and all(type(item) in (int, float) for item in items):
-        yield from _of_numbers(items)
-        yield "with ties" if len(set(items)) < len(items) else "without ties"
-        yield "sorted" if items == sorted(items) else "unsorted"
+    if all(type(item) in (int, float) for item in items):
+        yield from _of_several(items, ordered=True)
+
+
+def _of_several(numbers: list[Any], *, ordered: bool) -> Iterator[str]:
+    """Yield what there is to say about numbers side by side; ordered: whether it is one row of them."""
+    several, values = len(numbers) > 1, len(set(numbers))
+    yield from (fact for fact in _of_numbers(numbers) if several or fact in _THERE)
+    if several:
+        yield "all the same" if values == 1 else "of different numbers"
+        yield "with ties" if values < len(numbers) else "without ties"
+    if ordered and values > 1:
+        yield "sorted" if numbers == sorted(numbers) else "unsorted"
 
 
 def _of_numbers(numbers: list[Any]) -> Iterator[str]:
@@ -113,3 +127,9 @@ def _of_numbers(numbers: list[Any]) -> Iterator[str]:
     small = np.abs(found) <= _HALF
     exact = small.all() and (found.astype(np.float16).astype(np.float64) == found).all()
     yield "exact in 16 bits" if exact else "not exact in 16 bits"
+
+
+def _if(several: bool, yes: str, no: str, *, there: bool) -> Iterator[str]:
+    """Yield one of two facts about an argument; that it is not so only of one with several elements."""
+    if there or several:
+        yield yes if there else no

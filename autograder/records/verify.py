@@ -62,15 +62,23 @@ class Verification:
     notes: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
     """Whose submission is gone from the gradebook together with the student."""
+    waiting: list[str] = field(default_factory=list)
+    """Who has handed in, where the log has no line and the gradebook no grade: nothing was graded."""
+    begun: bool = True
+    """Whether there is such a line or grade."""
 
     @property
     def agrees(self) -> bool:
-        return not self.problems and not self.differences
+        return self.begun and not self.problems and not self.differences
 
     @property
     def only_late(self) -> bool:
         """Whether nothing is wrong but penalties, which `grade` applies again without a run."""
-        return not self.problems and all(found.what in {_DUE, _EXTENSION, _PENALTY} for found in self.differences)
+        return (
+            self.begun
+            and not self.problems
+            and all(found.what in {_DUE, _EXTENSION, _PENALTY} for found in self.differences)
+        )
 
 
 def verify_lab(course: Course, lab: str, head: str = "") -> Verification:
@@ -82,6 +90,8 @@ def verify_lab(course: Course, lab: str, head: str = "") -> Verification:
     found.problems += [f"the gradebook {what}" for what in course.alterations()]
     graded = log.graded()
     cells, commented, late = course.cells(lab), course.commented(lab), course.lateness(lab)
+    found.begun = bool(entries or cells)
+    found.waiting = [] if found.begun else course.submitters(lab)
     found.problems += _other_sums(course.scores(lab), cells)
     roster = set(course.everybody())
     for student in sorted(graded.keys() | cells.keys()):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import nbformat
 
@@ -25,17 +27,40 @@ def drift(course: Course, lab: str, folder: Path | None) -> str:
     if folder:
         return _difference(compare(build(folder), course.release_directory / lab))
     with course.preview(lab) as made:
-        return _difference(_files(course.released(lab), made))
+        known = {one for path in course.source(lab).glob("*.ipynb") for one in _ids(path.read_bytes())}
+        return _difference(_files(course.released(lab), made, known))
 
 
-def _files(old: Path, new: Path) -> Iterator[tuple[Path, bytes | None, bytes | None]]:
+def _files(old: Path, new: Path, known: Collection[str]) -> Iterator[tuple[Path, bytes | None, bytes | None]]:
+    """Yield each file of two releases; known: the ids that the cells of the source have themselves."""
     names = {path.relative_to(top) for top in (old, new) for path in top.rglob("*") if path.is_file()}
     for name in sorted(name for name in names if ".ipynb_checkpoints" not in name.parts):
-        yield old / name, _content(old / name), _content(new / name)
+        yield old / name, _content(old / name, known), _content(new / name, known)
 
 
-def _content(path: Path) -> bytes | None:
-    return path.read_bytes() if path.is_file() else None
+def _content(path: Path, known: Collection[str]) -> bytes | None:
+    """Return a file, of a notebook without the ids of cells that nbformat makes up, in each release others."""
+    data = path.read_bytes() if path.is_file() else None
+    if data is None or path.suffix != ".ipynb" or not (notebook := _notebook(data)):
+        return data
+    for cell in notebook["cells"]:
+        if str(cell.get("id")) not in known:
+            cell.pop("id", None)
+    return (json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
+
+
+def _ids(data: bytes) -> list[str]:
+    return [cell["id"] for cell in _notebook(data).get("cells", []) if isinstance(cell.get("id"), str)]
+
+
+def _notebook(data: bytes) -> dict[str, Any]:
+    """Return a notebook as it is written, nothing added to it; empty if it is none."""
+    try:
+        found = json.loads(data)
+        whole = isinstance(found, dict) and all(isinstance(cell, dict) for cell in found["cells"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return {}
+    return found if whole else {}
 
 
 def _difference(files: Iterable[tuple[Path, bytes | None, bytes | None]]) -> str:

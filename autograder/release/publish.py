@@ -14,7 +14,7 @@ import nbformat
 
 from autograder.course import Course, checksum, open_course
 from autograder.errors import CourseError, counted, listed
-from autograder.files import place_for_replaced, write_whole
+from autograder.files import move_whole, place_for_replaced, write_whole
 from autograder.notebook import metadata_of, read_notebook
 from autograder.records.versions import handed_out, remember
 from autograder.release.build import Release, build, find_labs, not_ours, publish
@@ -93,12 +93,12 @@ def _generated(course: Course, lab: str, changed: Sequence[Path]) -> Path | None
         course.generate(lab)
         return None
     aside = place_for_replaced(course.state, lab, _RELEASED)
-    shutil.move(target, aside)  # nbgrader empties the folder before it knows whether it can fill it
+    move_whole(target, aside)  # nbgrader empties the folder before it knows whether it can fill it
     try:
         course.generate(lab)
     except BaseException:
         shutil.rmtree(target, ignore_errors=True)
-        shutil.move(aside, target)
+        move_whole(aside, target)
         raise
     for path in sorted(path for path in aside.rglob("*") if path.is_file() or path.is_symlink()):
         own = path.relative_to(aside)

@@ -168,7 +168,7 @@ def _said(cell: nbformat.NotebookNode) -> str:
 def _by_hand(score: CellScore, points: float | None, *, changed: bool) -> str:
     """Return what is said of points that a person has given, where the rest of the page would contradict them."""
     if changed:
-        return "A person gave these points before the answer or its test was changed, and will look at it again."
+        return "A person gave these points before the answer, its test or its maximum was changed, and will look again."
     if score.points is None or points is None or abs(points - score.points) < 1e-9:
         return ""
     return f"A person gave these points; the tests gave {score.points:g} of {score.max_points:g}."

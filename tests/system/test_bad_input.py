@@ -640,3 +640,13 @@ def test_a_read_only_course_can_be_looked_at_and_not_graded(tiny: Path, tmp_path
             done = autograder(command, TINY, "--course", course)
             assert done.exit_code == 1
             assert "Read-only file system\nhint: the file system is read-only" in done.stderr, done.stderr
+
+
+def test_a_read_only_folder_of_graded_copies_is_named_with_what_to_do(tiny: Path) -> None:
+    hand_in(tiny, "a", answered(tiny, **FULL))
+    with _mounted(tiny / "autograded", "1m") as folder:
+        subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
+        done = autograder("grade", TINY, "--course", tiny)
+        assert done.exit_code == 1
+        what = "remount this file system, or work on a copy of the course, then grade again"
+        assert f"{folder}/a: Read-only file system; {what}" in " ".join(done.stdout.split())

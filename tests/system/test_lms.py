@@ -341,7 +341,7 @@ def test_nobody_has_looked_at_what_could_not_be_read_and_that_is_said(graded: Pa
     said = "what 3 students handed in could not be read, and nobody has looked at it (0 points by the grader)"
     for command in commands:
         assert f"{TINY}: {said}: ada, bob, cy; ask for the file" in autograder(*command, "--course", course).stderr
-    changed = "are from before the answer or its test was changed: ada"
+    changed = "are from before the answer, its test or its maximum was changed: ada"
     assert changed in autograder(*commands[0], "--course", course).stderr
     grade_by_hand(course, "ada", "why", 0.0)
     grade_by_hand(course, "bob", "why", 1.0)

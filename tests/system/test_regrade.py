@@ -166,8 +166,8 @@ def test_dry_run_says_what_would_be_done_and_does_nothing(graded: Path) -> None:
     assert result.exit_code == 0
     assert [line.split("\t")[:2] for line in result.stdout.splitlines()] == [
         ["a", "unchanged"],
-        ["b", "would be graded again: it, the tests or the packages changed, or the run was stopped"],
-        ["c", "would be graded: new"],
+        ["b", "would be graded: handed in anew since"],
+        ["c", "would be graded: never graded"],
         ["d", "nothing handed in"],
     ]
     assert {path: path.stat().st_mtime_ns for path in graded.rglob("*")} == before
@@ -202,7 +202,10 @@ def test_a_run_killed_while_it_stored_is_not_taken_for_whole(graded: Path) -> No
     half = graded / "autograded/b" / TINY / f"{TINY}.ipynb"
     assert half.read_text() == "half"
     assert [p.name for p in (graded / ".autograder" / f"{TINY}.staging").iterdir()] == ["b"]
-    assert "the run was stopped" in autograder("grade", TINY, "--course", graded, "--dry-run").stdout
+    assert (
+        "the last run was stopped while it was stored"
+        in autograder("grade", TINY, "--course", graded, "--dry-run").stdout
+    )
     assert _again(grade(graded)) == ["b"]
     nbformat.read(half, as_version=4)
     assert not list((graded / ".autograder").glob("*.staging"))
@@ -397,12 +400,15 @@ def test_what_waits_for_a_person_and_what_is_too_much_is_said(graded: Path) -> N
     hand_in(graded, "a", answered(graded, **FULL | {"why": "On second thought, it is not."}))
     grade(graded)
     read = autograder("export", "--to", "-", "--course", graded)
-    before = f"{TINY}: points by hand of 1 student are from before the answer or its test was changed: a\n"
+    before = f"{TINY}: points by hand of 1 student are from before the answer, its test or its maximum was changed: a\n"
     assert before in read.stderr
     pages = autograder("feedback", TINY, "--course", graded)
     assert f"note: {before}" in pages.stderr
     page = (graded / "feedback" / "a" / TINY / f"{TINY}.html").read_text()
-    assert "A person gave these points before the answer or its test was changed, and will look at it again." in page
+    assert (
+        "A person gave these points before the answer, its test or its maximum was changed, and will look again."
+        in page
+    )
 
 
 def test_an_extension_is_granted_with_the_lines_of_the_documentation(half: Path) -> None:

@@ -64,6 +64,23 @@ def test_somebody_is_asked_to_look_again_at_a_task_if_what_stands_below_it_has_c
     assert open_course(course).score("ada", "hw").again == {"hw/plot"}
 
 
+@pytest.mark.parametrize("content", [b"", b"{", b"[]"])
+def test_nobody_is_asked_to_look_at_a_task_in_a_file_that_holds_nothing(course: Path, content: bytes) -> None:
+    hand_in(course, "A line.")
+    (course / "submitted/ada/hw/hw.ipynb").write_bytes(content)
+    outcome = grade(course, lab="hw")["ada"]
+    assert (outcome.result.status, outcome.to_grade) == ("unreadable", 0)
+    assert {cell.grade_id: cell.points for cell in outcome.result.cells} == {"check": 0, "plot": 0}
+    assert not open_course(course).score("ada", "hw").pending
+    assert autograder("verify", "--course", course).exit_code == 0
+    look_at(course, 2.5)
+    outcome = grade(course, lab="hw", force=True)["ada"]
+    assert (outcome.to_grade, outcome.result.notes, outcome.result.score) == (0, (), 2.5), "it was looked at"
+    hand_in(course, "A line.")
+    assert open_course(course).score("ada", "hw").pending == frozenset()
+    assert grade(course, lab="hw")["ada"].to_grade == 1
+
+
 def test_answers_below_a_task_are_compared_with_others(course: Path) -> None:
     for student, answer in {"ada": "A line.", "bo": "A line.", "cy": "Another line."}.items():
         hand_in(course, answer, student=student)

@@ -166,7 +166,7 @@ def test_an_edited_line_of_the_log_is_found_and_is_no_grade_any_more(course: Pat
     assert result.exit_code == 1
     assert f"{TINY}: line {at + 1} (bob): was edited: it is not what its hash says" in result.stdout
     assert autograder("grade", TINY, "--course", course, "--dry-run").stdout.splitlines() == [
-        "ada\tunchanged", "bob\twould be graded: new", "cy\tunchanged",
+        "ada\tunchanged", "bob\twould be graded: the log has no whole line of it", "cy\tunchanged",
     ]  # fmt: skip
 
 
@@ -389,6 +389,24 @@ def test_a_course_in_which_nothing_was_graded_says_so(tiny: Path) -> None:
     result = verify(tiny)
     assert result.exit_code == 1
     assert "nothing has been graded\nhint: autograder grade LAB" in result.stderr
+    assert verify(tiny, TINY).exit_code == 1, "a lab that is named is no other one"
+
+
+def test_where_grading_was_interrupted_before_anything_was_recorded_verify_says_what_waits(tiny: Path) -> None:
+    hand_in(tiny, "ada", answered(tiny, **FULL))
+    said = f"{TINY}: nothing has been graded yet; 1 submission waits\n"
+    for labs in ((), (TINY,)):
+        result = verify(tiny, *labs)
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert result.stderr == f"{said}error: nothing to verify\nhint: autograder grade {TINY}\n"
+    (tiny / ".autograder" / f"{TINY}.staging" / "ada" / TINY).mkdir(parents=True)
+    hand_in(tiny, "bob", answered(tiny, **FULL))
+    result = verify(tiny)
+    assert (result.exit_code, result.stdout.startswith(f"{TINY}: ada: the last grading: ")) == (1, True)
+    said = (
+        f"{TINY}: nothing has been graded yet; 2 submissions wait\nerror: 1 difference\nhint: autograder grade {TINY}\n"
+    )
+    assert result.stderr == said
 
 
 # --------------------------------------------------------------------------- a student leaves, is renamed, has two ids

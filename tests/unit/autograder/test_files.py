@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import signal
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from autograder.errors import SubmissionError
-from autograder.files import MAX_DEPTH, walk, write_whole
+from autograder.files import MAX_DEPTH, move_whole, walk, write_whole
 from tests.unit.autograder.deep import deep_folder
 
 
@@ -121,3 +122,19 @@ def test_what_cannot_be_read_is_told_or_raised(tmp_path: Path, monkeypatch: pyte
     assert told == ["shut"]
     with pytest.raises(PermissionError):
         list(walk(tmp_path))
+
+
+def test_a_folder_that_may_not_be_moved_stays_whole_and_is_nowhere_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "old" / "inner").mkdir(parents=True)
+    for number, moved in ((errno.EACCES, False), (errno.EXDEV, True)):
+
+        def fails(path: Path, target: Path, number: int = number) -> Path:
+            raise OSError(number, "no", str(path))
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Path, "rename", fails)
+            with contextlib.nullcontext() if moved else pytest.raises(OSError, match="no"):
+                move_whole(tmp_path / "old", tmp_path / "new")
+        assert ((tmp_path / "old" / "inner").is_dir(), (tmp_path / "new").exists()) == (not moved, moved)

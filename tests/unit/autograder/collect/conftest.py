@@ -13,4 +13,5 @@ from tests.unit.autograder.collect.desk import LAB, Course
 def course(tmp_path: Path) -> Course:
     root = tmp_path / "course"
     root.mkdir()
-    return Course(root=root, state=root / ".autograder", names=[LAB], known=[], max_files_bytes=1000, excluded=set())
+    more = {"known": [], "max_files_bytes": 1000, "excluded": set(), "given": [], "text": ""}
+    return Course(root=root, state=root / ".autograder", names=[LAB], **more)

@@ -16,6 +16,8 @@ from autograder.course import Student
 LAB = "lab"
 NEW = (2026, 11, 20, 12, 0, 0)
 NOON = datetime(*NEW, tzinfo=UTC).timestamp()
+_ANSWER = {"nbgrader": {"grade_id": "any", "solution": True, "grade": False, "locked": False, "schema_version": 3}}
+_A_NOTEBOOK = b'{"nbformat": 4'
 
 
 class Course(SimpleNamespace):
@@ -26,7 +28,13 @@ class Course(SimpleNamespace):
 
     def notebooks(self, lab: str) -> dict[str, list[Any]]:
         assert lab == LAB
-        return {name: [] for name in self.names}
+        return {name: [SimpleNamespace(source=self.text, grade_id="")] if self.text else [] for name in self.names}
+
+    def source(self, lab: str) -> Path:
+        return Path(self.root / "source" / lab)
+
+    def files(self, folder: Path) -> list[str]:
+        return self.given if folder == self.source(LAB) else []
 
     def labs(self) -> list[str]:
         return [LAB]
@@ -35,15 +43,17 @@ class Course(SimpleNamespace):
         return [Student(*known) for known in self.known if everybody or known[0] not in self.excluded]
 
 
-def notebook(text: bytes | str) -> bytes:
-    """Return a notebook that says this: what it holds is nothing to collect, as long as it can be graded."""
+def notebook(text: bytes | str, *cells: str) -> bytes:
+    """Return a notebook that says this, with cells of these texts: nothing to collect, as long as it can be graded."""
     said = text.decode("latin-1") if isinstance(text, bytes) else text
-    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {"said": said}, "cells": []}).encode()
+    own = [{"cell_type": "markdown", "id": str(n), "metadata": _ANSWER, "source": c} for n, c in enumerate(cells)]
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {"said": said}, "cells": own}).encode()
 
 
 def packed(name: str, content: bytes | str) -> bytes | str:
     """Return what stands in an archive for a file with this content."""
-    return notebook(content) if name.lower().endswith(".ipynb") else content
+    made = isinstance(content, bytes) and content.startswith(_A_NOTEBOOK)
+    return notebook(content) if name.lower().endswith(".ipynb") and not made else content
 
 
 def text_of(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,8 @@ from traitlets import import_item
 from traitlets.config import Config
 
 from autograder.course import hand_over, hide_mark_schemes, open_course, release_version
-from autograder.errors import CourseError
-from autograder.release.publish import release_labs
+from autograder.errors import CourseError, SourceError
+from autograder.release.publish import check_labs, release_labs
 
 SECRET = "the answer is 42"
 CONFIG = """
@@ -113,6 +114,58 @@ def test_a_release_in_which_a_marker_is_left_is_refused(step: str, tmp_path: Pat
     with pytest.raises(CourseError, match=r"ps1.*students would receive .*BEGIN .*\n?hint: .*preprocessors"):
         list(release_labs(root, ("ps1",)))
     assert not (root / "release" / "ps1").exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "of", "text", "said"),
+    [
+        ("code", "solution", "f = 1\n### BEGIN SOLUTION\ng = 1", "2: BEGIN SOLUTION without END SOLUTION"),
+        ("code", "solution", f"{SECRET}\n### END SOLUTION", "2: END SOLUTION without BEGIN SOLUTION"),
+        ("code", "grade", "### BEGIN HIDDEN TESTS\nassert g", "1: BEGIN HIDDEN TESTS without END HIDDEN TESTS"),
+        ("code", "grade", f"{SECRET}\n\n### END HIDDEN TESTS", "3: END HIDDEN TESTS without BEGIN HIDDEN TESTS"),
+        ("markdown", "task", "Why?\nBEGIN MARK SCHEME", "2: BEGIN MARK SCHEME without END MARK SCHEME"),
+        ("code", "solution", "# BEGIN SOLUTION\n# BEGIN SOLUTION\n# END SOLUTION", "2: BEGIN SOLUTION inside another"),
+        ("code", "solution", "# BEGIN HIDDEN TESTS\n# END HIDDEN TESTS", "1: BEGIN HIDDEN TESTS in a cell that is not"),
+    ],
+)
+@pytest.mark.parametrize("config", ["c = get_config()\n", CONFIG])
+def test_a_marker_without_its_partner_is_named_with_file_cell_and_line(
+    kind: str, of: str, text: str, said: str, config: str, tmp_path: Path
+) -> None:
+    source = _source()
+    source.cells.append(_cell(kind, of, "mine", text))
+    root = _course(tmp_path, config, source)
+    for release in (lambda: list(release_labs(root, ("ps1",))), lambda: check_labs(root, ("ps1",))):
+        with pytest.raises(SourceError) as refused:
+            release()
+        assert str(refused.value).startswith(f"{root}/source/ps1/ps1.ipynb, cell 'mine', line {said}")
+    assert not (root / "release" / "ps1").exists()
+
+
+@pytest.mark.filterwarnings("ignore::nbformat.warnings.MissingIDFieldWarning")
+def test_ids_that_nbformat_makes_up_are_no_difference_and_the_source_s_own_are(tmp_path: Path) -> None:
+    source = _source()
+    for cell in source.cells[1:]:
+        del cell["id"]
+    root = _course(tmp_path, CONFIG, source)
+    path = root / "source" / "ps1" / "ps1.ipynb"
+    path.write_text(json.dumps(source))
+    list(release_labs(root, ("ps1",)))
+    assert check_labs(root, ("ps1",)) == ""
+    source.cells[0].id = "renamed"
+    source.cells[-1].source = f"{SCHEME}\nSay more."
+    path.write_text(json.dumps(source))
+    lines = [line for line in check_labs(root, ("ps1",)).splitlines() if line[0] in "+-"][2:]
+    assert any('"id": "renamed"' in line for line in lines)
+    assert any("Say more." in line for line in lines)
+    assert sum('"id"' in line for line in lines) == 1
+
+
+def test_a_cell_without_a_name_is_named_by_its_number(tmp_path: Path) -> None:
+    source = _source()
+    source.cells.insert(0, nbformat.v4.new_markdown_cell("### BEGIN SOLUTION\nThe answer.\n### END SOLUTION"))
+    with pytest.raises(SourceError, match=r"cell 1, line 1: BEGIN SOLUTION in a cell that is not marked as solution"):
+        list(release_labs(_course(tmp_path, CONFIG, source), ("ps1",)))
 
 
 # ------------------------------------------------------------------------------------------------------- mark schemes

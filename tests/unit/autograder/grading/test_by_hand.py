@@ -9,6 +9,7 @@ import pytest
 
 from autograder.course import open_course
 from autograder.grading.outcome import Outcome
+from autograder.release.publish import release_labs
 from tests.system.courses import ADD, DOUBLE, FULL, TINY, answered, grade_by_hand, hand_in
 from tests.unit.autograder.grading.fake_executor import FakeExecutor, graded
 
@@ -48,7 +49,7 @@ def test_of_one_that_has_changed_somebody_is_until_somebody_has_looked(course: P
     said = (f"why: 2.5 points and 0.5 extra given {LOOK}",)
     assert (outcome.to_grade, outcome.result.notes, asked(course)) == (1, said, {f"{TINY}/why"})
     assert outcome.result.score == 5 + 3, "they stay until then"
-    still = (said[0].replace("the answer was", "the answer or its test was"),)
+    still = (said[0].replace("the answer was changed", "a change that nobody has looked at yet"),)
     assert again(course, **FULL | {"why": "Because it must be."}).result.notes == still, "nobody has looked yet"
     assert again(course, **FULL).to_grade == 1, "nor then"
     grade_by_hand(course, "ada", "why", 1.0)
@@ -64,15 +65,54 @@ def test_points_in_place_of_a_test_s_stand_as_long_as_the_code_and_what_the_test
     assert asked(course) == {f"{TINY}/add-check"}
 
 
-def test_where_the_test_gives_other_points_the_answer_is_not_said_to_have_changed(course: Path) -> None:
-    grade_by_hand(course, "ada", "add-check", 1.0)
-    grade_by_hand(course, "ada", "why", 3.0)
+def gave(course: Path, points: float) -> None:
+    """Have add-check, which gives 2, have given other points in ada's last run."""
     before = open_course(course).cells(TINY, "ada")["ada"]
     assert [cell.auto_score for cell in before if cell.grade_id == "add-check"] == [2.0]
     with sqlite3.connect(course / "gradebook.db") as database:
-        database.execute("UPDATE grade SET auto_score = 1.5 WHERE auto_score = 2.0")
+        database.execute("UPDATE grade SET auto_score = ? WHERE auto_score = 2.0", (points,))
+
+
+def edited(course: Path, before: str, after: str, points: int = 8) -> None:
+    """Change a text of the lab's source, which has so many points then, and release it."""
+    folder = course / "source" / TINY
+    text = (folder / f"{TINY}.py").read_text()
+    assert before in text
+    (folder / f"{TINY}.py").write_text(text.replace(before, after))
+    (folder / "lab.toml").write_text((folder / "lab.toml").read_text().replace("points = 8", f"points = {points}"))
+    list(release_labs(course, (TINY,)))
+
+
+def test_where_the_test_gives_other_points_the_answer_is_not_said_to_have_changed(course: Path) -> None:
+    grade_by_hand(course, "ada", "add-check", 1.0)
+    grade_by_hand(course, "ada", "why", 3.0)
+    gave(course, 1.5)
+    said = "add-check: 1 point given by hand before its test gave 2 points, not 1.5: look at it again"
+    assert again(course, **FULL).result.notes == (said,)
+    (still,) = again(course, **FULL).result.notes
+    assert still == "add-check: 1 point given by hand before a change that nobody has looked at yet: look at it again"
+
+
+def test_a_test_that_was_changed_is_said_to_be(course: Path) -> None:
+    grade_by_hand(course, "ada", "add-check", 1.0)
+    gave(course, 1.5)
+    edited(course, "add(1, 2)", "add(1, 3 - 1)")
+    (said,) = [note for note in again(course, **FULL).result.notes if note.startswith("add-check: 1 point")]
+    assert said.endswith("by hand before its test was changed and gave 2 points, not 1.5: look at it again")
+
+
+def test_points_above_what_a_cell_is_worth_now_are_named_and_stay_until_somebody_has_looked(course: Path) -> None:
+    grade_by_hand(course, "ada", "why", 3.0, extra=2.0)
+    edited(course, '"solution": true, "points": 3', '"solution": true, "points": 2', points=7)
+    said = ("why: 3 points and 2 extra given by hand, 2 at most now: look at it again",)
     outcome = again(course, **FULL)
-    assert outcome.result.notes == (f"add-check: 1 point given {LOOK.replace('answer was', 'answer or its test was')}",)
+    assert (outcome.to_grade, outcome.result.notes, asked(course)) == (1, said, {f"{TINY}/why"})
+    assert outcome.result.score == 5 + 5
+    (both,) = again(course, **FULL | {"why": "Because it must be."}).result.notes
+    assert both.endswith("by hand before the answer was changed, 2 at most now: look at it again")
+    grade_by_hand(course, "ada", "why", 2.0, extra=2.0)
+    outcome = again(course, **FULL | {"why": "Because it must be."})
+    assert (outcome.to_grade, outcome.result.notes) == (0, ()), "extra credit may go above it"
 
 
 def test_where_the_graded_copy_is_lost_only_what_was_handed_in_anew_is_asked_about(course: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any, cast
 
 import nbformat
 import pytest
+from nbgrader.api import Gradebook
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
@@ -29,9 +30,12 @@ from autograder.markers import EXPLORE
 from autograder.model import Status
 from autograder.records.log import Basis
 from autograder.records.verify import verify_lab
+from autograder.release.publish import release_labs
 from autograder.submission.handin import Handin, read_handin
 from tests.system.courses import ADD, FULL, TINY, answered, grade_by_hand, hand_in
 from tests.unit.autograder.grading.fake_executor import FakeExecutor, graded, submit
+
+CHANGE = "change its permissions, or its folder's, then grade again"
 
 
 def test_everybody_is_graded_and_stored_and_only_once(tiny: Path) -> None:
@@ -78,6 +82,51 @@ def test_only_who_is_asked_for_and_what_has_changed_runs_again(tiny: Path) -> No
     assert executor.ran == ["from_ada", "from_bob", "from_bob", "from_ada"]
 
 
+def test_a_dry_run_says_of_each_why_it_would_be_graded(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def why(*, force: bool = False) -> dict[str, str]:
+        return dict(Grading(open_course(tiny), TINY, cast(Executor, FakeExecutor())).plan(students, force=force))
+
+    students = ["again", "failed", "gone", "late", "lost", "same", "stopped"]
+    for student in students:
+        hand_in(tiny, student, answered(tiny, **FULL | {"add": f"{ADD}  # from_{student}"}))
+    assert set(why().values()) == {"would be graded: never graded"}
+    (tiny / "submitted/late" / TINY / f"{TINY}.ipynb").unlink()
+    graded(tiny, FakeExecutor(ends={"from_failed": OSError("no")}))
+    hand_in(tiny, "again", answered(tiny, **FULL))
+    hand_in(tiny, "late", answered(tiny, **FULL))
+    shutil.rmtree(tiny / "autograded/lost")
+    (tiny / ".autograder" / f"{TINY}.staging" / "stopped" / TINY).mkdir(parents=True)
+    with Gradebook(f"sqlite:///{tiny}/gradebook.db", "tiny") as book:
+        book.remove_submission(TINY, "gone")
+    reasons = {
+        "again": "handed in anew since",
+        "failed": "the last run failed",
+        "gone": "the gradebook has no grade of it any more",
+        "late": "never graded",
+        "lost": f"its graded copy in {tiny / 'autograded/lost' / TINY} is gone",
+        "stopped": "the last run was stopped while it was stored",
+    }
+    expected = {student: f"would be graded: {reason}" for student, reason in reasons.items()}
+    assert why() == expected | {"same": "unchanged"}
+    assert why(force=True) == expected | {"same": "would be graded: --force"}
+    monkeypatch.setattr("autograder.records.fingerprint.environment", lambda: {"numpy": "another"})
+    packages = "files or limits of the lab, the sandbox or installed packages were changed since"
+    assert why()["same"] == f"would be graded: {packages}"
+    source, toml = tiny / "source" / TINY / f"{TINY}.py", tiny / "source" / TINY / "lab.toml"
+    source.write_text(
+        source.read_text().replace('"points": 3\n# ### BEGIN', '"points": 2').replace("}\n# ###", "}\n# ###")
+    )
+    for path, before, after, reason in (
+        (source, "add(1, 2)", "add(1, 3 - 1)", "tests or other cells of the lab were changed since"),
+        (source, '"solution": true, "points": 3', '"solution": true, "points": 2', ""),
+        (toml, "points = 8", "points = 7", "what its cells are worth was changed since"),
+    ):
+        path.write_text(path.read_text().replace(before, after))
+        if reason:
+            list(release_labs(tiny, (TINY,)))
+            assert why()["same"] == f"would be graded: {reason}"
+
+
 def test_who_is_not_there_is_an_error_and_who_handed_in_nothing_is_missing(tiny: Path) -> None:
     submit(tiny, "ada")
     (tiny / "submitted/bob" / TINY).mkdir(parents=True)
@@ -118,7 +167,7 @@ def test_what_the_grader_may_not_read_fails_and_is_no_recorded_zero(
     outcomes = graded(tiny, FakeExecutor())
     assert (outcomes["ada"].result.status, outcomes["bob"].result.status) == (Status.GRADED, Status.FAILED)
     (message,) = outcomes["bob"].result.messages
-    assert message.endswith(f"bob/{TINY}/{TINY}.ipynb: Permission denied; change its permissions, then grade again")
+    assert message.endswith(f"bob/{TINY}/{TINY}.ipynb: Permission denied; {CHANGE}")
     assert [entry.student for entry in open_course(tiny).scores(TINY)] == ["ada"]
 
 
@@ -196,6 +245,30 @@ def test_a_gradebook_that_cannot_be_written_to_says_so_and_the_graded_copy_stays
     assert f"{tiny}/gradebook.db: attempt to write a readonly database; the file or its" in result.messages[-1]
     assert copy.read_bytes() == before
     assert not (tiny / ".autograder" / f"{TINY}.staging").exists()
+
+
+def test_a_graded_copy_that_may_not_be_replaced_is_named_and_stays_whole(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in(tiny, "ada", answered(tiny, **FULL))
+    graded(tiny, FakeExecutor())
+    folder = tiny / "autograded" / "ada" / TINY
+    rename = Path.rename
+
+    def refused(path: Path, target: Path) -> Path:
+        if path == folder:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return rename(path, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "rename", refused)
+        result = graded(tiny, FakeExecutor(), force=True)["ada"].result
+    assert result.status == Status.FAILED
+    said = f"{folder}: Permission denied; {CHANGE}; the gradebook keeps"
+    assert result.messages[-1].startswith(said)
+    assert [path.name for path in folder.iterdir()] == [f"{TINY}.ipynb"]
+    assert not (tiny / ".autograder" / f"{TINY}.staging").exists()
+    assert graded(tiny, FakeExecutor(), force=True)["ada"].result.score == 5
 
 
 def test_the_graded_copy_of_a_run_that_was_killed_is_put_back(tiny: Path) -> None:

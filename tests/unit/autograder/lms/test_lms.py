@@ -278,6 +278,26 @@ def test_gradescope_s_columns_with_a_column_a_task(tmp_path: Path) -> None:
     assert export.notes == ["eve: not in roster.csv", "Alan Turing alan@uni.example: left out: no grade"]
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        "First Name,Last Name,SID,Email,Submission ID\nEve Mary,Il,eve,eve@uni.example,7\n",
+        'Student,ID,SIS User ID,SIS Login ID,Section\n"Il, Eve Mary",7,eve,eve@uni.example,\n',
+        "Identifier,ID number,Full name,Email address\nParticipant 7,eve,Eve Mary Il,eve@uni.example\n",
+    ],
+)
+def test_names_and_addresses_that_the_gradebook_lacks_are_the_roster_s_in_gradescope_s_columns(
+    content: str, tmp_path: Path
+) -> None:
+    people = roster(tmp_path, content)
+    for row in (stored("eve"), stored("eve", missing=True)):
+        assert table(gradescope_csv([row], {}, people).content)[1][:4] == ["Eve Mary", "Il", "eve", "eve@uni.example"]
+    number = table(gradescope_csv([stored("eve")], {}, people).content)[1][8]
+    assert number == ("7" if "Submission ID" in content else ""), "another system's number is none of Gradescope's"
+    own = stored("eve", first_name="Eva", email="eva@uni.example")
+    assert table(gradescope_csv([own], {}, people).content)[1][:4] == ["Eva", "Il", "eve", "eva@uni.example"]
+
+
 def test_whoever_has_handed_in_nothing_is_missing_in_gradescope_s_columns(tmp_path: Path) -> None:
     rows = [stored("ada"), stored("eve", score=0.0, missing=True)]
     export = gradescope_csv(rows, {"ada": [StoredCell("lab", "f-check", 6.5, None, None, 7.0)]}, nobody())

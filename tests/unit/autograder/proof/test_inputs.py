@@ -79,6 +79,33 @@ def test_a_second_kind_of_argument_closes_the_hole(seen: Any) -> None:
     assert not expected & set(found)
 
 
+def test_of_one_element_only_what_was_there_is_noted(seen: Any) -> None:
+    found = holes(seen("Scale(3).apply(np.array([[2.0]]))")["Scale.apply"]["x"])
+    assert found == ["never empty", "never of several elements", "only float64"]
+    calls = "Scale(3).apply(np.array([[-0.5]]))\nScale(3).apply(np.ones((0, 3)))\n"
+    found = holes(seen(f"{calls}Scale(3).apply(np.arange(1.0, 5.0).reshape(2, 2).T)")["Scale.apply"]["x"])
+    assert not {"never negative", "never with a side of 1", "only square", "only whole numbers"} & set(found)
+    assert "never 0" in found
+    assert holes(seen("largest([3.0])")["largest"]["numbers"]) == ["never empty", "never of several items"]
+
+
+def test_an_argument_that_was_always_the_same_is_said_to_be(seen: Any) -> None:
+    found = seen("Scale(0.5).apply(np.ones(3), 0.1)\nScale(0.5).apply(np.zeros(2))\nlargest([2, 2])")
+    assert holes(found["Scale.__init__"]["by"]) == ["always 0.5"]
+    assert holes(found["Scale.apply"]["shift"]) == ["always 0.1, or left out"]
+    assert holes(found["Scale.apply"]["x"])[0] == holes(found["largest"]["numbers"])[0] == "all its numbers the same"
+    assert "never negative" in holes(seen("Scale(0.25)")["Scale.__init__"]["by"]), "another value than before"
+
+
+def test_what_is_true_of_arrays_and_of_lists_is_said_once(seen: Any) -> None:
+    found = holes(seen("largest(np.arange(2))\nlargest([1, 2])")["largest"]["numbers"])
+    assert found[-4:] == ["never empty", "never of one element", "never of one item", "only int64"]
+
+
+def test_an_array_without_an_axis_has_no_size(seen: Any) -> None:
+    assert holes(seen("Scale(torch.tensor(-2.0))")["Scale.__init__"]["by"]) == ["only float32"]
+
+
 def test_of_integers_nobody_asks_for_digits(seen: Any) -> None:
     found = seen("Scale(3).apply(np.arange(1, 4), 2)")
     assert found["Scale.__init__"]["by"] == {"a number"}

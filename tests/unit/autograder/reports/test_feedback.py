@@ -110,7 +110,7 @@ def test_points_that_a_person_gave_are_told_beside_what_the_tests_gave() -> None
     written = CellScore("lab", "words", None, 2.0)
     assert "A person" not in page(written, grades={"lab/words": 2.0}).text
     again = page(written, grades={"lab/words": 2.0}, again=frozenset({"lab/words"})).text
-    assert "A person gave these points before the answer or its test was changed" in again
+    assert "A person gave these points before the answer, its test or its maximum was changed" in again
 
 
 def test_titles_are_the_lab_s_and_not_of_what_was_handed_in(tmp_path: Path) -> None:
