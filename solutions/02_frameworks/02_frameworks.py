@@ -23,7 +23,7 @@
 #
 # Each task asks for one function or class.
 # Replace the line that raises `NotImplementedError` and keep the name and the arguments.
-# Then run the look cell and the check below it.
+# Then run the look cell, which shows what yours does, and the check below it.
 # A check lists its cases: what was expected, what came, and where to look. Read the first one that fails.
 # Further cases, hidden here, run when your work is graded; they test what the task's text promises, with other numbers.
 # Unless a task asks for it, your functions change neither their arguments nor a result that they have returned before.

@@ -1505,7 +1505,7 @@ def table_of(value):
 
 def by_sums(x, w):
     """Return x correlated with w: for each entry of w one plain sum."""
-    (n, c, h, wide), (k, _, r, s) = x.shape, w.shape
+    (n, _, h, wide), (k, _, r, s) = x.shape, w.shape
     high, wide = h - r + 1, wide - s + 1
     y = np.zeros((n, k, high, wide), x.dtype)
     for a, b in np.ndindex(r, s):

@@ -21,7 +21,7 @@
 #
 # Each task asks for one function or class.
 # Replace the line that raises `NotImplementedError` and keep the name and the arguments.
-# Then run the look cell and the check below it; read the first case that fails.
+# Then run the look cell, which shows what yours does, and the check below it; read the first case that fails.
 # Further cases, hidden here, run when your work is graded.
 # They test what the task's text promises, with other numbers.
 #
@@ -2565,13 +2565,13 @@ figure = plot.curves(
 # Your sampler needs no more: its order follows from the epoch.
 
 # %% [markdown]
-# `save_checkpoint(path, model, optimizer, epoch, step)` writes all that to `path`, a `Path`.
+# `save_checkpoint(path, model, optimizer, epoch, step)` writes all that to `path`, a `Path`; `step` is the step that comes next.
 # A process may die while it writes. So write another file of the same folder first and then put it in the place of the old one
 # with `os.replace(new, path)`, which the file system does at once or not at all. The old file is never written to.
 #
 # `load_checkpoint(path, model, optimizer)` restores everything and returns `(epoch, step)`.
 # If there is no such file, it changes nothing and returns `(0, 0)`. About 10 lines in both;
-# `state_dict()` and `load_state_dict(state)` of model and optimizer,
+# `state_dict()` and `load_state_dict(state)` of model and optimiser,
 # `torch.save`, `torch.load` (which reads tensors and plain values), `torch.get_rng_state` and `torch.set_rng_state` help.
 # (Lab 06 calls computing again *checkpointing*; a checkpoint here is a state that was saved.)
 

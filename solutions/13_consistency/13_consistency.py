@@ -26,7 +26,7 @@
 #
 # Each task asks for a function or two, or a class.
 # Replace the line that raises `NotImplementedError` and keep the name and the arguments.
-# Then run the look cell and the check below it; read the first case that fails.
+# Then run the look cell, which shows what yours does, and the check below it; read the first case that fails.
 # Further cases, hidden here, run when your work is graded.
 # They test what the task's text promises, with other numbers.
 # Your code must not change its arguments. No check looks at a real clock.
