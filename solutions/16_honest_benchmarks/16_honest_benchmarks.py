@@ -67,9 +67,10 @@ print(digits)
 #
 # * `"untuned"`: a network reads digits. The candidate is gradient descent with momentum 0.9, at its best rate.
 #   The baseline, plain gradient descent, runs at the *same* rate.
-#   How many times as many epochs does the baseline need to reach 93 %?
+#   How many times as many epochs does the baseline need until 93 % of its validation images are read correctly?
 # * `"tuned"`: the same, but the baseline's rate was tuned, too.
-# * `"cards"`: labs 00 to 15 come with result cards, this course's own reports.
+# * `"cards"`: labs 00 to 15 come with result cards, this course's own reports; the audit, of Tasks 7 and 8, asks whether a report
+#   says what it takes to believe it (all runs, the accuracy, the test set, ...).
 #   Which share of them breaks a rule of this lab's audit (0.1 is 10 %)?
 #
 # `predictions()` returns a dictionary with these three keys and a number above 0 for each, the same in each call. 1 line.
@@ -599,12 +600,13 @@ for name, ratio in (("untuned", fooling), ("tuned", honest)):
 # What is the speed-up, and how sure is it?
 # The *bootstrap* (Efron 1979) answers without a formula:
 # draw $n$ rounds from the $n$ measured ones, with replacement, compute the ratio, and repeat.
-# The middle 95 % of these ratios are the interval.
+# The middle 95 % of these ratios are the interval: a wide one, or one around 1, says that these rounds do not tell which is faster.
+# A ratio of sums counts each second once; the mean of the rounds' own ratios would give a lucky round as much weight as a long one.
 #
 # `speed_up(baseline, candidate, rounds, draw)` takes two arrays of seconds, float64 of shape `(n,)`, $n \ge 1$;
 # entry $i$ of both was measured in round $i$.
-# `draw` is a NumPy generator; call `draw.integers(n, size=(rounds, n))` once.
-# Each of its rows is a *resample*: the numbers of the rounds that are drawn.
+# `draw` is a NumPy generator; the numbers are those of `draw.integers(n, size=(rounds, n))`, and no others are drawn.
+# Each row of these is a *resample*: the numbers of the rounds that are drawn.
 
 # %% [markdown]
 # The ratio of some rounds is the sum of their baseline seconds over the sum of their candidate seconds.
@@ -860,7 +862,8 @@ print(timer.blocked_autorange(min_run_time=0.3))
 # A time becomes comparable to other people's machines by its price.
 # `rows` is a price list, one dictionary a row, with texts as a CSV file has them:
 # `"InstanceType"`, `"Price"` (dollars an hour, on demand; the same in all rows of a type)
-# and `"SpotPrice"` (of one zone, a part of a region).
+# and `"SpotPrice"` (of one zone, a part of a region). *On demand* a machine is yours until you give it back; *spot* machines are spare ones,
+# which may be taken back, and cheaper.
 #
 # `cost_to_accuracy(seconds, instance, machines, rows, spot)` returns the dollars for this many machines of a type:
 #
@@ -873,7 +876,6 @@ print(timer.blocked_autorange(min_run_time=0.3))
 # With one row of a type at 0.36 dollars an hour, 100.5 seconds on two machines cost
 # $2 \cdot 101 \cdot 0.36 / 3600 = 0.0202$ dollars, and 5 seconds on one machine 0.006. About 8 lines.
 #
-# Spot machines are spare ones, which may be taken back.
 # The cell below has some rows of the course's list, `docker/cloud/prices.csv`.
 
 # %% nbgrader={"grade_id": "prices", "locked": true}
@@ -1439,7 +1441,7 @@ for level, (call, metrics) in levels.items():
 # (The gradients are sorted before they are compared, since your network may keep its weights transposed:
 # an error of 0 says that the right numbers are there, not that each is in its place.)
 # A fast operator may be a small part of a training:
-# B's fifth rule is to show kernels or communication alone, and to speak of training.
+# rule 5 of talk B's twelve, below, is to show kernels or communication alone, and to speak of training.
 #
 # Talk B calls convolutions in smaller batches "up to 4.54x faster on DeepBench", a list of operator shapes from real networks.
 # That is useful to whoever builds operators, and says nothing about time to accuracy.
@@ -1472,11 +1474,12 @@ for level, (call, metrics) in levels.items():
 # | `"speed_options"`, `"accuracy_options"` | dictionaries: with what each was measured |
 #
 # * 1, *ignore accuracy*: `speed_up` is said, `accuracy` is not, `part` is not `"kernel"`, and `exact` is not `True`.
+#   (A kernel alone, a GPU's program or an operator, has no accuracy; what is equal to the last bit has the baseline's.)
 # * 2, *no test accuracy*: `accuracy` is said, and `split` is not `"test"`.
 # * 3, *not all runs*: `shown` is said; and `runs` is not said or is larger, or no spread is said.
 # * 8, *options A for speed, B for accuracy*: both options are said, and differ.
-# * 12, *choose how to compare*: `accuracy` is said, and of `speed_up` and `baseline_accuracy` exactly one,
-#   so that the other is not compared.
+# * 12, *choose how to compare*: `accuracy` is said, and of `speed_up` and `baseline_accuracy` exactly one:
+#   the report compares with the baseline in speed or in accuracy, whichever looks better, and is silent about the other.
 
 # %% [markdown]
 # `{"speed_up": 2.0}` breaks `[1]`; with `"accuracy": 0.9` it breaks `[2, 12]`. About 9 lines.
@@ -1644,7 +1647,7 @@ check.score(2)
 # %% [markdown]
 # ### Task 8. Audit the machines (2 points)
 #
-# `audit_machines(report)` does the same for six rules more. Its keys, beside `speed_up` and `part`:
+# `audit_machines(report)` does the same for six rules more, ascending, too. Its keys, beside `speed_up` and `part`:
 #
 # | key | says |
 # |---|---|
@@ -1659,10 +1662,10 @@ check.score(2)
 
 # %% [markdown]
 # * 4, *outdated hardware*: both years are said, and the baseline's is more than 2 years older.
-# * 5, *kernels only*: more than one device, and `part` is `"kernel"`: what is said is the part that needs no messages.
+# * 5, *kernels only*: more than one device, and `part` is `"kernel"`: a kernel runs on one device, so messages between them were not timed.
 # * 6, *no input*: a speed-up is said, `part` is `"training"`, and `io` is not `True`: reading the data may be the slowest part.
 # * 7, *the highest ops*: the unit ends with `op/s`, in small or capital letters, and no seconds are said.
-# * 10, *train for the right time*: more than one device, and `stop` is `"seconds"`: whoever chooses when to stop chooses the accuracy.
+# * 10, *train for the right time*: more than one device, and `stop` is `"seconds"`: with more devices more is trained in that time, so whoever chooses it chooses which accuracies are compared.
 
 # %% [markdown]
 # * 11, *weak or strong*: more than one device and a speed-up; and either `scaling` is neither `"strong"` nor `"weak"`,
