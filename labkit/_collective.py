@@ -21,7 +21,7 @@ xs[rank] is what this rank alone knows: an array, a dictionary that has several,
 
 
 class Recorder(Endpoint):
-    """One rank's end of its messages, with a log: (bytes, to, source) of each step.
+    """One rank's end of its messages, with a log: (bytes, to, source) of each step, until it is closed.
 
     What arrives is `gain` times what was sent.
     """
@@ -30,8 +30,15 @@ class Recorder(Endpoint):
         super().__init__(rank, size, carry)
         self.log: list[tuple[int, int | None, int | None]] = []
         self._gain = gain
+        self._closed = False
+
+    def close(self) -> None:
+        """Take no step any more: what would be sent now, nobody would count."""
+        self._closed = True
 
     def _step(self, array: np.ndarray | None, to: int | None, source: int | None) -> np.ndarray | None:
+        if self._closed:
+            raise RuntimeError("this comm is of a call that has returned\nhint: use the comm that the call is given")
         before = self.bytes
         came = super()._step(array, to, source)
         self.log.append((self.bytes - before, to, source))
@@ -76,10 +83,12 @@ def play(
     jobs: Sequence[Job],
     gains: Sequence[float],
     watch: Callable[[np.ndarray], Callable[[], bool]] = _compared,
+    read: Callable[[Any], Any] = lambda value: value,
 ) -> list[dict[str, Any] | None]:
     """Run what one rank does of `collective`; return its dictionary for each job, None where it takes no part.
 
-    watch: returns a function that says later whether the array has been left as it was.
+    watch: returns a function that says later whether the array has been left as it was. read: returns what is kept of
+    fn's value; it may ask fn's process, so that what is sent meanwhile counts.
     """
     found: list[dict[str, Any] | None] = []
     for gain, (size, xs, *more) in [(gain, job) for gain in gains for job in jobs]:
@@ -90,8 +99,10 @@ def play(
         x = xs[rank]
         x = copy.deepcopy(x) if x is None or isinstance(x, dict) else np.array(x)
         kept = [watch(array) for array in _arrays(x)]
-        value = fn(comm, x, *more)
-        found.append({"value": value, "kept": all(same() for same in kept), "log": comm.log, **comm.counts()})
+        value = read(fn(comm, x, *more))
+        same = all(left() for left in kept)
+        comm.close()
+        found.append({"value": value, "kept": same, "log": comm.log, **comm.counts()})
     return found
 
 

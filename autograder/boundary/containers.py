@@ -44,6 +44,17 @@ def _machine_values(typecode: Any, content: Any) -> array.array[Any]:
     return array.array(typecode, content)
 
 
+def _bytes(value: Any) -> bytes:
+    if type(value) is not bytes:
+        raise TypeError("a part that is no bytes")
+    return value
+
+
+def _row(view: memoryview[Any]) -> list[Any]:
+    """Return the bytes and the kind of numbers of a view; KeyError for one of more axes than one, or of other things."""
+    return [view.tobytes(), {1: _NUMBERS}[view.ndim][view.format]]
+
+
 def _list(value: Any) -> list[Any]:
     if type(value) is not list:
         raise TypeError("a part that is no list")
@@ -72,6 +83,8 @@ KINDS: dict[type, tuple[str, _Parts, _Make]] = {
         lambda x: [_NUMBERS[x.typecode], x.tobytes()],
         lambda parts: _machine_values(*parts),
     ),
+    bytearray: ("bytearray", lambda x: [bytes(x)], lambda parts: bytearray(_bytes(parts[0]))),
+    memoryview: ("memoryview", lambda x: _row(x), lambda parts: memoryview(_bytes(parts[0])).cast(_NUMBERS[parts[1]])),
     types.MappingProxyType: (
         "mapping",
         lambda x: [dict(x)],

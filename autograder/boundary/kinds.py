@@ -21,7 +21,14 @@ def _read_number(_codec: Any, value: dict[str, Any], _depth: int) -> float:
     return float(value["v"])
 
 
-_CHANGING = {array.array, collections.Counter, collections.OrderedDict, collections.defaultdict, collections.deque}
+_CHANGING = {
+    array.array,
+    bytearray,
+    collections.Counter,
+    collections.OrderedDict,
+    collections.defaultdict,
+    collections.deque,
+}
 """Of those that are written by their parts: what can be changed in place, which the other end is asked about."""
 ALIASED = {list, dict, np.ndarray}
 WRITERS: dict[type, Callable[[Any, Any, int], Any]] = {

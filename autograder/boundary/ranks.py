@@ -146,8 +146,7 @@ class _Rank(threading.Thread):
             self._network.begin(self._rank)
             fn = self.peer.ask("name", None, ["fn"])
             carry = functools.partial(self._network.carry, self._rank)
-            found = play(self._rank, carry, fn, self._jobs, self._gains, self._watched)
-            self.found = [result and result | {"value": _whole(result["value"])} for result in found]
+            self.found = play(self._rank, carry, fn, self._jobs, self._gains, self._watched, _whole)
             self.ended_well = True
         except LinkDown:
             pass

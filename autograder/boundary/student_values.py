@@ -83,8 +83,8 @@ def snapshot(value: Any, most_bytes: int = _MOST_BYTES) -> Any:
     """
     if isinstance(value, list | collections.deque):
         return list(value)
-    if isinstance(value, array.array):
-        return value.tobytes()
+    if isinstance(value, array.array | bytearray):
+        return bytes(value)
     if isinstance(value, dict):
         return list(value.items())
     if isinstance(value, set):
@@ -94,8 +94,8 @@ def snapshot(value: Any, most_bytes: int = _MOST_BYTES) -> Any:
 
 def changed(value: Any, before: Any, most_bytes: int = _MOST_BYTES) -> bool:
     """Whether the value itself, not what it contains, is another than when the snapshot was taken, with this limit."""
-    if isinstance(value, array.array):
-        return bool(value.tobytes() != before)
+    if isinstance(value, array.array | bytearray):
+        return bool(bytes(value) != before)
     if isinstance(value, list | collections.deque):
         return len(value) != len(before) or any(now is not old for now, old in zip(value, before, strict=True))
     if isinstance(value, dict):

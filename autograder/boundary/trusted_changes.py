@@ -98,7 +98,7 @@ def _update(own: Any, value: Any) -> None:
         return
     if isinstance(own, np.ndarray) and own.shape == value.shape and own.dtype == value.dtype:
         own[...] = value
-    elif isinstance(own, list | array.array):
+    elif isinstance(own, list | array.array | bytearray):
         own[:] = value
     elif isinstance(own, dict | set):
         own.clear()

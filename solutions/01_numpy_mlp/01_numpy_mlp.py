@@ -60,7 +60,7 @@ plot.images(
 #
 # The three splits have three jobs.
 # The *training* set fits the weights, the *validation* set chooses between models,
-# and the *test* set is looked at once, at the end.
+# and the *test* set is asked once about each choice, when it has been made.
 # A model chosen on the test set has already seen the exam.
 
 # %% [markdown]
@@ -457,7 +457,7 @@ plot.curves(
 # Read the picture from the right.
 # A step ten times smaller makes the central difference a hundred times better and the one-sided one ten times.
 # From the left the rounding of $f$, about $10^{-16}/h$, takes over.
-# The two meet near $h = 10^{-5}$ with about ten digits right, which is why it is the default;
+# For the central difference the two errors are equal near $h = 10^{-5}$, with about ten digits right, which is why it is the default;
 # the one-sided difference never gets further than about eight.
 
 # %% nbgrader={"grade_id": "numeric-gradient-check", "grade": true, "points": 1}
@@ -817,7 +817,7 @@ def l2_penalty(
 # so that the expected value stays the same and nothing changes at test time.
 #
 # `dropout(x, p, rng)` returns `x * mask` and the mask, whose entries are 0 or $1/(1-p)$.
-# Draw it with one call, `rng.random(x.shape)`, and drop where the number is below `p`.
+# Draw it with one call, for every p, `rng.random(x.shape)`, and drop where the number is below `p`.
 # If the numbers are `[0.1, 0.9]` and `p` is 0.5, the mask is `[0, 2]`. About 2 lines.
 
 
@@ -935,12 +935,29 @@ with check.hidden_case(
     check.at_least(np.count_nonzero(mask), 1, name="entries kept")
     check.at_most(np.count_nonzero(mask), 23, name="entries kept")
     check.close(dropped, values * mask)
+
+
+class Draws:
+    """A generator that notes what it is asked for."""
+
+    def __init__(self):
+        self.shapes = []
+
+    def random(self, size=None, *_dtype, **_options):
+        self.shapes.append(tuple(int(side) for side in size))
+        return np.random.default_rng(9).random(self.shapes[-1])
+
+
 with check.hidden_case(
-    "p = 0 drops nothing", hint="a random number is never below 0", guard=True
+    "p = 0 drops nothing, and draws as ever",
+    hint="a random number is never below 0",
+    guard=True,
 ):
-    dropped, mask = dropout(np.full((4, 4), 2.5), 0.0, np.random.default_rng(9))
+    draws = Draws()
+    dropped, mask = dropout(np.full((4, 4), 2.5), 0.0, draws)
     check.close(dropped, np.full((4, 4), 2.5), name="x times the mask")
     check.close(mask, np.ones((4, 4)), name="mask")
+    check.equal(draws.shapes, [(4, 4)], name="shapes of the draws")
 with check.hidden_case(
     "earlier gradients stay as they were",
     hint="each call makes arrays of its own",
@@ -1000,7 +1017,7 @@ check.score(2)
 #
 # `backward(dlogits)` walks the layers in reverse.
 # What a layer's `backward` returns belongs to its input, the dropped-out activation of the layer before:
-# multiply it by that layer's mask and slope before you hand it on.
+# multiply it by the mask and slope of that layer before, whose result it is, and hand it on.
 # Last, add the L2 gradient to every `layer.dw`; biases are not penalised.
 #
 # `loss_and_gradients` is given: it is all that a training loop needs. About 15 lines.
@@ -1239,7 +1256,7 @@ with check.hidden_case(
     upstream = np.random.default_rng(13).normal(size=(len(points), 3))
     dropping.forward(points, True)
     dropping.backward(upstream)
-    for n in (4, 1):  # a batch may be a single row
+    for n in (len(points), 4, 1):  # a batch may be a single row
         dropping.forward(points[:n])
         dropping.backward(upstream[:n])
         before = points[:n] @ first
@@ -1950,6 +1967,7 @@ for name, network in {
 # With the penalty such weights fade, and what remains looks like pieces of strokes,
 # which nobody told the network about.
 # Compare the two accuracies with the two pictures: which of them shows the difference?
+# (An accuracy is one seed's; with other seeds the penalty may help or hurt by as much. The pictures stay.)
 
 # %% [markdown]
 # ### Predict, then measure (1 point)
@@ -2418,7 +2436,7 @@ for fault in (
     print(f"{fault:20} Adam {adam:6.1%}   momentum {momentum:6.1%}")
 
 # %% [markdown]
-# Adam divides by the size of the gradient and so hides any wrong factor; momentum pays for it.
+# Adam divides by the size of the gradient and so hides any constant positive factor; momentum pays for it.
 # A random matrix works because the forward weights turn until they fit it (Lillicrap et al. 2016).
 # Even a frozen layer of random features reads most digits, and signs alone are what lab 14 will send over a network.
 # So a falling loss proves nothing about a gradient. Your `numeric_gradient` convicts each of them in a second: try it.

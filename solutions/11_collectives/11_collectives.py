@@ -64,7 +64,7 @@ from labkit import (
 # | `comm.exchange(array, to, source)` | sends and receives at the same time |
 # | `comm.counts()` | what this rank has done: messages sent, bytes sent, steps |
 #
-# Each call is one *step*, an exchange too.
+# Each call is one *step*, an exchange too. Use `comm` in one thread.
 
 
 # %% explore=true

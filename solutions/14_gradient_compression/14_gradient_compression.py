@@ -1285,7 +1285,7 @@ ax = plot.scatter(
 # and adds what comes to what it has. A message is `to_bytes` of what the rank has so far.
 
 # %% [markdown]
-# `comm.exchange(array, to, source)` sends an array and returns the one that comes.
+# `comm.exchange(array, to, source)` sends an array and returns the one that comes; use `comm` in one thread.
 # It takes NumPy arrays: send `np.frombuffer(data, np.uint8)`, and make bytes of what comes with `.tobytes()`.
 #
 # Two ranks with `[0, 0, 5, 0, 0]` and `[0, 2, 1, 0, 0]` send 16 and 24 bytes; both return `[0, 2, 6, 0, 0]`.

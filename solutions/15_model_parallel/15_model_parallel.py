@@ -114,7 +114,7 @@ check.score(1)
 # * `all_reduce(comm, x)` is both, one after the other: the sum over all ranks, in x's shape.
 #
 # They are rings. Each of the first two sends $m(P-1)/P$ bytes a rank, for $m$ bytes in all (parts may differ by one); `all_reduce` sends twice that.
-# `comm.exchange(array, to, source)` sends and receives at once.
+# `comm.exchange(array, to, source)` sends and receives at once. Use `comm` in one thread.
 #
 # `count.collective(fn, [(P, xs, *more)])` calls `fn(comm, xs[rank], *more)` on each of $P$ processes
 # and returns, for each job and rank, a dictionary with `value` and `bytes`, what it sent.

@@ -362,3 +362,37 @@ def test_no_timeout_that_code_sets_for_all_sockets_ends_a_collective(talk: Talk)
         assert talk.value(f"{TEST}found[0][0]['value'].tolist()") == repr([0.0, 3.0, 6.0, 9.0])
     finally:
         socket.setdefaulttimeout(before)
+
+
+KEPT = """
+    SEEN = []
+    def f(comm, x):
+        SEEN.append(comm)
+        other = 1 - comm.rank
+        return SEEN[0].exchange(x, other, other)
+"""
+TWO = "[(2, [np.ones(3), np.ones(3)])] * 2"
+
+
+def test_no_message_goes_by_a_communicator_whose_call_has_returned(talk: Talk) -> None:
+    test = f"import numpy as np\nfrom labkit import count\ncount.collective(f, {TWO}, timeout_s=8)"
+    talk.code(KEPT)
+    assert "this comm is of a call that has returned" in str(talk.test(test)["error"])
+    names: dict[str, Any] = {"__name__": "__main__"}
+    exec(textwrap.dedent(KEPT), names)
+    with pytest.raises(RankError, match="this comm is of a call that has returned"):
+        count.collective(names["f"], [(2, [np.ones(3)] * 2)] * 2)
+
+
+def test_what_is_sent_while_the_value_is_read_counts(talk: Talk) -> None:
+    talk.code("""
+        class Later:
+            def __init__(self, comm, x): self.comm, self.x = comm, x
+            def numpy(self): return self.comm.exchange(self.x, 1 - self.comm.rank, 1 - self.comm.rank)
+        Later.__module__ = "keras.later"
+        def f(comm, x): return Later(comm, x)
+        """)
+    test = f"import numpy as np\nfrom labkit import count\nfound = count.collective(f, {TWO}, timeout_s=8)\n"
+    assert talk.value(f"{test}[[done['messages'], done['bytes'], len(done['log'])] for done in found[0]]") == repr(
+        [[1, 24, 1], [1, 24, 1]]
+    )

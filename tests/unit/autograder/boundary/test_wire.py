@@ -125,6 +125,7 @@ def test_a_named_tuple_is_one_at_the_other_end() -> None:
     [
         Counter("aab"), OrderedDict([("b", 1), ("a", [2])]), deque([1, 2], maxlen=3), defaultdict(int, a=1),
         defaultdict(None), array("d", [0.1, -0.0]), array("q"), MappingProxyType({"a": 1}),
+        bytearray(b"ab"), bytearray(), memoryview(b"ab"), memoryview(b""), memoryview(array("d", [0.5])),
         {"a": 1}.keys(), {"a": 1}.items(),
     ],
     ids=lambda value: type(value).__name__,
@@ -175,7 +176,7 @@ def test_the_same_as_what_is_not_there_yet_is_refused(place: Any) -> None:
     "value",
     [
         np.zeros(1).view(np.recarray), np.ma.array([1], mask=[True]), object(), len,
-        np.array([object()], dtype=object), np.zeros(2, dtype=[("x", "f8")]), bytearray(b"x"), iter([]), lambda: 0,
+        np.array([object()], dtype=object), np.zeros(2, dtype=[("x", "f8")]), memoryview(np.zeros((2, 2))), iter([]), lambda: 0,
         type("Float", (float,), {})(1.0), type("List", (list,), {})(), True.__class__, ValueError("x"),
     ],
     ids=lambda value: type(value).__name__,
