@@ -51,8 +51,14 @@ def _bytes(value: Any) -> bytes:
 
 
 def _row(view: memoryview[Any]) -> list[Any]:
-    """Return the bytes and the kind of numbers of a view; KeyError for one of more axes than one, or of other things."""
+    """Return the bytes and the kind of numbers of a view; KeyError for one of more axes, or of anything else."""
     return [view.tobytes(), {1: _NUMBERS}[view.ndim][view.format]]
+
+
+def _view(content: Any, kind: Any) -> memoryview[Any]:
+    if kind not in tuple(_NUMBERS):
+        raise ValueError("no row of numbers")
+    return memoryview(_bytes(content)).cast(kind)
 
 
 def _list(value: Any) -> list[Any]:
@@ -84,7 +90,7 @@ KINDS: dict[type, tuple[str, _Parts, _Make]] = {
         lambda parts: _machine_values(*parts),
     ),
     bytearray: ("bytearray", lambda x: [bytes(x)], lambda parts: bytearray(_bytes(parts[0]))),
-    memoryview: ("memoryview", lambda x: _row(x), lambda parts: memoryview(_bytes(parts[0])).cast(_NUMBERS[parts[1]])),
+    memoryview: ("memoryview", _row, lambda parts: _view(*parts)),
     types.MappingProxyType: (
         "mapping",
         lambda x: [dict(x)],

@@ -176,7 +176,8 @@ def test_the_same_as_what_is_not_there_yet_is_refused(place: Any) -> None:
     "value",
     [
         np.zeros(1).view(np.recarray), np.ma.array([1], mask=[True]), object(), len,
-        np.array([object()], dtype=object), np.zeros(2, dtype=[("x", "f8")]), memoryview(np.zeros((2, 2))), iter([]), lambda: 0,
+        np.array([object()], dtype=object), np.zeros(2, dtype=[("x", "f8")]), iter([]),
+        memoryview(np.zeros((2, 2)).data), lambda: 0,
         type("Float", (float,), {})(1.0), type("List", (list,), {})(), True.__class__, ValueError("x"),
     ],
     ids=lambda value: type(value).__name__,
