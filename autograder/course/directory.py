@@ -224,10 +224,10 @@ class Course:
         with self._gradebook() as book:
             stored.needs_a_look(book, lab, student, keys, whether)
 
-    def give_nothing(self, lab: str, student: str, keys: Collection[str]) -> None:
-        """Give no points for those of these cells that nbgrader leaves to a person: nothing is there to look at."""
+    def give_nothing(self, lab: str, student: str, keys: Collection[str], waiting: Collection[str] = ()) -> None:
+        """Give no points for those of these cells that nbgrader leaves to a person; see stored.give_nothing."""
         with self._gradebook() as book:
-            stored.give_nothing(book, lab, student, keys)
+            stored.give_nothing(book, lab, student, keys, waiting)
 
     def commented(self, lab: str) -> dict[str, list[str]]:
         """Return the cells on which a person has commented, by student."""

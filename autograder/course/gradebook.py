@@ -22,7 +22,7 @@ from nbgrader.dbutil import ALEMBIC_DIR
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SAWarning, SQLAlchemyError
 
-from autograder.errors import CourseError
+from autograder.errors import CourseError, listed
 from autograder.markers import canonical
 from autograder.model import CellSpec
 
@@ -92,9 +92,21 @@ def open_gradebook(url: str, course_id: str, *, create: bool = False) -> Iterato
     """Open the gradebook; raise CourseError if it cannot be used, or is not there and not to be made."""
     where = place(url)
     if not create and isinstance(where, Path) and not where.exists():
-        raise CourseError(f"{where}: there is no gradebook yet", hint="release a lab first: autograder release LAB")
+        raise _missing(where)
     with usable(url), quiet(), Gradebook(url, course_id) as book:
         yield book
+
+
+def _missing(where: Path) -> CourseError:
+    """Return the error of a gradebook that is not there: not yet, or not any more, as logs of what was graded say."""
+    graded = sorted(log.stem for log in (where.parent / ".autograder").glob("*.jsonl") if log.stat().st_size)
+    if not graded:
+        return CourseError(f"{where}: there is no gradebook yet", hint="release a lab first: autograder release LAB")
+    return CourseError(
+        f"{where}: the gradebook is gone; {listed(graded)} had been graded",
+        hint="put a backup there: points by hand, due dates and extensions stand nowhere else; without one, release and"
+        " grade again",
+    )
 
 
 @contextmanager

@@ -85,11 +85,18 @@ def needs_a_look(book: Gradebook, lab: str, student: str, keys: Collection[str],
     book.db.commit()
 
 
-def give_nothing(book: Gradebook, lab: str, student: str, keys: Collection[str]) -> None:
-    """Give no points for those of these cells, by notebook/grade_id, that have none yet; points by hand stay."""
+def give_nothing(book: Gradebook, lab: str, student: str, keys: Collection[str], waiting: Collection[str]) -> None:
+    """Give no points for those of these cells, by notebook/grade_id, that have none yet; points by hand stay.
+
+    waiting: the tasks that a person grades. Where an earlier run had given nothing for one, or nbgrader, which found no
+    notebook, that is taken back.
+    """
     for grade in _grades(book, lab, student, keys):
         if grade.auto_score is None:
             grade.auto_score, grade.needs_manual_grade = 0.0, grade.manual_score is not None
+    for grade in _grades(book, lab, student, waiting):
+        if grade.auto_score is not None:
+            grade.auto_score, grade.needs_manual_grade = None, grade.manual_score is None
     book.db.commit()
 
 

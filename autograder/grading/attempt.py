@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import nbformat
 
 from autograder.execution import Execution
-from autograder.model import CellScore, Status
+from autograder.model import CellScore, CellSpec, Status
 from autograder.submission.handin import Handin
 from labkit._launch.errors import STILL_RUNNING
 from labkit._system import busy
@@ -82,6 +83,12 @@ class Attempt:
     def worthless(self) -> list[str]:
         """The cells that earn nothing, by notebook/grade_id; of these no person has to grade any."""
         return [f"{cell.notebook}/{cell.grade_id}" for cell in self.cells if cell.points == 0]
+
+    def waiting(self, rows: Mapping[str, Sequence[CellSpec]]) -> list[str]:
+        """Return the tasks, of these cells of each notebook, that a person has to grade, by notebook/grade_id."""
+        tasks = {(name, row.grade_id) for name, cells in rows.items() for row in cells if row.task}
+        waiting = [cell for cell in self.cells if cell.points is None and (cell.notebook, cell.grade_id) in tasks]
+        return [f"{cell.notebook}/{cell.grade_id}" for cell in waiting]
 
     @property
     def status(self) -> Status:

@@ -561,8 +561,8 @@ with check.hidden_case(
     hint="is what your loop changes the array that f is given?",
 ):
     across = np.arange(6.0).reshape(2, 3).T
-    found = numeric_gradient(lambda v: float((across * v).sum()), across)
-    check.close(found, across, atol=1e-7)
+    found = numeric_gradient(lambda v: float((3 * across * v).sum()), across)
+    check.close(found, 3 * across, atol=1e-7)
 with check.hidden_case(
     "one row, one column, one entry, three axes",
     hint="the result has x's shape, and f is given arrays of that shape",

@@ -81,6 +81,17 @@ def test_nobody_is_asked_to_look_at_a_task_in_a_file_that_holds_nothing(course: 
     assert grade(course, lab="hw")["ada"].to_grade == 1
 
 
+@pytest.mark.parametrize("content", [b"", b"{"])
+def test_a_task_waits_for_a_person_once_there_is_something_to_look_at(course: Path, content: bytes) -> None:
+    hand_in(course, "A line.")
+    (course / "submitted/ada/hw/hw.ipynb").write_bytes(content)
+    grade(course, lab="hw")
+    hand_in(course, "A line.")
+    assert grade(course, lab="hw")["ada"].to_grade == 1
+    assert open_course(course).score("ada", "hw").pending == {"hw/plot"}
+    assert autograder("verify", "--course", course).exit_code == 0
+
+
 def test_answers_below_a_task_are_compared_with_others(course: Path) -> None:
     for student, answer in {"ada": "A line.", "bo": "A line.", "cy": "Another line."}.items():
         hand_in(course, answer, student=student)

@@ -514,3 +514,12 @@ def test_two_ids_of_one_student_become_one_by_the_steps_of_the_docs(course: Path
     assert autograder("grade", TINY, "--student", "ada", "--course", course).exit_code == 0
     assert verify(course).exit_code == 0
     assert select(course, "SELECT id FROM student") == ["ada", "cy"]
+
+
+def test_a_gradebook_that_is_gone_after_grading_is_missed(course: Path) -> None:
+    (course / "gradebook.db").unlink()
+    for command in (("verify",), ("grade", TINY), ("report", TINY)):
+        said = autograder(*command, "--course", course)
+        assert said.exit_code, command
+        assert f"gradebook.db: the gradebook is gone; {TINY} had been graded\nhint: put a backup there" in said.output
+    assert not (course / "gradebook.db").exists()
