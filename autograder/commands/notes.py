@@ -83,6 +83,7 @@ def notes_on_changes(course: Course, lab: str) -> Iterator[str]:
     found = since_graded(course, lab)
     for students, what in (
         (found.anew, "handed in anew since"),
+        (found.failed, "graded before, but the last grading failed"),
         (found.never, "handed in, and not graded yet"),
         (found.tested, "graded with tests that have been changed since"),
     ):

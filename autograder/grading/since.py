@@ -30,12 +30,14 @@ class Since:
         never: who has handed in, and was never graded.
         tested: whose score is of tests, or of other cells, that were changed since.
         unread: whose file could not be read as the lab's notebook, and got 0 points without a look by a person.
+        failed: who was graded, and has handed in nothing else since; the last grading failed.
     """
 
     anew: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
     tested: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
 
 
 def since_graded(course: Course, lab: str) -> Since:
@@ -44,18 +46,20 @@ def since_graded(course: Course, lab: str) -> Since:
     lines, graded = log.last_lines(), log.graded()
     rows = course.notebooks(lab)
     cells = row_hashes(rows)
-    anew, never, tested, unread = list[str](), list[str](), list[str](), list[str]()
+    anew, never, tested, unread, failed = list[str](), list[str](), list[str](), list[str](), list[str]()
     for student in sorted(course.submitters(lab)):
         line = lines.get(student)
         if line is None or line.result is None or line.result.status in _NOT_GRADED:
-            (anew if student in graded else never).append(student)
+            then = graded[student].basis if student in graded else None
+            again = then is not None and then.content and then.content == _content(course, lab, list(rows), student)
+            (never if student not in graded else failed if again else anew).append(student)
             continue
         if line.basis is not None:
             found = _what(line.basis, _content(course, lab, list(rows), student), cells)
             {ANEW: anew, _TESTED: tested}.get(found, []).append(student)
         if line.result.status == Status.UNREADABLE and student not in anew and not _looked_at(course, lab, student):
             unread.append(student)
-    return Since(tuple(anew), tuple(never), tuple(tested), tuple(unread))
+    return Since(*map(tuple, (anew, never, tested, unread, failed)))
 
 
 def changed_since(earlier: Result, then: Basis, content: str, rows: Mapping[str, Sequence[CellSpec]]) -> str:

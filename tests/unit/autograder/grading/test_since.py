@@ -28,11 +28,15 @@ def test_who_came_since_and_whose_tests_were_changed(tmp_path: Path, monkeypatch
         ("tested", Status.GRADED, Basis({"lab/f-check": "as it was"}, content="now")),
     ):
         log.append(Result(student, "lab", status), basis)
-    students = ["missing", "failed", "older", "same", "anew", "tested", "new"]
+    for student, content in (("unlucky", "now"), ("changed", "before")):  # graded once, and failed since
+        log.append(Result(student, "lab", Status.GRADED), Basis(tests, content=content))
+        log.append(Result(student, "lab", Status.FAILED), None)
+    students = ["missing", "failed", "older", "same", "anew", "tested", "new", "unlucky", "changed"]
     course: Any = SimpleNamespace(state=tmp_path, notebooks=lambda _lab: {}, submitters=lambda _lab: students)
     monkeypatch.setattr(since, "row_hashes", lambda _rows: tests)
     monkeypatch.setattr(since, "_content", lambda *_about: "now")
-    assert since_graded(course, "lab") == Since(("anew",), ("failed", "missing", "new"), ("tested",))
+    never = ("failed", "missing", "new")
+    assert since_graded(course, "lab") == Since(("anew", "changed"), never, ("tested",), failed=("unlucky",))
 
 
 def test_whose_file_could_not_be_read_until_a_person_has_looked(
