@@ -59,7 +59,8 @@ print(digits)
 # | `"multiply"` | $a$, $b$: equal | the same | one an entry of $y$ |
 # | `"matmul"` | $a$: $(m, k)$, $b$: $(k, n)$ | $(m, n)$ | $2k$ an entry of $y$ |
 # | `"conv"` | $a$: $(n, c, h, w)$, $b$: $(o, c, r, s)$ | $(n, o, h-r+1, w-s+1)$ | $2crs$ an entry of $y$ |
-#
+
+# %% [markdown]
 # A convolution slides $o$ windows of $r \times s$ weights over the $c$ channels of an image (the numbers at each of its places, such as red, green and blue; inside a network
 # the output of each window is a channel of the next image), one place at a time
 # (stride 1), inside of it only (no padding).

@@ -54,7 +54,8 @@ F = torch.nn.functional
 # Commit to three numbers before you measure them; the point is for writing them down.
 # A *kernel* here is a small window of weights that slides over an image (in lab 04 the word was a GPU's program), a *channel* one of the numbers at a place;
 # Winograd's algorithm and the Fourier transform are ways to the same results with fewer multiplications, and Tasks 5 and 6 explain them.
-#
+
+# %% [markdown]
 # * `"winograd"`: kernels of 3 x 3. How many times fewer multiplications of data with data
 #   does Winograd's algorithm need that computes 4 x 4 results at a time?
 # * `"fft"`: two images of 32 x 32, 16 channels in and out, kernels of $r \times r$.
@@ -580,7 +581,8 @@ check.score(2)
 # (For real images half of a spectrum follows from the other half: `rfft2` keeps $h\,(\lfloor w/2 \rfloor + 1)$ numbers.)
 # And each image and each kernel is transformed only once,
 # while their spectra meet $n\,k\,c$ times (Mathieu et al. 2014).
-#
+
+# %% [markdown]
 # For a correlation, one spectrum is *conjugated*: $\hat y = \sum_c \hat x_c\, \overline{\hat w_c}$.
 # That correlation is *circular*: a kernel which leaves at the right comes in again at the left.
 # The results at places where it lies inside are not touched by this. They are the ones to keep.
@@ -1673,8 +1675,10 @@ ran = compare(
 )
 print(ran)
 low, measured, high = ran.ratio("undivided", "split as planned")
-print(f"limit {best / 2**20:g} MiB: {max(gains['any split']):.2f} times by the"
-      f" table, {measured:.2f} times when run ({low:.2f} to {high:.2f})")  # fmt: skip
+print(
+    f"limit {best / 2**20:g} MiB: {max(gains['any split']):.2f} times by the "
+    f"table, {measured:.2f} when run ({low:.2f} to {high:.2f})"
+)
 
 # %% [markdown]
 # "Up to" is the top of such a curve: of one layer, on one machine, at one limit.

@@ -120,7 +120,8 @@ check.score(1)
 # | `"norm"` | two for each output | outputs x places |
 # | `"lstm"` | four gates, each with a matrix for the inputs, one for its own outputs, two biases for each output | four gates, the cell and the output, at each place |
 # | any other | none | outputs x places |
-#
+
+# %% [markdown]
 # (An *LSTM* reads a sequence step by step and carries a cell along; its gates, small layers, say what to forget, to add and to hand out.
 # Three gates and the new content are the four here; PyTorch keeps two biases for each, one beside each matrix. Lab 17 uses one.)
 

@@ -634,7 +634,8 @@ def network(
 #    if it has one in `grad` from a pass before, with `sync` false, that is sent.
 #    Then it waits for all. Afterwards each parameter that learns has the sum in `grad`,
 #    and the next step can begin.
-#
+
+# %% [markdown]
 # There may be several `DDP`s in one process, and their steps may overlap. (Tensors may be keys of a dictionary or stand in a set: those go by identity;
 # `in` and `index` of a list compare numbers.)
 # `ready(p)` is the hook; while `sync` is false it does nothing. Everything that is sent goes through `wire`.

@@ -7,7 +7,8 @@
 # You build a simulator in which a second costs nothing and a slow worker is a number,
 # and compare the ways by accuracy, virtual time and messages.
 # Then the same ways run for real: in shared memory, on ranks, and in TensorFlow's jobs.
-#
+
+# %% [markdown]
 # *Talk B* is T. Hoefler's talk of 2018 on communication in deep learning, *slides D* are C. Olivares' of 2017,
 # two of the four sources whose claims this course measures (`docs/claims.md`).
 # For D asynchronous descent is the main method of large-scale training.

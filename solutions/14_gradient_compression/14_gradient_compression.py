@@ -1735,7 +1735,8 @@ check.score(1)
 # 1. $P = \mathrm{mean}(M Q)$ over the workers, `(n, r)`;
 # 2. $\hat P$: `orthonormal(P)`, given, makes the columns orthonormal;
 # 3. $Q' = \mathrm{mean}(M^T \hat P)$, `(k, r)`. The result is $\hat P\,Q'^T$.
-#
+
+# %% [markdown]
 # (These are the paper's letters: here $P$ is a matrix, not the number of processes, and $r$ how many columns it has,
 # the *rank* of the result as a matrix, not the number of a process.)
 #

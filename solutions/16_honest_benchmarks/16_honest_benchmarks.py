@@ -64,7 +64,8 @@ print(digits)
 # ### Task 1. Predict (1 point)
 #
 # Commit to three numbers before you measure them; the point is for writing them down.
-#
+
+# %% [markdown]
 # * `"untuned"`: a network reads digits. The candidate is gradient descent with momentum 0.9, at its best rate.
 #   The baseline, plain gradient descent, runs at the *same* rate.
 #   How many times as many epochs does the baseline need until 93 % of its validation images are read correctly?
@@ -602,7 +603,8 @@ for name, ratio in (("untuned", fooling), ("tuned", honest)):
 # draw $n$ rounds from the $n$ measured ones, with replacement, compute the ratio, and repeat.
 # The middle 95 % of these ratios are the interval: a wide one, or one around 1, says that these rounds do not tell which is faster.
 # A ratio of sums counts each second once; the mean of the rounds' own ratios would give a lucky round as much weight as a long one.
-#
+
+# %% [markdown]
 # `speed_up(baseline, candidate, rounds, draw)` takes two arrays of seconds, float64 of shape `(n,)`, $n \ge 1$;
 # entry $i$ of both was measured in round $i$.
 # `draw` is a NumPy generator; the numbers are those of `draw.integers(n, size=(rounds, n))`, and no others are drawn.
@@ -864,7 +866,8 @@ print(timer.blocked_autorange(min_run_time=0.3))
 # `"InstanceType"`, `"Price"` (dollars an hour, on demand; the same in all rows of a type)
 # and `"SpotPrice"` (of one zone, a part of a region). *On demand* a machine is yours until you give it back; *spot* machines are spare ones,
 # which may be taken back, and cheaper.
-#
+
+# %% [markdown]
 # `cost_to_accuracy(seconds, instance, machines, rows, spot)` returns the dollars for this many machines of a type:
 #
 # * on each machine each begun second is billed in full, and at least 60 seconds;
@@ -1472,7 +1475,8 @@ for level, (call, metrics) in levels.items():
 # | `"runs"` | how many were made in all, tuning included |
 # | `"spread"` | how far apart the shown runs are |
 # | `"speed_options"`, `"accuracy_options"` | dictionaries: with what each was measured |
-#
+
+# %% [markdown]
 # * 1, *ignore accuracy*: `speed_up` is said, `accuracy` is not, `part` is not `"kernel"`, and `exact` is not `True`.
 #   (A kernel alone, a GPU's program or an operator, has no accuracy; what is equal to the last bit has the baseline's.)
 # * 2, *no test accuracy*: `accuracy` is said, and `split` is not `"test"`.
