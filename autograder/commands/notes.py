@@ -108,7 +108,7 @@ def lost_by_solution(course: Course, lab: str, executor: Executor, say: Callable
     if not (folder / "lab.toml").exists():
         return []
     try:
-        solution = Solution(course, lab, build(folder).source_notebook)
+        solution = Solution(course, lab, build(folder).source_notebook, executor.gpu)
         if (lost := solution.found()) is None:
             say(f"{lab}: grading the source's own solution")
             lost = solution.lost(executor)

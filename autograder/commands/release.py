@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -13,6 +14,7 @@ from autograder.errors import AutograderError, SandboxError, SourceError, in_one
 from autograder.grading.solution import Solution
 from autograder.release.build import Release
 from autograder.release.publish import check_labs, release_labs
+from autograder.sandbox import Gpu, find_gpu
 
 __all__ = ["prove", "release"]
 
@@ -25,10 +27,15 @@ __all__ = ["prove", "release"]
     help="Change nothing; print a diff and exit 1 if what was released is not what the sources say.",
 )
 @click.option("--skip-solution", is_flag=True, help="Do not grade the source's own solution before.")
+@click.option(
+    "--gpu", type=click.IntRange(0), metavar="N", help="Grade the solution with this GPU, as numbered by nvidia-smi."
+)
 @click.option("--replace", is_flag=True, help="Write also over files changed since; keep these in .autograder.")
 @COURSE
 @command
-def release(labs: tuple[str, ...], check: bool, skip_solution: bool, replace: bool, root: Path) -> None:
+def release(
+    labs: tuple[str, ...], check: bool, skip_solution: bool, gpu: int | None, replace: bool, root: Path
+) -> None:
     """Make the students' notebooks from the instructor's sources, all labs or those named.
 
     Refuses to publish a lab whose solutions or hidden tests would leak, or whose own solution, graded in the sandbox
@@ -48,7 +55,10 @@ def release(labs: tuple[str, ...], check: bool, skip_solution: bool, replace: bo
                 "what was released is not what the sources say", hint="autograder release, then commit both"
             )
         return
-    for line in release_labs(root, labs, _say_skipped if skip_solution else prove, replace=replace):
+    if skip_solution and gpu is not None:
+        raise click.UsageError("--gpu is for grading the solution, which --skip-solution leaves out")
+    with_gpu = partial(prove, gpu=None if gpu is None else find_gpu(gpu))
+    for line in release_labs(root, labs, _say_skipped if skip_solution else with_gpu, replace=replace):
         click.echo(line)
 
 
@@ -56,15 +66,17 @@ def _say_skipped(_course: Course, lab: str, _release: Release | None) -> None:
     click.echo(f"note: {lab}: its solution was not graded", err=True)
 
 
-def prove(course: Course, lab: str, built: Release | None) -> None:
+def prove(course: Course, lab: str, built: Release | None, gpu: Gpu | None = None) -> None:
     """Grade the solution of a lab; SourceError if one of ours fails a test. nbgrader would release any."""
     try:
-        solution = Solution(course, lab, built.source_notebook if built else None)
+        solution = Solution(course, lab, built.source_notebook if built else None, gpu)
         if solution.known:
             return
         click.echo(f"{lab}: grading its solution", err=True)
         lost = solution.lost()
     except SandboxError as error:
+        if gpu is not None:
+            raise  # what was asked for cannot be had
         click.echo(f"note: {lab}: its solution was not graded: {in_one_line(error)}", err=True)
         return
     if lost and built:

@@ -41,6 +41,7 @@ class Executor(AbstractContextManager["Executor"]):
     Attributes:
         preload: what is imported before the first notebook comes; nothing: every process starts cold.
         sandbox: where the notebooks run.
+        gpu: the one that they may use, if any.
     """
 
     def __init__(
@@ -56,12 +57,12 @@ class Executor(AbstractContextManager["Executor"]):
 
         begin: is called before that, which then waits until `warm` or the first notebook; where nothing is to be run
         nothing is started.
-        gpu: the one that the processes may use; they run without a memory limit. apart: tests will run apart from the
+        gpu: with one the processes run without a memory limit. apart: tests will run apart from the
         students' code, in processes that are best warmed at once as well.
         """
         self.preload = tuple(preload)
         self._policy = gpu.shown_by(_POLICY) if gpu else _POLICY
-        self._gpu = gpu
+        self.gpu = gpu
         sandbox = sandbox.with_ranks() if RANKS in preload else sandbox
         self.sandbox = sandbox
         self._apart = apart
@@ -83,8 +84,8 @@ class Executor(AbstractContextManager["Executor"]):
                 self._begin()
             if self.preload:
                 self.sandbox = walls.Prewarmed(self.sandbox, self.preload, policy=self._policy, trusted=self._apart)
-            if self._gpu is not None:
-                self._gpu.works_in(self.sandbox, self._policy)
+            if self.gpu is not None:
+                self.gpu.works_in(self.sandbox, self._policy)
             self._cold = False
 
     def run(
@@ -144,7 +145,7 @@ class Executor(AbstractContextManager["Executor"]):
         explore: frozenset[str],
         checks: Checks,
     ) -> Execution:
-        memory_mib = self._gpu.MEMORY_MIB if self._gpu else limits.memory_mib
+        memory_mib = self.gpu.MEMORY_MIB if self.gpu else limits.memory_mib
         bounds = walls.ProcessLimits(memory_mib=memory_mib, cpu_s=int(limits.total_time_s) + 60)
         with TrustedCells(self.sandbox, checks, bounds, self._policy, folders[1]) as tests, self._watched(tests):
             policy = replace(self._policy, environment={**self._policy.environment, DESCRIPTOR: str(tests.descriptor)})

@@ -23,7 +23,7 @@ from autograder.markers import BEGIN_HIDDEN, EXPLORE
 from autograder.model import CellScore, CellSpec, Lab, Limits
 from autograder.notebook import read_notebook, to_explore
 from autograder.records.fingerprint import fingerprint
-from autograder.sandbox import choose
+from autograder.sandbox import Gpu, choose
 from autograder.submission.repair import parse, repair
 
 __all__ = ["Solution", "by_reason", "instructors_cells", "own_answers", "scores_of", "why_not"]
@@ -34,9 +34,10 @@ _MAX_REASON = 200
 class Solution:
     """The instructor's notebooks of one lab, graded as if they had been handed in."""
 
-    def __init__(self, course: Course, lab: str, built: bytes | None = None) -> None:
+    def __init__(self, course: Course, lab: str, built: bytes | None = None, gpu: Gpu | None = None) -> None:
         """built: the instructor's notebook, where the source is ours and was built; else it stands in the source.
 
+        gpu: the one with which it is graded; what is known of it without one says nothing of it with one.
         Raises SandboxError where there is no sandbox.
         """
         folder = course.source(lab)
@@ -49,10 +50,10 @@ class Solution:
         self._given = course.given_files(lab)
         self._ours = Lab.read(folder) if (folder / "lab.toml").exists() else None
         self._limits = self._ours.limits if self._ours else course.limits
-        self._sandbox = choose()
+        self._sandbox, self._gpu = choose(), gpu
         self._kept = course.state / f"{lab}.solution.txt"
         files = [*self._notebooks.items(), *((f"given/{name}", p.read_bytes()) for name, p in self._given.items())]
-        self._key = fingerprint(files, {}, self._limits, self._sandbox.name)
+        self._key = fingerprint(files, {}, self._limits, self._sandbox.name + " with a GPU" * (gpu is not None))
 
     @property
     def known(self) -> bool:
@@ -74,7 +75,9 @@ class Solution:
             return []
         apart = self._ours is not None and self._ours.tests == "isolated"
         with ExitStack() as stack:
-            executor = executor or stack.enter_context(Executor(self._sandbox, self._modules(rows), apart=apart))
+            executor = executor or stack.enter_context(
+                Executor(self._sandbox, self._modules(rows), apart=apart, gpu=self._gpu)
+            )
             lost = [line for name in rows for line in self._lost_in(executor, name, rows[name], apart=apart)]
         self._kept.parent.mkdir(exist_ok=True)
         lines = [self._key, *(line.replace("\n", " ") for line in lost)]

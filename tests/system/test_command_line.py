@@ -19,9 +19,10 @@ import nbformat
 import pytest
 
 from autograder.commands import grade as grade_module
+from autograder.commands import release as release_module
 from autograder.commands.notes import notes_on
 from autograder.course import open_course
-from autograder.sandbox import choose
+from autograder.sandbox import Gpu, Policy, Sandbox, choose
 from tests.system.courses import ADD, BIN, DOUBLE, FULL, TINY, answered, autograder, copied, grade, hand_in, process
 
 pytestmark = pytest.mark.slow
@@ -433,6 +434,33 @@ def test_release_refuses_a_lab_whose_own_solution_fails_a_test(course: Path) -> 
     source.write_text(wrong.replace("check.equal(double(3), 7)", "check.equal(double(3), 6)"))
     assert autograder("release", "--course", course).exit_code == 0
     assert (course / ".autograder" / f"{TINY}.solution.txt").is_file()
+
+
+class Shown(Gpu):
+    """A GPU of which a sandbox is shown the loader's variable and no more."""
+
+    def works_in(self, sandbox: Sandbox, policy: Policy | None = None) -> None:
+        pass
+
+
+def test_a_solution_that_needs_a_gpu_is_graded_with_one(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = course / "source" / TINY / f"{TINY}.py"
+    asks = "import os; return 2 * a if os.environ.get('LD_LIBRARY_PATH') == '/driver' else 0"
+    source.write_text(source.read_text().replace("return 2 * a", asks))
+    assert "does not get full marks" in autograder("release", "--course", course).stderr
+    monkeypatch.setattr(release_module, "find_gpu", lambda number: Shown((), (), {"LD_LIBRARY_PATH": "/driver"}))
+    released = autograder("release", "--course", course, "--gpu", 0)
+    assert released.exit_code == 0, released.stderr
+    assert "does not get full marks" in autograder("release", "--course", course).stderr, "of a GPU, not of none"
+
+
+def test_a_release_with_a_gpu_that_is_not_there_is_none(course: Path) -> None:
+    released = autograder("release", "--course", course, "--gpu", 77)
+    assert released.exit_code == 1
+    assert "error: /dev/nvidia77: no such GPU" in released.stderr
+    both = autograder("release", "--course", course, "--gpu", 0, "--skip-solution")
+    assert both.exit_code == 2
+    assert "--gpu is for grading the solution" in both.stderr
 
 
 @pytest.mark.thorough
