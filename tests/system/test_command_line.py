@@ -449,16 +449,16 @@ def test_a_solution_that_needs_a_gpu_is_graded_with_one(course: Path, monkeypatc
     source.write_text(source.read_text().replace("return 2 * a", asks))
     assert "does not get full marks" in autograder("release", "--course", course).stderr
     monkeypatch.setattr(release_module, "find_gpu", lambda number: Shown((), (), {"LD_LIBRARY_PATH": "/driver"}))
-    released = autograder("release", "--course", course, "--gpu", 0)
+    released = autograder("release", "--course", course, "--gpu", "0")
     assert released.exit_code == 0, released.stderr
     assert "does not get full marks" in autograder("release", "--course", course).stderr, "of a GPU, not of none"
 
 
 def test_a_release_with_a_gpu_that_is_not_there_is_none(course: Path) -> None:
-    released = autograder("release", "--course", course, "--gpu", 77)
+    released = autograder("release", "--course", course, "--gpu", "77")
     assert released.exit_code == 1
     assert "error: /dev/nvidia77: no such GPU" in released.stderr
-    both = autograder("release", "--course", course, "--gpu", 0, "--skip-solution")
+    both = autograder("release", "--course", course, "--gpu", "0", "--skip-solution")
     assert both.exit_code == 2
     assert "--gpu is for grading the solution" in both.stderr
 
