@@ -149,7 +149,7 @@ def character_model(ns: dict[str, Any]) -> tuple[list[float], float]:
         for cuts in (None, blocks):
             model = ns["new_gpt"](cuts)
             begin = time.perf_counter()
-            loss, peak, _ = ns["train"](model, ns["codes"], 5)
+            loss, peak, _ = ns["train"](model, ns["text_codes"], 5)
             seconds.append(time.perf_counter() - begin)
             losses.append(loss)
             peaks.append(peak)

@@ -2251,8 +2251,8 @@ for mine, theirs in pairs:
         torch.tensor(mine.w.T),
         torch.tensor(mine.b),
     )
-loss = nn.functional.cross_entropy(net(images), labels)  # 2
-loss.backward()  # 3
+their_loss = nn.functional.cross_entropy(net(images), labels)  # 2
+their_loss.backward()  # 3
 torch.optim.Adam(net.parameters(), lr=2e-3).step()  # 4
 
 # %% explore=true
@@ -2266,7 +2266,7 @@ weights = [
     np.abs(mine.w.T - theirs.weight.detach().numpy()).max()
     for mine, theirs in pairs
 ]
-print(f"loss: yours {your_loss:.6f}, PyTorch's {loss.item():.6f}")
+print(f"loss: yours {your_loss:.6f}, PyTorch's {their_loss.item():.6f}")
 print(f"largest difference: gradients {max(gradients):.0e},", end=" ")
 print(f"weights after a step {max(weights):.0e}")
 

@@ -793,10 +793,10 @@ def largest_difference(found, reference) -> tuple[float, float]:
     return abs(loss - right_loss), max(far)
 
 
-start = random_weights((64, 128, 10))
-reference = numpy_dress(start, x_train, y_train)
+start_weights = random_weights((64, 128, 10))
+reference = numpy_dress(start_weights, x_train, y_train)
 loss_off, gradient_off = largest_difference(
-    autograd_dress(start, x_train, y_train), reference
+    autograd_dress(start_weights, x_train, y_train), reference
 )
 print(f"loss {reference[0]:.6f}; yours is off by {loss_off:.0e},", end=" ")
 print(f"its gradients by {gradient_off:.0e}")
@@ -858,11 +858,11 @@ def torch_dress(weights, x, labels):
 
 
 # %% explore=true
-network = TorchNetwork(start)
+network = TorchNetwork(start_weights)
 print(network)
 print(sum(p.numel() for p in network.parameters()), "numbers to train")
 loss_off, gradient_off = largest_difference(
-    torch_dress(start, x_train, y_train), reference
+    torch_dress(start_weights, x_train, y_train), reference
 )
 print(f"loss off by {loss_off:.0e}, gradients by {gradient_off:.0e}")
 
@@ -1078,11 +1078,12 @@ def keras_tour(weights, x, labels):
 
 dresses = {"your autograd": autograd_dress, "PyTorch": torch_dress}
 found = {
-    name: dress(start, x_train, y_train) for name, dress in dresses.items()
+    name: dress(start_weights, x_train, y_train)
+    for name, dress in dresses.items()
 }
 keras_on_torch, *fit_on_torch = in_fresh_process(
     keras_tour,
-    start,
+    start_weights,
     x_train,
     y_train,
     environment={"KERAS_BACKEND": "torch", **WITHOUT_GPU},
@@ -1091,7 +1092,7 @@ keras_on_torch, *fit_on_torch = in_fresh_process(
 # %% explore=true
 keras_on_tensorflow, *fit_on_tensorflow = in_fresh_process(
     keras_tour,
-    start,
+    start_weights,
     x_train,
     y_train,
     environment={"KERAS_BACKEND": "tensorflow", **WITHOUT_GPU},
@@ -1737,8 +1738,8 @@ def pool_size(graph, plan) -> int:
 
 # %% explore=true
 deep = random_weights((64, *[128] * 8, 10))
-logits, _ = forward_nodes(deep, x_train[:256])
-forward_graph, nodes = trace(logits), topological_order(logits)
+deep_logits, _ = forward_nodes(deep, x_train[:256])
+forward_graph, nodes = trace(deep_logits), topological_order(deep_logits)
 plan = plan_buffers(forward_graph)
 sizes = {
     plan[name]: size for name, kind, _, size in forward_graph if kind != "input"
@@ -1756,12 +1757,12 @@ for (name, kind, inputs, _), node in zip(forward_graph, nodes, strict=True):
     else:
         values[name] = memory[plan[name]].reshape(node.value.shape)
         run[kind](*[values[i] for i in inputs], out=values[name])
-different = np.abs(values[forward_graph[-1][0]] - logits.value).max()
+different = np.abs(values[forward_graph[-1][0]] - deep_logits.value).max()
 print(f"{len(plan)} operators in {len(memory)} buffers;", end=" ")
 print(f"logits differ by {different:.0e}")
 
 # %% explore=true
-loss = cross_entropy(logits, y_train[:256])
+loss = cross_entropy(deep_logits, y_train[:256])
 graphs = {"prediction": forward_graph, "training": with_backward(trace(loss))}
 shares, bars = {}, {}
 for purpose, graph in graphs.items():

@@ -2539,16 +2539,16 @@ def loop_over_images(logits, labels):
     torch.autograd.grad(torch.stack(each).mean(), logits)
 
 
-everything, options = (x_train, y_train), {"epochs": 1, "batch_size": 32}
+everything, one_epoch = (x_train, y_train), {"epochs": 1, "batch_size": 32}
 network, number = make_training(0, "cpu")[0], torch.rand(())
 scores = torch.rand(32, 10, requires_grad=True)
 steps = math.ceil(len(x_train) / 32)
 both = {
     "slow": lambda t=make_training(0, "cpu"): slow_training(
-        *t, *everything, "cpu", **options
+        *t, *everything, "cpu", **one_epoch
     ),
     "fast": lambda t=make_training(0, "cpu"): fast_training(
-        *t, *everything, "cpu", **options
+        *t, *everything, "cpu", **one_epoch
     ),
 }
 epochs = compare(both, repeat=3)
@@ -2675,14 +2675,15 @@ ax = plot.curves(
 )
 ax.set_xticks(widths[::2], widths[::2])
 ax.minorticks_off()
-first = next(iter(ratios))
-narrow, *_, wide = ratios[first][1]
+first_device = next(iter(ratios))
+narrow, *_, wide_ratio = ratios[first_device][1]
 print(
-    f"{first}, width 32: {narrow:.1f}, "
+    f"{first_device}, width 32: {narrow:.1f}, "
     f"you predicted {predictions()['narrow']:g}"
 )
 print(
-    f"{first}, width 2048: {wide:.0f}, you predicted {predictions()['wide']:g}"
+    f"{first_device}, width 2048: {wide_ratio:.0f}, "
+    f"you predicted {predictions()['wide']:g}"
 )
 print(
     f"H100, measured: {H100[0]:.1f} at width 32, {H100[-1]:.0f} at 2048, "
@@ -2744,10 +2745,10 @@ else:
 if device() != "cpu":
     loops = {
         "slow": lambda t=make_training(0, here): slow_training(
-            *t, *some, here, **options
+            *t, *some, here, **one_epoch
         ),
         "fast": lambda t=make_training(0, here): fast_training(
-            *t, *some, here, **options
+            *t, *some, here, **one_epoch
         ),
     }
     timings = compare(loops, repeat=5)
@@ -2755,7 +2756,7 @@ if device() != "cpu":
     print(f"slow over yours on {here}: {middle:.1f} ({low:.1f} to {high:.1f})")
     alone = bench(
         lambda t=make_training(0, "cpu"): fast_training(
-            *t, *some, "cpu", **options
+            *t, *some, "cpu", **one_epoch
         )
     )
     print(
@@ -2898,13 +2899,14 @@ result_card(
         "a training step of two layers of width 2048 "
         "is faster on a GPU than on one core"
     ),
-    wide,
+    wide_ratio,
     unit="x",
     seed_value=10,
     source="A: training is at least 10x faster on GPUs than on CPUs",
     lab="04_gpu_training",
-    kind="modelled" if first.endswith("model") else "measured",
-    note=f"{first}; one CPU core, measured; at width 32 it is {narrow:.1f} x",
+    kind="modelled" if first_device.endswith("model") else "measured",
+    note=f"{first_device}; one CPU core, measured; "
+    f"at width 32 it is {narrow:.1f} x",
 )
 
 # %% [markdown]

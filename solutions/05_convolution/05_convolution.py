@@ -1328,7 +1328,7 @@ def times(shape):
 
 shapes = {(c, r): Shape(2, c, 32, 32, c, r, r) for c in CHANNELS for r in SIDES}
 measured = {at: times(shape) for at, shape in shapes.items()}
-best = {
+fastest = {
     "fewest multiplications": {at: fewest(s) for at, s in shapes.items()},
     "fastest here": {at: min(t, key=t.get) for at, t in measured.items()},
 }
@@ -1350,11 +1350,11 @@ def draw_map(ax, title, winners):
 
 
 figure, axes = plt.subplots(2, 1, figsize=(9, 6), layout="constrained")
-for ax, (title, winners) in zip(axes, best.items(), strict=True):
+for ax, (title, winners) in zip(axes, fastest.items(), strict=True):
     draw_map(ax, title, winners)
 plt.show()
 # %% explore=true
-counts, here = best.values()
+counts, here = fastest.values()
 agree = sum(counts[at] == here[at] for at in shapes)
 print(f"{agree} of {len(shapes)} fields have the same winner in both maps")
 
@@ -1496,12 +1496,12 @@ def plan_microbatch(
 # %% explore=true
 LAYER = Shape(12, 32, 28, 28, 32, 5, 5)  # a layer as AlexNet's second
 names = able(LAYER)
-sizes = np.arange(1, LAYER.n + 1)
+batch_sizes = np.arange(1, LAYER.n + 1)
 
 
 def table_of(value):
     """Return value(algorithm, shape) for each algorithm and batch size."""
-    batches = [LAYER._replace(n=int(b)) for b in sizes]
+    batches = [LAYER._replace(n=int(b)) for b in batch_sizes]
     return np.array([[value(a, batch) for batch in batches] for a in names])
 
 
@@ -1525,7 +1525,7 @@ limits = np.array([0, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 32]) * 2**20
 # %% explore=true
 plot.curves(
     {
-        name: (sizes, 1e3 * row / sizes)
+        name: (batch_sizes, 1e3 * row / batch_sizes)
         for name, row in zip(names, seconds_of, strict=True)
     },
     xlabel="images in the batch",
@@ -1566,7 +1566,7 @@ def by_brute_force(limit, images=LAYER.n, largest=LAYER.n):
 def by_integer_program(limit):
     """Return the least seconds by SciPy's solver for integer programs."""
     fits = bytes_of <= limit
-    images = np.broadcast_to(sizes, fits.shape)
+    images = np.broadcast_to(batch_sizes, fits.shape)
     found = milp(
         seconds_of[fits],
         integrality=np.ones(fits.sum()),
@@ -1611,26 +1611,26 @@ def by_products(x, w):
     return y.reshape(n, k, high, wide)
 
 
-def gain(table, space, limit, allowed=sizes):
+def gain(table, space, limit, allowed=batch_sizes):
     """Return how many times as fast as undivided the best plan is."""
     whole = table[space[:, -1] <= limit, -1].min()
-    some = np.where(np.isin(sizes, allowed), table, np.inf)
+    some = np.where(np.isin(batch_sizes, allowed), table, np.inf)
     plan = plan_microbatch(some, space, limit)
     return whole / sum(table[a, b - 1] for b, a in plan)
 
 
-row = [clocked(by_products, *arrays(LAYER._replace(n=b))) for b in sizes]
-better = np.vstack([seconds_of, row]), np.vstack([bytes_of, 0 * sizes])
-gains = {"powers of two": [], "any split": [], "any, better baseline": []}
+row = [clocked(by_products, *arrays(LAYER._replace(n=b))) for b in batch_sizes]
+better = np.vstack([seconds_of, row]), np.vstack([bytes_of, 0 * batch_sizes])
+speedups = {"powers of two": [], "any split": [], "any, better baseline": []}
 for limit in limits:
     split = gain(seconds_of, bytes_of, limit, [1, 2, 4, 8])
-    gains["powers of two"].append(split)
-    gains["any split"].append(gain(seconds_of, bytes_of, limit))
-    gains["any, better baseline"].append(gain(*better, limit))
+    speedups["powers of two"].append(split)
+    speedups["any split"].append(gain(seconds_of, bytes_of, limit))
+    speedups["any, better baseline"].append(gain(*better, limit))
 
 # %% explore=true
 mebibytes = limits[1:] / 2**20
-lines = {name: (mebibytes, those[1:]) for name, those in gains.items()}
+lines = {name: (mebibytes, those[1:]) for name, those in speedups.items()}
 lines["talk B: up to 4.54"] = (mebibytes, np.full(len(mebibytes), 4.54))
 plot.curves(
     lines,
@@ -1640,7 +1640,7 @@ plot.curves(
     ylabel="times as fast as undivided",
     title="One layer, 12 images, under a workspace limit",
 )
-for name, those in gains.items():
+for name, those in speedups.items():
     at = int(np.argmax(those))
     print(f"{name}: up to {those[at]:.2f} times, at {limits[at] / 2**20:g} MiB")
 print(f"you predicted {predictions()['microbatch']:g}")
@@ -1651,7 +1651,7 @@ print(f"you predicted {predictions()['microbatch']:g}")
 
 
 # %% explore=true
-best = limits[int(np.argmax(gains["any split"]))]
+best = limits[int(np.argmax(speedups["any split"]))]
 x, weights = arrays(LAYER)
 plan = plan_microbatch(seconds_of, bytes_of, best)
 undivided = int(
@@ -1676,8 +1676,8 @@ ran = compare(
 print(ran)
 low, measured, high = ran.ratio("undivided", "split as planned")
 print(
-    f"limit {best / 2**20:g} MiB: {max(gains['any split']):.2f} times by the "
-    f"table, {measured:.2f} when run ({low:.2f} to {high:.2f})"
+    f"limit {best / 2**20:g} MiB: {max(speedups['any split']):.2f} times by "
+    f"the table, {measured:.2f} when run ({low:.2f} to {high:.2f})"
 )
 
 # %% [markdown]
@@ -1720,13 +1720,13 @@ layers = [
     Shape(12, 64, 16, 16, 64, 3, 3),
 ]
 steps = np.arange(9) * 0.5  # MiB
-table = np.array([plans_of(layer, steps * 2**20) for layer in layers])
+plan_seconds = np.array([plans_of(layer, steps * 2**20) for layer in layers])
 
 # %% explore=true
 one_each = np.kron(np.eye(3), np.ones(9))  # one limit a layer
 for whole in (1.5, 3, 6):
     found = milp(
-        table.ravel(),
+        plan_seconds.ravel(),
         integrality=np.ones(27),
         bounds=Bounds(0, 1),
         constraints=[
@@ -1735,7 +1735,7 @@ for whole in (1.5, 3, 6):
         ],
     )
     given = [float(steps[i]) for i in found.x.reshape(3, 9).argmax(axis=1)]
-    even = table[:, int(whole / 3 / 0.5)].sum() / found.fun
+    even = plan_seconds[:, int(whole / 3 / 0.5)].sum() / found.fun
     print(
         f"{whole} MiB for all: {given}; a third for each layer: "
         f"{even:.3f} times as many multiplications"
@@ -2059,7 +2059,7 @@ card = result_card(
     note="The best of ten limits, run beside the fastest algorithm that fits "
     f"the whole batch ({low:.2f} to {high:.2f}); in NumPy, 5 x 5 kernels, 12 "
     f"images. By the table, better baseline: "
-    f"{max(gains['any, better baseline']):.2f}x.",
+    f"{max(speedups['any, better baseline']):.2f}x.",
 )
 print(card)
 

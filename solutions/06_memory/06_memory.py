@@ -712,10 +712,14 @@ def gradients_of(weights, x, p, call):
 
 
 draw = torch.Generator().manual_seed(0)
-weights = [torch.randn(64, 64, generator=draw) / 8 for _ in range(9)]
-x = torch.randn(256, 64, generator=draw)
-plain, size, random = gradients_of(weights, x, 0.2, lambda run, x: run(x))
-mine, size_mine, random_mine = gradients_of(weights, x, 0.2, checkpoint)
+nine_layers = [torch.randn(64, 64, generator=draw) / 8 for _ in range(9)]
+nine_inputs = torch.randn(256, 64, generator=draw)
+plain, size, random = gradients_of(
+    nine_layers, nine_inputs, 0.2, lambda run, x: run(x)
+)
+mine, size_mine, random_mine = gradients_of(
+    nine_layers, nine_inputs, 0.2, checkpoint
+)
 same = all(map(torch.equal, plain, mine))
 print(f"nine layers with dropout: kept {size:,} bytes; yours {size_mine:,}")
 print(f"gradients equal to the last bit: {same}")
@@ -736,10 +740,10 @@ forgetful = partial(library, use_reentrant=False, preserve_rng_state=False)
 print("dropout   error of the gradients: yours   generator forgotten")
 for p in (0.0, 0.05, 0.2, 0.5):
     right, wrong = (
-        gradients_of(weights, x, p, how)[0]
+        gradients_of(nine_layers, nine_inputs, p, how)[0]
         for how in (lambda run, x: run(x), forgetful)
     )
-    mine = gradients_of(weights, x, p, checkpoint)[0]
+    mine = gradients_of(nine_layers, nine_inputs, p, checkpoint)[0]
     size = math.sqrt(sum((g**2).sum() for g in right))
     off = [
         math.sqrt(
@@ -750,8 +754,8 @@ for p in (0.0, 0.05, 0.2, 0.5):
     print(f"{p:7}{off[0] / size:31.0%}{off[1] / size:22.0%}")
 
 norm = nn.BatchNorm1d(64)
-checkpoint(norm, x + 1).sum().backward()
-mean, here = (x + 1).mean(), norm.running_mean.mean()
+checkpoint(norm, nine_inputs + 1).sum().backward()
+mean, here = (nine_inputs + 1).mean(), norm.running_mean.mean()
 for times in (1, 2):
     share = 1 - (1 - norm.momentum) ** times
     print(f"running mean, updated {times} times: {mean * share:.3f}")
@@ -1362,7 +1366,7 @@ def in_segments(n, k):
 # %% explore=true
 numbers = [1, 2, 5, 10, 20, 30, 40, 60, 80, 110, 167, 250]
 peaks = [resnet_peak(in_segments(len(piece_bytes), k)) / GB for k in numbers]
-least = numbers[int(np.argmin(peaks))]
+best_number = numbers[int(np.argmin(peaks))]
 plot.curves(
     {"peak": (numbers, peaks)},
     xlabel="segments",
@@ -1371,7 +1375,9 @@ plot.curves(
     logy=True,
     title="ResNet of 1001 layers, 32 images",
 )
-print(f"all kept: {all_kept / GB:.1f} GB; best of these: {least} segments")
+print(
+    f"all kept: {all_kept / GB:.1f} GB; best of these: {best_number} segments"
+)
 
 # %% explore=true
 with torch.device("meta"):
@@ -1380,10 +1386,10 @@ with torch.device("meta"):
 learned = [p for piece in pieces for p in piece.parameters()]
 begin = time.perf_counter()
 with count.Kept(without=[pictures, *learned]) as thousand:
-    cuts = in_segments(len(pieces), least)
+    cuts = in_segments(len(pieces), best_number)
     checkpoint_chain(pieces, pictures, cuts).sum().backward()
 print(
-    f"{least} segments: peak {thousand.peak / GB:.2f} GB, counted; "
+    f"{best_number} segments: peak {thousand.peak / GB:.2f} GB, counted; "
     f"{min(peaks):.2f} GB by the pieces"
 )
 total = 4 * sum(p.nbytes for p in learned)
@@ -1478,16 +1484,16 @@ for budget in range(16, 0, -1):
         plan_checkpoints(equal, equal, budget)
     except ValueError:
         break
-least_peak = budget + 1
+least_budget = budget + 1
 print(
-    f"least possible: {least_peak} outputs; you predicted "
+    f"least possible: {least_budget} outputs; you predicted "
     f"{predictions()['peak']}"
 )
 
 # %% explore=true
 courses = {
     "even cuts": even_cuts(64),
-    "your plan": plan_checkpoints(equal, equal, least_peak),
+    "your plan": plan_checkpoints(equal, equal, least_budget),
 }
 plot.curves(
     {name: course_of(64, cuts)[0] for name, cuts in courses.items()},
@@ -1562,14 +1568,23 @@ def all_cuts(n):
 # %% explore=true
 import matplotlib.pyplot as plt
 
-convs, kernels, noise, costs, sizes = uneven_layers()
-ways = np.array([cost_and_peak(c, costs, sizes) for c in all_cuts(len(sizes))])
-budgets = np.linspace(ways[:, 1].min(), sum(sizes), 60).astype(int)
-plans = [plan_checkpoints(costs, sizes, int(b)) for b in budgets]
-yours = np.array([cost_and_peak(cuts, costs, sizes) for cuts in plans])
+convs, kernels, noise, uneven_costs, uneven_sizes = uneven_layers()
+ways = np.array(
+    [
+        cost_and_peak(c, uneven_costs, uneven_sizes)
+        for c in all_cuts(len(uneven_sizes))
+    ]
+)
+budgets = np.linspace(ways[:, 1].min(), sum(uneven_sizes), 60).astype(int)
+plans = [plan_checkpoints(uneven_costs, uneven_sizes, int(b)) for b in budgets]
+yours = np.array(
+    [cost_and_peak(cuts, uneven_costs, uneven_sizes) for cuts in plans]
+)
 figure, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
-ax.plot(ways[:, 1] / MIB, ways[:, 0] / sum(costs), ".", color="#999999", ms=3)
-ax.step(budgets / MIB, yours[:, 0] / sum(costs), where="post", lw=2)
+ax.plot(
+    ways[:, 1] / MIB, ways[:, 0] / sum(uneven_costs), ".", color="#999999", ms=3
+)
+ax.step(budgets / MIB, yours[:, 0] / sum(uneven_costs), where="post", lw=2)
 ax.set(
     xlabel="MiB at the peak (line: budget)",
     ylabel="computed again, of one forward pass",
@@ -1589,9 +1604,11 @@ def counted_peak(cuts):
 
 print("  budget   cuts" + 35 * " " + "peak, counted   again")
 for share in (1.0, 0.8, 0.6, 0.5):
-    budget = max(int(share * sum(sizes)), int(ways[:, 1].min()))
-    cuts = plan_checkpoints(costs, sizes, budget)
-    again = cost_and_peak(cuts, costs, sizes)[0] / sum(costs)
+    budget = max(int(share * sum(uneven_sizes)), int(ways[:, 1].min()))
+    cuts = plan_checkpoints(uneven_costs, uneven_sizes, budget)
+    again = cost_and_peak(cuts, uneven_costs, uneven_sizes)[0] / sum(
+        uneven_costs
+    )
     print(f"{budget:9,}   {cuts!s:39}{counted_peak(cuts):13,}{again:8.0%}")
 
 # %% nbgrader={"grade_id": "plan-checkpoints-check", "grade": true, "points": 3}
@@ -1851,7 +1868,7 @@ def train(model, codes, steps, batch=8, length=64, lr=3e-3, hooks=nullcontext):
 # %% explore=true
 text = read_text()
 chars = sorted(set(text))
-codes = torch.tensor([*map({c: i for i, c in enumerate(chars)}.get, text)])
+text_codes = torch.tensor([*map({c: i for i, c in enumerate(chars)}.get, text)])
 
 
 def new_gpt(cuts=None, **sizes):
@@ -1864,7 +1881,7 @@ def new_gpt(cuts=None, **sizes):
 
 model = new_gpt()
 own = sum(p.nbytes for p in model.parameters())
-x, y = next(batches(codes, 8, 64, 1))
+x, y = next(batches(text_codes, 8, 64, 1))
 _, size = kept_bytes(lambda: mean_loss(model(x), y), [*model.parameters()])
 print(f"{len(text):,} characters, {len(chars)} of them different")
 print(f"{own // 4:,} weights, {own / MIB:.1f} MiB; kept {size / MIB:.1f} MiB")
@@ -1882,7 +1899,7 @@ ways = {
 trained, runs = {}, {}
 for name, (cuts, steps) in ways.items():
     trained[name] = new_gpt(cuts)
-    runs[name] = train(trained[name], codes, steps)
+    runs[name] = train(trained[name], text_codes, steps)
     losses, peak, seconds = runs[name]
     print(
         f"{name:12} peak {peak / MIB:5.1f} MiB  {seconds:5.2f} s a step, "
@@ -1950,7 +1967,7 @@ def accumulate(model, loss, x, y, size: int) -> float:
 def accumulated_gpt(size, p=0.0, cuts=None):
     """Return loss, gradients and the peak for one batch of 12 texts."""
     model = new_gpt(cuts, p=p)
-    x, y = next(batches(codes, 12, 64, 1))
+    x, y = next(batches(text_codes, 12, 64, 1))
     with count.Kept(without=list(model.parameters())) as held:
         value = accumulate(model, mean_loss, x, y, size)
     return value, [p.grad for p in model.parameters()], held.peak
@@ -2196,9 +2213,9 @@ def offload(folder, least: int):
 with tempfile.TemporaryDirectory() as folder:
     model = new_gpt()
     hooks = partial(offload, folder, 10_000)
-    losses, peak, seconds = train(model, codes, 3, hooks=hooks)
+    losses, peak, seconds = train(model, text_codes, 3, hooks=hooks)
     files = [path.stat().st_size for path in Path(folder).iterdir()]
-there, _, before = train(new_gpt(), codes, 3)
+there, _, before = train(new_gpt(), text_codes, 3)
 print(f"{len(files)} files, {sum(files) / 3 / MIB:.1f} MiB a step")
 print(f"losses equal to the last bit: {losses == there}")
 print(f"{seconds:.2f} s a step; in memory {before:.2f} s")
@@ -2437,7 +2454,7 @@ ways = {
 # %% explore=true
 from torch.utils.flop_counter import FlopCounterMode
 
-x, y = next(batches(codes, 8, 64, 1))
+x, y = next(batches(text_codes, 8, 64, 1))
 reference = None
 
 
@@ -2485,7 +2502,7 @@ else:
     for name, (cuts, how, hooks) in ways.items():
         model = new_gpt(cuts, **where).to("cuda")
         model.checkpoint = how
-        x, y = (t.to("cuda") for t in next(batches(codes, 16, 512, 1)))
+        x, y = (t.to("cuda") for t in next(batches(text_codes, 16, 512, 1)))
         for _ in range(2):  # the second is timed
             model.zero_grad()
             torch.cuda.synchronize()
@@ -2531,7 +2548,10 @@ TRIALS = {
     "deeper": ({"blocks": 4, "width": 96}, None, 8),
     "deeper, in blocks": ({"blocks": 4, "width": 96}, [2, 4, 6, 8], 8),
 }
-seen, unseen = codes[: len(codes) // 2], codes[len(codes) // 2 :]
+seen, unseen = (
+    text_codes[: len(text_codes) // 2],
+    text_codes[len(text_codes) // 2 :],
+)
 found = {}
 for name, (sizes, cuts, batch) in TRIALS.items():
     model = new_gpt(cuts, **sizes)

@@ -27,7 +27,7 @@
 # and each has a check. Read the first case that fails.
 # Further cases, hidden here, run when your work is graded.
 # They test what the task's text promises, with other numbers.
-# No function changes its arguments.
+# None of your functions changes its arguments.
 # No check looks at a clock: seconds are shown, bytes and bits are graded.
 #
 # Cells that begin with `# explore` are yours to change.
@@ -264,7 +264,7 @@ check.score(1)
 # ### Task 2. Which weights go (1 point)
 #
 # A weight near 0 hardly changes what its layer computes.
-# `magnitude_mask(w, sparsity)` takes an array of any shape and the share of its entries to prune.
+# `magnitude_mask(w, sparsity)` takes an array of any shape and its *sparsity*, the share of its entries to prune.
 # It returns a mask of w's shape, `True` where a weight stays, `False` where it goes.
 # Exactly `round(sparsity * w.size)` entries go: those of the smallest magnitude.
 # Among equal magnitudes it does not matter which.
@@ -467,7 +467,8 @@ check.score(1)
 # $$v \leftarrow \mu v + g, \qquad w \leftarrow w - \eta v,$$
 #
 # and returns the new `w` and `velocity`, both 0 wherever the mask is `False`,
-# also if `w` or `velocity` was not 0 there before.
+# whatever stood there before: a weight or velocity that was not 0, a gradient that overflowed to infinity.
+# $\mu$ is `momentum`, $\eta$ is `lr`.
 # For `w = [1, 2]`, `gradient = [1, 1]`, `velocity = [0, 5]`, `mask = [True, False]` and `lr = 0.1`
 # it returns `[0.9, 0]` and `[1, 0]`. About 2 lines.
 
@@ -476,8 +477,8 @@ check.score(1)
 def masked_step(w, gradient, velocity, mask, lr: float, momentum: float = 0.9):
     """Return (w, velocity) after a step of the weights under the mask."""
     ### BEGIN SOLUTION
-    velocity = (momentum * velocity + gradient) * mask
-    return (w - lr * velocity) * mask, velocity
+    velocity = np.where(mask, momentum * velocity + gradient, 0.0)
+    return np.where(mask, w - lr * velocity, 0.0), velocity
     ### END SOLUTION
 
 
@@ -577,6 +578,15 @@ with check.hidden_case(
     check.close(
         np.asarray(v)[~mask], np.zeros(3), atol=0, name="their velocity"
     )
+with check.hidden_case(
+    "0 where the mask is False, also where the gradient overflowed",
+    hint="infinity times 0 is nan: choose between two numbers instead",
+):
+    slope = np.array([1.0, np.inf, -np.inf, 2.0])
+    mask = np.array([True, False, False, True])
+    w, v = masked_step(np.ones(4), slope, np.zeros(4), mask, 0.1)
+    check.close(v, [1.0, 0.0, 0.0, 2.0], name="velocity")
+    check.close(w, [0.9, 0.0, 0.0, 0.8], name="w")
 with check.hidden_case(
     "three steps at other constants",
     hint="lr and momentum are the arguments; v is kept unscaled",
@@ -722,7 +732,7 @@ print(f"{gain:.1f} times fewer multiply-adds, if zeros cost nothing")
 # k-means chooses values with a small sum of squared errors, $\sum_i (w_i - c_{\text{index}_i})^2$.
 #
 # 1. Start with $k$ values evenly spaced from $\min w$ to $\max w$, both included.
-# 2. Give each weight the index of the nearest value.
+# 2. Give each weight the index of the nearest value; between two, the lower one.
 # 3. Move each value to the mean of its weights. A value without any stays where it is.
 # 4. Repeat 2 and 3 until step 2 changes no index.
 #
@@ -1172,6 +1182,10 @@ def share_weights(
     """Return a pruned network's layers, each with a codebook of its own."""
     layers = []
     for name, w in network.weights.items():
+        if bits[name] > 7:
+            raise ValueError(
+                f"{bits[name]} bits: a code of 8 bits has room for 7"
+            )
         mask = np.asarray(masks[name], bool)
         values, indices = (method or kmeans_codebook)(w[mask], bits[name])
         codes = np.zeros(w.shape, np.uint8)
@@ -1217,8 +1231,9 @@ def tune(
 # %% [markdown]
 # ### Experiment 2. How many bits, and whose values?
 #
-# Lecture A says: 2 bits for fully connected layers, 4 for convolutions. The paper's own table is more careful:
-# on AlexNet 8 and 5 bits lose nothing, 4 and 2 bits lose about two points of top-1 accuracy.
+# A lecture on which this course builds says: 2 bits for fully connected layers, 4 for convolutions. The paper's own table is more careful:
+# on AlexNet, a network for photographs, 8 bits for convolutions and 5 for linear layers lose nothing, 4 and 2 lose about two points of accuracy.
+# (Here 7 bits are the most: a code has 8, and 0 means pruned.)
 # Two counter-experiments on the way: evenly spaced values, and one codebook for all layers.
 
 
@@ -1267,9 +1282,10 @@ for bits in (2, 3):
     )
 
 # %% [markdown]
-# Few bits need every help: k-means places values where weights are, and training moves them further.
-# With 5 and 4 bits there is little left to gain.
-# On 359 images one image is 0.3 points: differences of a few images are chance, in either direction.
+# With 4 and 2 bits every help counts: k-means places values where weights are, and training moves them further.
+# In the other two rows there is little left to gain.
+# On 359 images one image is 0.3 points: differences of a few images are chance, in either direction,
+# also where an evenly spaced codebook comes out ahead.
 # Over ten seeds 4 and 2 bits cost about a point in the end, 5 and 4 bits none that could be told from chance.
 #
 # One codebook for all layers has to fit weights of different sizes, which shows most with few bits.
@@ -1339,13 +1355,14 @@ def huffman_code(frequencies: dict[int, int]) -> dict[int, str]:
 # %% explore=true
 fc1_codes = layers[2][0]
 seen = Counter(fc1_codes[fc1_codes > 0].tolist())
-words = huffman_code(seen)
+code_words = huffman_code(seen)
 total = sum(seen.values())
 print("value    times  word")
 for symbol, times in seen.most_common():
-    print(f"{layers[2][1][symbol]:+.3f}  {times:6,}  {words[symbol]}")
+    print(f"{layers[2][1][symbol]:+.3f}  {times:6,}  {code_words[symbol]}")
 average = (
-    sum(times * len(words[symbol]) for symbol, times in seen.items()) / total
+    sum(times * len(code_words[symbol]) for symbol, times in seen.items())
+    / total
 )
 entropy = -sum(
     times / total * math.log2(times / total) for times in seen.values()
@@ -1551,12 +1568,14 @@ def decode(data: bytes, code: dict[int, str], count: int) -> list[int]:
 
 # %% explore=true
 stream = fc1_codes[fc1_codes > 0].tolist()
-data = encode(stream, words)
+data = encode(stream, code_words)
 print(f"{len(stream):,} indices in {len(data):,} bytes")
-print("decoded again, all equal:", decode(data, words, len(stream)) == stream)
+print(
+    "decoded again, all equal:", decode(data, code_words, len(stream)) == stream
+)
 for at in (0, 100, 200):  # a byte of which one bit is flipped
     flipped = data[:at] + bytes([data[at] ^ 128]) + data[at + 1 :]
-    after = decode(flipped, words, len(stream) // 2)
+    after = decode(flipped, code_words, len(stream) // 2)
     wrong = sum(a != b for a, b in zip(stream, after, strict=False))
     print(f"one bit of byte {at} flipped: {wrong} of {len(after):,} wrong")
 
@@ -1656,8 +1675,8 @@ print(f"{np.count_nonzero(flat):,} weights")
 # Huffman's code makes long gaps cheap, for it spends few bits on the frequent short ones:
 # the curve is flat where the plain one rises, until the table, a byte for each possible gap, begins to count.
 #
-# Compare the last two columns: knowing *where* a weight stands costs about as much as knowing *which* value it has:
-# from 4 bits on up to 1.5 times as much, with shorter gaps less, since the values then hold the fillers' zeros, too.
+# Compare the last two numbers of each line: knowing *where* a weight stands costs about as much as knowing *which* value it has,
+# from 4 bits on up to 1.6 times as much. With shorter gaps it is less, since the indices then hold the fillers' zeros, too.
 
 # %% nbgrader={"grade_id": "gaps-check", "grade": true, "points": 2}
 import numpy as np
@@ -1829,15 +1848,19 @@ check.score(2)
 # Now all of it becomes bytes, and another machine makes the layers from these alone.
 # A decoder needs the code. It need not be stored word by word:
 # `canonical(lengths)` makes the same words from their lengths on any machine, so a table holds one byte a symbol.
-#
+
+# %% [markdown]
 # `layer_parts(codes, codebook, bias, gap_bits)` returns a dictionary from names, the same for each layer, to `bytes`.
 # Call the two streams `"gaps"` and `"indices"`: the table below compares them.
-# In the file they follow one another in this order.
-# `gap_bits`, from 1 to 8, is the number of bits of a gap; another one may be used where it makes the layer smaller.
+# In the file the parts follow one another in the order of the dictionary.
+# `gap_bits`, from 1 to 8, is the number of bits of a gap; another one may be used where it makes the layer smaller
+# (the size allowed below is that of the `gap_bits` asked for).
 # About 13 lines; `struct.pack` writes numbers.
 #
 # `read_layer(data, at)` reads the layer that begins at byte `at` of the file,
 # and returns the triple `(codes, codebook, bias)` and the place after it. About 17 lines.
+# `decode` does not say how many bytes it read: the lengths of the words do, of all symbols together, rounded up to bytes
+# (or store it).
 
 # %% [markdown]
 # * The arrays come back exactly: shape, numbers, types (uint8, float32, float32). `bias` has `codes.shape[0]` entries: outputs come first, as PyTorch stores weights.
@@ -2170,6 +2193,8 @@ with check.case(
     hint="read the parts in the order in which you wrote them, both streams by "
     "the words of "
     "canonical(lengths); then uint8 and the shape",
+    more="a stream's bits are rounded up to bytes: the next part begins behind "
+    "the last one of them",
 ):
     for layer in (FIRST, TWIN, SECOND):
         expect_codes(read_layer(parts_of(*layer), 0)[0], layer)
@@ -2249,7 +2274,9 @@ TURNED = (
     MATRIX[0].T,
     *some_layer(12, (25, 1), 0.2, 8)[1:],
 )  # not contiguous in memory
+POINTS = some_layer(15, (16, 8, 1, 1), 0.3, 8)  # filters of one place
 LAYERS |= {"dense at first": (*DENSE, 6), "transposed": (*TURNED, 6)}
+LAYERS |= {"made of 1 x 1 filters": (*POINTS, 6)}
 FILES = {
     "pruned": [NOTHING, FILTERS],
     "full": [FULL],
@@ -2295,11 +2322,16 @@ with check.hidden_case(
     expect_codes(there_and_back("odd", "full")[1][0], FULL)
     expect_codes(there_and_back("odd", "one value")[1][0], ONE_VALUE)
 with check.hidden_case(
-    "a layer that begins with many weights side by side, and a transposed one",
-    hint="where does each table end? and the codes go row by row, whatever "
-    "their order in memory",
+    "a layer that begins with many weights side by side, a transposed one, and "
+    "1 x 1 filters",
+    hint="where does each table end? the codes go row by row, whatever their "
+    "order in memory, and a dimension of 1 is one, too",
 ):
-    for name, layer in (("dense at first", DENSE), ("transposed", TURNED)):
+    for name, layer in (
+        ("dense at first", DENSE),
+        ("transposed", TURNED),
+        ("made of 1 x 1 filters", POINTS),
+    ):
         found, _ = there_and_back("odd", name)[1]
         expect_codes(found, layer)
         expect_numbers(found[1], layer[1], f"codebook of what is {name}")
@@ -2426,10 +2458,10 @@ for name, (rows, columns, batch, repeat) in settings.items():
 print(f"4096 x 4096, 1 input: you predicted {predictions()['speed']:g}")
 
 # %% [markdown]
-# Compare the factors with the first line: fewer weights are one number, less time is another.
+# Compare the factors with the first line printed: fewer weights are one number, less time is another.
 #
 # * On a layer as small as `fc1`, one input at a time, a product takes microseconds, of which the call itself is a good part.
-#   Run the cell twice: how far does the first line move?
+#   Run the cell twice: how far does the line of `fc1, 1 input` move?
 # * One input at a time, the large dense layer waits for its bytes (lab 04).
 #   CSR reads 8 bytes for each weight that is left, value and column, instead of 4 for every weight:
 #   seven times fewer. Where the 9 MB fit into a cache and the 67 MB do not, more can be gained than that;
@@ -2776,6 +2808,7 @@ check.score(2)
 # The next cell times a larger sparse layer on the GPU, or says that it has nothing to time.
 # One input at a time, bytes count there too: expect the sparse product to gain.
 # With 64, dense products have so many units to compute with that the gain shrinks, or becomes a loss.
+# The table gives times, not speeds: 0.35x is about a third of the dense product's time.
 
 
 # %% explore=true

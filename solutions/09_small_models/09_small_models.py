@@ -736,10 +736,10 @@ layer = quantise_layer(folded, "conv1", s_in, s_out)
 images = x_val[:64].numpy()
 codes_in = np.clip(np.rint(images / s_in) + z_in, -128, 127).astype(np.int8)
 parts = [layer[part] for part in ("w", "bias", "m", "k")]
-mine = int8_conv(codes_in, z_in, *parts, z_out)
+mine_int8 = int8_conv(codes_in, z_in, *parts, z_out)
 with torch.no_grad():
     exact = folded.conv["conv1"](x_val[:64]).relu().numpy()
-error = np.abs((mine.astype(int) - z_out) * s_out - exact)
+error = np.abs((mine_int8.astype(int) - z_out) * s_out - exact)
 print(f"one step is {s_out:.4f}, a quarter of it {s_out / 4:.4f}")
 print(f"mean error {error.mean():.4f}", end=", ")
 print(f"where the output is above 0 {error[exact > 0].mean():.4f}")
@@ -776,7 +776,7 @@ def runtime_conv(q, zero, s_in, layer, s_out, z_out):
 # %% explore=true
 if not missing("onnx", "onnxruntime"):
     theirs = runtime_conv(codes_in, z_in, s_in, layer, s_out, z_out)
-    gap = np.abs(theirs.astype(int) - mine)
+    gap = np.abs(theirs.astype(int) - mine_int8)
     print(f"equal to ONNX Runtime's: {(gap == 0).sum():,} of {gap.size:,}")
     print(f"largest difference {gap.max()}")
     one = np.ones_like(layer["m"])

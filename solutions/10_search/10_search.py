@@ -636,11 +636,11 @@ def successive_halving(trials, advance, least: int, most: int, eta: int = 3):
 
 # %% explore=true
 runs = [Run(configuration(SPACE, 1, t), [1, t]) for t in range(27)]
-rungs = successive_halving(
+halving = successive_halving(
     list(range(27)), lambda t, epochs: runs[t].advance(epochs), 1, 27
 )
 spent = sum(run.epochs for run in runs)
-for rung in rungs:
+for rung in halving:
     losses = [loss for _, loss in rung]
     (name, loss) = rung[int(np.nanargmin(losses))]
     print(f"{len(rung):2} trained, best so far: trial {name}, {loss:.3f}")
@@ -650,19 +650,19 @@ print(f"you predicted {predictions()['epochs']:g} times")
 full = [Run(configuration(SPACE, 1, t), [1, t]) for t in range(27)]
 curves = [[run.advance(1) for _ in range(27)] for run in full]
 final = np.nan_to_num([curve[-1] for curve in curves], nan=np.inf)
-place = int((final < final[rungs[-1][0][0]]).sum()) + 1
+place = int((final < final[halving[-1][0][0]]).sum()) + 1
 print(f"the winner is number {place} of 27, had all been trained to the end")
 
 # %% explore=true
 figure, ax = plt.subplots(figsize=(9, 4.2), layout="constrained")
 for curve in curves:
     ax.plot(range(1, 28), curve, color="0.85", lw=1)
-reached = {trial: 3**k for k, rung in enumerate(rungs) for trial, _ in rung}
+reached = {trial: 3**k for k, rung in enumerate(halving) for trial, _ in rung}
 for trial, epochs in reached.items():
     rank = round(math.log(epochs, 3))
     shown = range(1, epochs + 1), curves[trial][:epochs]
     ax.plot(*shown, color=plot.PALETTE[rank], lw=1 + rank / 2, marker=".")
-for k, rung in enumerate(rungs):
+for k, rung in enumerate(halving):
     ax.axvline(3**k, color="black", lw=0.5, ls=":")
     ax.text(3**k, 3.4, f" {len(rung)} here", fontsize=9)
 ax.set(xscale="log", ylim=(0, 3.6), xlabel="epochs", ylabel="validation loss")
@@ -2161,29 +2161,29 @@ try:
         if workers:
             workers[0].kill()
             print(f"killed: {workers[0]!r}")
-        found = client.gather(jobs)
+        gathered = client.gather(jobs)
         halves = networks[:5], networks[5:]
-        parts = client.gather(
+        member_parts = client.gather(
             [client.submit(share_of_ensemble, h, TEST[0]) for h in halves]
         )
 except ImportError:
-    found = None
+    gathered = None
     print("Dask is left out: pip install distributed adds it.")
 
 # %% explore=true
-if found:
+if gathered:
     keys = ("loss", "validation", "test")
     equal = sum(
         all(a[key] == b[key] or a[key] != a[key] for key in keys)
-        for a, b in zip(found, trials, strict=True)
+        for a, b in zip(gathered, trials, strict=True)
     )
     print(
-        f"{len(found)} results came back from {len(trials)} trials; "
+        f"{len(gathered)} results came back from {len(trials)} trials; "
         f"{equal} equal the notebook's own, bit by bit"
     )
     whole = ensemble_predict(stack(networks), TEST[0])
-    apart = np.abs(combine(parts) - whole).max()
-    sent = sum(p.nbytes for _, p in parts)
+    apart = np.abs(combine(member_parts) - whole).max()
+    sent = sum(p.nbytes for _, p in member_parts)
     print(f"an ensemble in two processes sends back {sent:,} bytes")
     print(f"and differs from one graph by at most {apart:.0e}")
     virtual = 64 / makespan([f["seconds"] for f in trials], 2)[0]

@@ -1188,7 +1188,7 @@ def levels_of(levels, norm, draw):
 
 # %% explore=true
 batch = np.arange(16)
-found = gradient(start(0), x_train[batch], y_train[batch])
+one_gradient = gradient(start(0), x_train[batch], y_train[batch])
 schemes = {"TernGrad": (1, "max"), "QSGD, 4 levels": (4, "l2")}
 print(f"{'':26} error of one message  accuracy")
 for name, (levels, norm) in schemes.items():
@@ -1197,9 +1197,9 @@ for name, (levels, norm) in schemes.items():
         (", nearest", Nearest()),
     ):
         pair = levels_of(levels, norm, draw)
-        off = np.linalg.norm(pair[1](pair[0](found)) - found)
+        off = np.linalg.norm(pair[1](pair[0](one_gradient)) - one_gradient)
         results[name + way] = train(*pair, feedback=False)
-        off /= np.linalg.norm(found)
+        off /= np.linalg.norm(one_gradient)
         print(f"{name + way:26} {off:20.2f} {results[name + way][0]:9.3f}")
 
 # %% [markdown]
@@ -1224,9 +1224,9 @@ def read_elsewhere(messages):
 
 draw = np.random.default_rng(0)
 sent = [
-    to_bytes(top_k(found, 19)),
-    one_bit(found),
-    quantize(found, 1, "max", draw),
+    to_bytes(top_k(one_gradient, 19)),
+    one_bit(one_gradient),
+    quantize(one_gradient, 1, "max", draw),
 ]
 here, there = read_elsewhere(sent), in_fresh_process(read_elsewhere, sent)
 for data, a, b in zip(sent, here, there, strict=True):
@@ -1521,8 +1521,8 @@ print("predicted for 64 random hundredths:", predictions()["fill"])
 print(f"by chance {chance[0.01][-1]:.3f}, real {full['top 1.0%'][-1]:.3f}")
 
 # %% explore=true
-workers = np.array(worlds, float)
-curves = {name: (workers, shares) for name, shares in full.items()}
+world_sizes = np.array(worlds, float)
+curves = {name: (world_sizes, shares) for name, shares in full.items()}
 axes = {"xlabel": "workers", "logx": True, "logy": True}
 ax = plot.curves(
     curves,
@@ -1531,12 +1531,12 @@ ax = plot.curves(
     **axes,
 )
 for shares in chance.values():
-    ax.plot(workers, shares, ":", color="gray")
+    ax.plot(world_sizes, shares, ":", color="gray")
 
 # %% explore=true
-curves = {name: (workers, sizes) for name, sizes in kilobytes.items()}
-dense_kb = np.full(len(workers), (8 + 4 * SIZE) / 1e3)
-curves["dense"] = workers, dense_kb
+curves = {name: (world_sizes, sizes) for name, sizes in kilobytes.items()}
+dense_kb = np.full(len(world_sizes), (8 + 4 * SIZE) / 1e3)
+curves["dense"] = world_sizes, dense_kb
 ax = plot.curves(
     curves, title="The sum as a message", ylabel="kilobytes", **axes
 )
@@ -1872,8 +1872,8 @@ with check.hidden_case(
     "wide and narrow, one column, as many as rows",
     hint="m has n rows and k columns, q has k rows",
 ):
-    for count, n, k, r in ((2, 3, 9, 1), (2, 9, 3, 3), (1, 1, 4, 1)):
-        expect(*workers(count, n, k, r, seed=n), f" of {(n, k, r)}")
+    for number, n, k, r in ((2, 3, 9, 1), (2, 9, 3, 3), (1, 1, 4, 1)):
+        expect(*workers(number, n, k, r, seed=n), f" of {(n, k, r)}")
 with check.hidden_case(
     "float32 stays float32",
     hint="no array of float64 on the way",

@@ -1720,7 +1720,9 @@ jobs = {
         ("1F1B", one_f_one_b, 6),
     )
 }
-ranks = launch(pipelines, 3, list(jobs.values()), backend="gloo", timeout_s=25)
+by_rank = launch(
+    pipelines, 3, list(jobs.values()), backend="gloo", timeout_s=25
+)
 
 # %% explore=true
 leaves = [torch.tensor(w, requires_grad=True) for w in three]
@@ -1730,7 +1732,7 @@ for w in leaves:
 ((y - torch.tensor(np.concatenate(targets))) ** 2).sum().div(2).backward()
 print(f"{'':20} off from PyTorch   most held   idle counted   measured")
 for at, (title, job) in enumerate(jobs.items()):
-    mine = [rank[at] for rank in ranks]
+    mine = [rank[at] for rank in by_rank]
     off = max(
         np.abs(found["dw"] - w.grad.numpy()).max()
         for found, w in zip(mine, leaves, strict=True)
@@ -2756,10 +2758,10 @@ with check.case(
             slack = 64 + passes[0]["x"].nbytes // 8
             if w.nbytes > 2 * part.nbytes + slack:
                 for turn in range(len(passes)):
-                    held = ranks[rank]["passes"][turn]["held"]
+                    own = ranks[rank]["passes"][turn]["held"]
                     for when, limit in enumerate(limits):
                         title = f"bytes held by rank {rank} besides x"
-                        check.at_most(held[when], limit + slack, name=title)
+                        check.at_most(own[when], limit + slack, name=title)
 with check.case(
     "bytes of a pass: two all-gathers and a reduce-scatter",
     hint="the gradient is not sent whole, and the weights not three times",
@@ -3044,9 +3046,9 @@ with check.case(
         key: np.array([v])
         for key, v in zip(KEYS, (100.0, 8, 4, 4, 0), strict=True)
     }
-    seconds, held = hybrid_cost(one, SLOW, 2, 2, 1, 1, 1)
+    seconds, most = hybrid_cost(one, SLOW, 2, 2, 1, 1, 1)
     check.close(seconds, 12.0, name="seconds")
-    check.close(held, 28.0, name="bytes")
+    check.close(most, 28.0, name="bytes")
 with check.case(
     "data parallel: microbatches and the all-reduce of the weights",
     hint="a step has M + pp - 1 ticks, and gradients are added up once",
@@ -3106,8 +3108,8 @@ def wanted(net, machine, batch, dp, tp, pp, M):
 
 def expect(net, machine, *layout):
     """Compare both with the model, up to rounding."""
-    seconds, held = wanted(net, machine, *layout)
-    want = {"seconds": seconds, "bytes": held}
+    seconds, most = wanted(net, machine, *layout)
+    want = {"seconds": seconds, "bytes": most}
     compare(net, machine, *layout, rtol=1e-9, **want)
 
 
