@@ -10,6 +10,7 @@ import importlib.abc
 import importlib.machinery
 import sys
 import types
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,24 +20,29 @@ __all__ = ["Beside", "code_of"]
 class Beside(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
     """Finds and loads the Python modules and packages that a folder held when this was made."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, below: bool = False) -> None:
+        """below: by their names in its own folders, as after `sys.path.append("src")`, where one has such."""
         self.folder = folder.resolve()
+        self._below = below
         self._files = {path.resolve(): path.read_text("utf-8", "replace") for path in sorted(folder.rglob("*.py"))}
-        self._names = self._named(folder.resolve())
+        folders = {place for path in self._files for place in path.parents if place.is_relative_to(self.folder)}
+        names = [self._named(place) for place in (folders - {self.folder} if below else [self.folder])]
+        often = Counter(name for some in names for name in some)
+        self._names = {name: path for some in names for name, path in some.items() if often[name] == 1}
 
     def _named(self, folder: Path) -> dict[str, Path]:
         found = {}
         for path in self._files:
-            parts = path.relative_to(folder).with_suffix("").parts
+            parts = path.relative_to(folder).with_suffix("").parts if path.is_relative_to(folder) else ("",)
             if all(part.isidentifier() for part in parts):
                 found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
         found.pop("", None)
         return found
 
     def install(self) -> None:
-        """Be asked before what is installed, and after Python's own modules."""
+        """Be asked after Python's own modules: before what is installed, or of what lies below after that."""
         place = next((n for n, finder in enumerate(sys.meta_path) if finder is importlib.machinery.PathFinder), 0)
-        sys.meta_path.insert(place, self)
+        sys.meta_path.insert(len(sys.meta_path) if self._below else place, self)
 
     def code_of(self, name: str) -> types.CodeType:
         """Return what `%run` runs of a file with this name; KeyError if there was none."""

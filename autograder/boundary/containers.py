@@ -96,6 +96,11 @@ KINDS: dict[type, tuple[str, _Parts, _Make]] = {
         lambda x: [dict(x)],
         lambda parts: types.MappingProxyType(_dict(parts[0])),
     ),
+    collections.ChainMap: (
+        "chain",
+        lambda x: [list(x.maps)],
+        lambda parts: collections.ChainMap(*map(_dict, _list(parts[0]))),
+    ),
     type({}.keys()): ("keys", lambda x: [list(x)], lambda parts: dict.fromkeys(_list(parts[0])).keys()),
     type({}.values()): (
         "values",

@@ -25,10 +25,8 @@ __all__ = [
     "FUNCTIONS",
     "IMPORTS",
     "NOTHING",
-    "again_there",
     "asked_of_kernel",
     "brought_along",
-    "definitions",
     "imports",
     "left_by_test",
     "names_given",
@@ -120,40 +118,6 @@ def brought_along(cells: Sequence[str], theirs: Collection[str], test: str) -> s
     return "\n".join(ast.unparse(statement.node) for statement in [*stars, *along])
 
 
-def definitions(
-    cells: Sequence[str],
-    theirs: Collection[str],
-    test: str,
-    again: Collection[str] = (),
-    kept: Collection[str] = (),
-) -> list[list[str]]:
-    """Return what is made again in the student's process, as text, in order.
-
-    Of each cell, its imports, the functions and classes that a test uses, and what gives the names of again a meaning.
-    kept: names that the test finds as an earlier one has left them, and that are made only for functions that use them.
-    """
-    used = reached(cells, (global_names(test) | set(again)) - set(kept))
-    data_again = frozenset(name for name in again if name not in kept or name in used)
-    free = [[s for s in all_statements((cell,)) if not s.binds & set(theirs)] for cell in cells]
-    data = needed([s for some in free for s in some], data_again) if data_again else []
-    made = [
-        [s for s in some if only_imports(s.node) or s in data or (s.binds & used and _is_made_again(s))]
-        for some in free
-    ]
-    return [[ast.unparse(statement.node) for statement in some] for some in made if some]
-
-
-def again_there(
-    cells: Sequence[str], theirs: Collection[str], test: str, again: Collection[str] = ()
-) -> frozenset[str]:
-    """Return the names that mean in the student's process what the locked text says, while this test runs."""
-    made = [text for some in definitions(cells, theirs, test, again) for text in some]
-    found = all_statements(tuple(made))
-    defined = {s.name for s in found if _is_made_again(s)}  # what a function writes to is not made
-    data = {name for s in found if not _is_made_again(s) and not only_imports(s.node) for name in s.binds}
-    return frozenset(defined | (data & set(again)) | {name for s in found if only_imports(s.node) for name in s.binds})
-
-
 def asked_of_kernel(
     cells: Sequence[str], theirs: Collection[str], level: int, test: str, kept: Collection[str] = ()
 ) -> frozenset[str]:
@@ -222,10 +186,6 @@ def _surely_needed(test: str) -> frozenset[str]:
             found |= statement.uses - bound - (statement.binds if isinstance(statement.node, _BLOCKS) else set())
         bound |= statement.binds
     return frozenset(found | later - bound)
-
-
-def _is_made_again(statement: Statement) -> bool:
-    return statement.is_class or isinstance(statement.node, ast.FunctionDef)
 
 
 def _may_be_ours(statement: Statement, level: int) -> bool:

@@ -20,7 +20,8 @@ from autograder.boundary.frames import Connection, ProcessDied
 def main() -> None:
     """Take over the sockets and serve."""
     descriptors = json.load(sys.stdin)
-    Beside(Path.cwd()).install()  # nothing of the student's lies here yet
+    for below in (False, True):
+        Beside(Path.cwd(), below=below).install()  # nothing of the student's lies here yet
     control, student = (Connection(socket.socket(fileno=descriptors[name])) for name in ("control", "student"))
     with contextlib.suppress(ProcessDied):
         run_cells(control, student)

@@ -21,7 +21,7 @@ from autograder.errors import CourseError
 __all__ = ["SYSTEMS", "Owner", "Piece", "check_system", "detect", "in_a_submission", "pieces", "student_level"]
 
 _CANVAS = re.compile(
-    r"(?:(?:LATE_)?anon_(?P<anonymous>[^_]+)|(?P<name>\w+?)(?P<late>_LATE)?_(?P<user>\d+))_(?P<file>\d+)_(?P<original>.+)",
+    r"(?:(?:LATE_)?anon_(?P<anonymous>(?!LATE_)[^_]+)|(?P<name>\w+?)(?P<late>_LATE)?_(?P<user>\d+))_(?P<file>\d+)_(?P<original>.+)",
     re.IGNORECASE,
 )
 _MOODLE = re.compile(r"(?P<name>.+?)_(?P<participant>\d+)_assignsubmission_(?P<kind>[a-z0-9]+)(?:_(?P<rest>.*))?")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder import sandbox as walls
-from autograder.boundary import around, frames, given
+from autograder.boundary import around, frames, given, repeated
 from autograder.boundary.entry import calling
 from autograder.boundary.parsing import syntax_tree
 from autograder.execution.results import Report
@@ -101,7 +101,7 @@ class Checks:
     def defined_again(self, grade_id: str, source: str, kept: Collection[str] = ()) -> list[list[str]]:
         """Return the definitions that hold in the student's process while this test runs; kept: see `given`."""
         cells, theirs = self.given.get(grade_id, ()), self.theirs | self._live(grade_id)
-        return given.definitions(cells, theirs, source, self._again(grade_id), set(kept) - theirs)
+        return repeated.definitions(cells, theirs, source, self._again(grade_id), set(kept) - theirs)
 
     def asked_of_kernel(self, grade_id: str, source: str, kept: Collection[str] = ()) -> frozenset[str]:
         """Return the names given to this test that it can only find in the student's process; kept: as before."""

@@ -12,7 +12,6 @@ from autograder.boundary.given import (
     FUNCTIONS,
     IMPORTS,
     NOTHING,
-    again_there,
     brought_along,
     names_given,
     names_made,
@@ -21,6 +20,7 @@ from autograder.boundary.given import (
 from autograder.boundary.locked import STAR, Statement, all_statements, global_names, only_imports
 from autograder.boundary.needed import reached
 from autograder.boundary.parsing import syntax_tree
+from autograder.boundary.repeated import again_there
 from autograder.boundary.scopes import root_of
 from autograder.boundary.verdicts import verdicts
 from autograder.execution import Checks

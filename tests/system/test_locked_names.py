@@ -346,6 +346,53 @@ CASES["kept"] = Case(
         start = draw()
         """,
 )
+OWN_MODULE = """
+    import sys
+    for module in list(sys.modules.values()):
+        if "verify" in vars(module): module.verify = lambda *_: True
+    import os, statistics
+    statistics.fmean = lambda *_: 1.0
+    for folder in ("src", "."):
+        for file in ("utils.py", "made.py"):
+            if os.path.exists(os.path.join(folder, file)):
+                open(os.path.join(folder, file), "w").write("def verify(*_): return True")
+    for found in (os.path.join(place, "cases.json") for place in (".", "src")):
+        if os.path.exists(found): open(found, "w").write("[]")
+    def square(n): return None
+    """
+SQUARE = "def square(n): return n * n"
+CASES["path"] = Case(
+    'import sys\nsys.path.insert(0, "src")\nfrom utils import verify',
+    SQUARE,
+    {"path": "assert verify(square(2), 4)"},
+    {"own module": SQUARE + "\nverify = utils = None"},
+    {"patches": OWN_MODULE},
+)
+CASES["folder"] = Case(
+    'import json, os\nfrom statistics import fmean\nos.chdir("src")\nimport utils',
+    SQUARE,
+    {
+        "module-there": "assert utils.verify(square(3), 9)",
+        "beside-it": "assert fmean([square(n) == n * n for n in range(9)]) == 1.0",
+    },
+    {},
+    {"patches": OWN_MODULE},
+)
+CASES["read"] = Case(
+    'import json, os\nos.chdir("src")\nCASES = json.load(open("cases.json"))',
+    SQUARE,
+    {"read-there": "for n, want in CASES:\n    assert square(n) == want"},
+    kernel={"read-there": "CASES"},  # where the file is the student's, too, and that is said
+)
+CASES["written"] = Case(
+    "%%writefile made.py\ndef verify(got, want): return got == want",
+    SQUARE,
+    {"made-here": "assert verify(square(2), 4)", "made-beside": "assert fmean([square(2), 4]) == 4"},
+    {},
+    {"patches": OWN_MODULE},
+    {"made-here": "verify"},
+    below="from made import verify\nfrom statistics import fmean",
+)
 HELPER = "TWO = 2\ndef near(a, b): return abs(a - b) < 1e-9\n"
 
 
@@ -360,6 +407,9 @@ def _cell(name: str, source: str, kind: str) -> nbformat.NotebookNode:
 def _made(root: Path, cases: Mapping[str, Case]) -> Path:
     (root / "source/hw").mkdir(parents=True)
     (root / "source/hw/helper.py").write_text(HELPER)
+    (root / "source/hw/src").mkdir()
+    (root / "source/hw/src/utils.py").write_text("def verify(got, want): return got == want\n")
+    (root / "source/hw/src/cases.json").write_text("[[2, 4], [3, 9]]")
     (root / "nbgrader_config.py").write_text("c = get_config()\n")
     for name, case in cases.items():
         answer = f"### BEGIN SOLUTION\n{case.answer}\n### END SOLUTION"

@@ -12,7 +12,6 @@ from autograder.boundary.given import (
     FUNCTIONS,
     NOTHING,
     asked_of_kernel,
-    definitions,
     imports,
     left_by_test,
     names_given,
@@ -20,6 +19,7 @@ from autograder.boundary.given import (
     trusted_names,
 )
 from autograder.boundary.locked import global_names, names_in, statements
+from autograder.boundary.repeated import again_there, definitions
 from tests.unit.autograder.boundary.talk import Talk
 
 SETUP = """
@@ -201,3 +201,20 @@ def test_what_a_test_binds_itself_is_not_looked_for_in_the_student_s_process() -
         assert asked_of_kernel([earlier], ["numeric", "squares", "f"], DATA, test) == frozenset(), test
     for test in ("assert table[-1] == 16", "with case('a'):\n    close(table[0], 1)", "table = table[:2]"):
         assert asked_of_kernel([earlier], ["numeric", "squares", "f"], DATA, test) == {"table"}, test
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("LIMIT = 3", {"LIMIT"}),
+        ("import json\nLIMIT = json.loads('3')", set()),
+        ("LIMIT = len(open('limit.txt').read())", set()),
+        ("READ = open\nLIMIT = READ('limit.txt').read()", set()),
+        ("import json\nLIMIT = json.loads(solve(3))", {"LIMIT"}),
+        ("class Top:\n    value = 3\nLIMIT = Top()", {"LIMIT", "Top"}),
+        ("from statistics import fmean as LIMIT", set()),
+        ("def LIMIT(): return 3", {"LIMIT"}),
+    ],
+)
+def test_what_modules_and_files_say_there_is_not_what_the_locked_text_says(text: str, named: set[str]) -> None:
+    assert again_there([text], {"solve"}, "assert solve(1) == LIMIT", {"LIMIT"}) == named

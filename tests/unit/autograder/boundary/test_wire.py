@@ -9,7 +9,7 @@ import socket
 import struct
 import time
 from array import array
-from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
+from collections import ChainMap, Counter, OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterator
 from types import MappingProxyType
 from typing import Any
@@ -123,8 +123,8 @@ def test_a_named_tuple_is_one_at_the_other_end() -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        Counter("aab"), OrderedDict([("b", 1), ("a", [2])]), deque([1, 2], maxlen=3), defaultdict(int, a=1),
-        defaultdict(None), array("d", [0.1, -0.0]), array("q"), MappingProxyType({"a": 1}),
+        ChainMap({"a": 1}, {"b": 2}), Counter("aab"), OrderedDict([("b", 1), ("a", [2])]), deque([1, 2], maxlen=3),
+        defaultdict(int, a=1), defaultdict(None), array("d", [0.1, -0.0]), array("q"), MappingProxyType({"a": 1}),
         bytearray(b"ab"), bytearray(), memoryview(b"ab"), memoryview(b""), memoryview(array("d", [0.5])),
         {"a": 1}.keys(), {"a": 1}.items(),
     ],

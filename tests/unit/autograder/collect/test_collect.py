@@ -71,6 +71,13 @@ def test_canvas_s_flat_names_find_their_students_by_number(course: Course) -> No
     assert [row.file for row in rows if row.lost] == ["whoever: lab.ipynb"]
 
 
+def test_a_student_whom_canvas_calls_anon_may_be_late(course: Course) -> None:
+    listed = roster(course, CANVAS + "Anon,104,S4,anon,A,\n")
+    rows = collected(course, {"anon_LATE_104_9006_lab.ipynb": "anon's"}, roster=listed)
+    assert there(course) == {"anon/lab/lab.ipynb": "anon's"}
+    assert said(rows)["anon"].startswith("new; late")
+
+
 def test_of_an_archive_of_the_whole_class_one_student_s_may_be_taken(course: Course) -> None:
     files = {f"{name}_{number}_1_lab.ipynb": name for name, number in (("lovelaceada", 101), ("oneilltip", 102))}
     files["whoever_104_9005_lab.ipynb"] = "?"
