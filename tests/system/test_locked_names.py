@@ -384,14 +384,21 @@ CASES["read"] = Case(
     {"read-there": "for n, want in CASES:\n    assert square(n) == want"},
     kernel={"read-there": "CASES"},  # where the file is the student's, too, and that is said
 )
+WRITTEN = "%%writefile made.py\ndef verify(got, want): return got == want"
 CASES["written"] = Case(
-    "%%writefile made.py\ndef verify(got, want): return got == want",
+    WRITTEN,
     SQUARE,
-    {"made-here": "assert verify(square(2), 4)", "made-beside": "assert fmean([square(2), 4]) == 4"},
+    {"made-beside": "assert fmean([square(2), 4]) == 4"},
     {},
     {"patches": OWN_MODULE},
-    {"made-here": "verify"},
     below="from made import verify\nfrom statistics import fmean",
+)
+CASES["written-and-used"] = Case(
+    WRITTEN,
+    SQUARE,
+    {"made-here": "assert verify(square(2), 4)"},
+    kernel={"made-here": "verify"},
+    below="from made import verify",
 )
 HELPER = "TWO = 2\ndef near(a, b): return abs(a - b) < 1e-9\n"
 
