@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from autograder.collect.collect import Row
+from autograder.collect.rows import Row
 from autograder.course import Course
 from autograder.lms import read_roster
 from autograder.lms.keys import fold

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -20,38 +19,20 @@ from autograder.collect.names import TIMESTAMP
 from autograder.collect.numbered import Numbered
 from autograder.collect.packed import Unpacked, unpacked
 from autograder.collect.plan import IN_ARCHIVE, Handover, plan, students_of
+from autograder.collect.rows import LEFT_OUT, Row, some, summed_up
 from autograder.collect.times import LateBy, said_of
+from autograder.collect.twice import Twice
 from autograder.collect.unusable import Usable
 from autograder.course import Course
 from autograder.errors import AutograderError, CourseError, SubmissionError, in_one_line, listed
 from autograder.lms import Roster, read_roster
 from autograder.submission.repair import MAX_BYTES
 
-__all__ = ["LEFT_OUT", "Row", "collect_lab"]
-
-LEFT_OUT = "left out"
-"""How it begins what is said of a file that was not taken."""
+__all__ = ["collect_lab"]
 
 _EXCLUDED = f"{LEFT_OUT}: student_id_exclude in nbgrader_config.py names this student"
 
-_MAX_ROWS = 100
-_MAX_NAMED = 5
 _MAX_METADATA = 64 * 1024 * 1024
-
-
-@dataclass(frozen=True)
-class Row:
-    """What happened to one file, or to one submission."""
-
-    student: str
-    file: str
-    what: str
-    lost: bool = False
-    """Whether a submission could not be put anywhere, or will not be graded."""
-    placed: str = ""
-    """What became of the submission that this row is about, in a word or two; empty if it is about anything else."""
-    error: OSError | None = field(default=None, compare=False)
-    """What the file system said, where a submission could not be written."""
 
 
 def collect_lab(
@@ -76,12 +57,16 @@ def collect_lab(
         system = check_system(system, archive.members, lab, people.knows)
         found, nobodys = _sorted_out(archive, system, lab, people)
         by_student: defaultdict[str, list[Piece]] = defaultdict(list)
-        rest = list(_summed_up(_without_place(archive, found, nobodys, people, by_student)))
+        rest = list(summed_up(_without_place(archive, found, nobodys, people, by_student)))
         rest = [row for row in rest if not row.student or row.student not in course.excluded]
         rest += _taken_out(by_student, course.excluded)
-        if missing := sorted(set(students) - by_student.keys()):
-            hint = "the same command with --dry-run and without --student says whose each file is taken for"
-            raise CourseError(f"{source}: nothing in it is known to be of {listed(missing)}", hint=hint)
+        _check_asked(source, students, by_student)
+        wanted = sorted(student for student in by_student if not students or student in students)
+        planned = partial(plan, names=names, keep_timestamp=system == "folders", room=course.max_files_bytes)
+        given = partial(_given, archive, by_student, planned)
+        twice = Twice.found(course, lab, wanted, given, everybody=by_student, roster=roster is not None)
+        if not force:
+            twice.check(source)
         yield from (row for row in rest if not students or row.student in students)
         how: dict[str, Any] = {"elsewhere": elsewhere, "force": force, "dry_run": dry_run}
         how["canvas"] = Numbered.of(course, lab) if system == "canvas" else None
@@ -89,16 +74,35 @@ def collect_lab(
         def hand_over(made: Handover) -> Iterator[Row]:
             return _hand_over(course, lab, archive, made, usable, late_by, **how)
 
-        planned = partial(plan, names=names, keep_timestamp=system == "folders", room=course.max_files_bytes)
-        for student, own in sorted(item for item in by_student.items() if not students or item[0] in students):
-            yield from _summed_up(_of_student(archive, student, own, planned, hand_over))
+        for student in wanted:
+            yield from twice.noted(summed_up(_of_student(archive, student, by_student[student], planned, hand_over)))
+
+
+def _check_asked(source: Path, students: Collection[str], by_student: Collection[str]) -> None:
+    """Raise CourseError if one of the students asked for has nothing there."""
+    if missing := sorted(set(students) - set(by_student)):
+        hint = "the same command with --dry-run and without --student says whose each file is taken for"
+        raise CourseError(f"{source}: nothing in it is known to be of {listed(missing)}", hint=hint)
+
+
+_Planned = Callable[[Iterable[Piece], str], Handover]
+
+
+def _given(
+    archive: Archive, by_student: Mapping[str, list[Piece]], planned: _Planned, student: str
+) -> dict[str, bytes]:
+    """Return the notebooks of one student; none if what they handed in cannot be read, which is said later."""
+    with ExitStack() as stack, suppress(Exception):
+        inner = unpacked(archive, by_student[student], stack)
+        return _read_notebooks(archive, planned(inner.pieces, student))[0] if inner.pieces else {}
+    return {}
 
 
 def _of_student(
     archive: Archive,
     student: str,
     own: list[Piece],
-    planned: Callable[[Iterable[Piece], str], Handover],
+    planned: _Planned,
     hand_over: Callable[[Handover], Iterator[Row]],
 ) -> list[Row]:
     """Return what happened to one student's files; no error of theirs is anybody else's."""
@@ -152,23 +156,6 @@ def _without_place(
             by_student[student] += own
             if note:
                 yield Row(student, "", note)
-
-
-def _summed_up(rows: Iterable[Row]) -> Iterator[Row]:
-    """Yield rows; of what is left out for one student, or from one folder, the first ones, and how many more."""
-    seen: Counter[tuple[str, str]] = Counter()
-    more: dict[tuple[str, str], Row] = {}
-    for row in rows:
-        whose = (row.student, "" if row.student else row.file.partition("/")[0])
-        seen[whose] += row.what.startswith(LEFT_OUT)
-        if seen[whose] <= _MAX_ROWS or not row.what.startswith(LEFT_OUT):
-            yield row
-        else:
-            lost = row.lost or (whose in more and more[whose].lost)
-            more[whose] = replace(row, lost=lost)
-    for whose, row in more.items():
-        where = f"{whose[1]}/: " if whose[1] else ""
-        yield replace(row, file=f"{where}{seen[whose] - _MAX_ROWS} more", what="left out: as those above")
 
 
 def _sorted_out(archive: Archive, system: str, lab: str, people: Roster) -> tuple[list[Piece], list[Member]]:
@@ -255,7 +242,7 @@ def _without_notebook(made: Handover) -> Row:
     notebooks = [name for name, _ in others if name.lower().endswith(".ipynb")]
     none = "no notebook that is one of this lab's" if notebooks else "no notebook in it"
     what = f"{none}; {IN_ARCHIVE}" if packed else none
-    return Row(made.student, _some(others), f"{LEFT_OUT}: {what}", lost=True)
+    return Row(made.student, some(others), f"{LEFT_OUT}: {what}", lost=True)
 
 
 def _read_beside(course: Course, archive: Archive, made: Handover) -> tuple[dict[str, bytes], list[tuple[str, str]]]:
@@ -274,11 +261,6 @@ def _read_beside(course: Course, archive: Archive, made: Handover) -> tuple[dict
         else:
             room -= len(found[name])
     return found, unread
-
-
-def _some(files: Sequence[tuple[str, str]]) -> str:
-    more = len(files) - _MAX_NAMED
-    return ", ".join([name for name, _ in files[:_MAX_NAMED]] + ([f"{more} more"] if more > 0 else []))
 
 
 def _time(text: str) -> float:
