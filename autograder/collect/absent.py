@@ -17,7 +17,7 @@ def who_handed_in_nothing(course: Course, lab: str, roster: Path, rows: Iterable
     """Return the people of a roster of whom nothing has been handed in for a lab, neither before nor by these rows."""
     people = read_roster(roster, course.students())
     here = {fold(student) for student in (*course.submitters(lab), *(row.student for row in rows)) if student}
-    here |= {fold(student) for student in course.excluded if student}
+    here |= {fold(student) for student in course.excluded}
     students = [(people.match_row(person).student, person) for person in people.people]
     return [
         next(filter(None, (student, *person.ids, person.email, *person.names)), person.number)

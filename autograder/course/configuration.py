@@ -14,7 +14,7 @@ from sqlalchemy.exc import ArgumentError
 
 from autograder.errors import CourseError
 
-__all__ = ["CONFIG", "absolute", "complaint", "inside"]
+__all__ = ["CONFIG", "absolute", "complaint", "excluded_ids", "inside"]
 
 CONFIG = "nbgrader_config.py"
 
@@ -43,6 +43,11 @@ def absolute(db_url: str, root: Path) -> str:
     if address.get_backend_name() == "sqlite" and file and not file.startswith((":memory:", "file:")):
         return address.set(database=str(root / file)).render_as_string(hide_password=False)
     return db_url
+
+
+def excluded_ids(setting: str | None) -> set[str]:
+    """Return whom student_id_exclude names, with or without blanks around the commas, which nbgrader takes as names."""
+    return set(filter(None, map(str.strip, (setting or "").split(","))))
 
 
 @contextmanager
