@@ -23,7 +23,7 @@ from autograder.collect.rows import LEFT_OUT, Row, some, summed_up
 from autograder.collect.times import LateBy, said_of
 from autograder.collect.twice import Twice
 from autograder.collect.unusable import Usable
-from autograder.course import Course
+from autograder.course import Course, refuse_excluded
 from autograder.errors import AutograderError, CourseError, SubmissionError, in_one_line, listed
 from autograder.lms import Roster, read_roster
 from autograder.submission.repair import MAX_BYTES
@@ -60,7 +60,7 @@ def collect_lab(
         rest = list(summed_up(_without_place(archive, found, nobodys, people, by_student)))
         rest = [row for row in rest if not row.student or row.student not in course.excluded]
         rest += _taken_out(by_student, course.excluded)
-        _check_asked(source, students, by_student)
+        _check_asked(source, students, by_student, course.excluded)
         wanted = sorted(student for student in by_student if not students or student in students)
         planned = partial(plan, names=names, keep_timestamp=system == "folders", room=course.max_files_bytes)
         given = partial(_given, archive, by_student, planned)
@@ -78,8 +78,11 @@ def collect_lab(
             yield from twice.noted(summed_up(_of_student(archive, student, by_student[student], planned, hand_over)))
 
 
-def _check_asked(source: Path, students: Collection[str], by_student: Collection[str]) -> None:
-    """Raise CourseError if one of the students asked for has nothing there."""
+def _check_asked(
+    source: Path, students: Collection[str], by_student: Collection[str], excluded: Collection[str]
+) -> None:
+    """Raise CourseError if one of the students asked for is left out, or has nothing there."""
+    refuse_excluded(students, excluded)
     if missing := sorted(set(students) - set(by_student)):
         hint = "the same command with --dry-run and without --student says whose each file is taken for"
         raise CourseError(f"{source}: nothing in it is known to be of {listed(missing)}", hint=hint)
