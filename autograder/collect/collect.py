@@ -32,6 +32,9 @@ __all__ = ["collect_lab"]
 
 _EXCLUDED = f"{LEFT_OUT}: student_id_exclude in nbgrader_config.py names this student"
 
+_SAYS = "the same command with --dry-run and without --student says whose each file is taken for, and why"
+_ASKED = {True: f"give a --roster FILE in which they stand; {_SAYS}", False: f"is the id right? {_SAYS}"}
+"""What to do where somebody who was asked for has nothing there, by whether there are files that are nobody's."""
 _MAX_METADATA = 64 * 1024 * 1024
 
 
@@ -60,7 +63,7 @@ def collect_lab(
         rest = list(summed_up(_without_place(archive, found, nobodys, people, by_student)))
         rest = [row for row in rest if not row.student or row.student not in course.excluded]
         rest += _taken_out(by_student, course.excluded)
-        _check_asked(source, students, by_student, course.excluded)
+        _check_asked(source, students, by_student, rest, course.excluded)
         wanted = sorted(student for student in by_student if not students or student in students)
         planned = partial(plan, names=names, keep_timestamp=system == "folders", room=course.max_files_bytes)
         given = partial(_given, archive, by_student, planned)
@@ -79,13 +82,20 @@ def collect_lab(
 
 
 def _check_asked(
-    source: Path, students: Collection[str], by_student: Collection[str], excluded: Collection[str]
+    source: Path, students: Collection[str], by_student: Collection[str], rest: Sequence[Row], excluded: Collection[str]
 ) -> None:
-    """Raise CourseError if one of the students asked for is left out, or has nothing there."""
+    """Raise CourseError if one of the students asked for is left out, or has nothing there.
+
+    rest: what is said of the files that are no student's.
+    """
     refuse_excluded(students, excluded)
     if missing := sorted(set(students) - set(by_student)):
-        hint = "the same command with --dry-run and without --student says whose each file is taken for"
-        raise CourseError(f"{source}: nothing in it is known to be of {listed(missing)}", hint=hint)
+        nobodys = [row.file for row in rest if row.lost and not row.student]
+        theirs = f"; theirs may be what no student is known for: {listed(nobodys)}" if nobodys else ""
+        raise CourseError(
+            f"{source}: nothing in it is from {listed(missing)}, as far as ids, addresses and names say{theirs}",
+            hint=_ASKED[bool(nobodys)],
+        )
 
 
 _Planned = Callable[[Iterable[Piece], str], Handover]

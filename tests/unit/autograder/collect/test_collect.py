@@ -77,8 +77,18 @@ def test_of_an_archive_of_the_whole_class_one_student_s_may_be_taken(course: Cou
     given = {"roster": roster(course, CANVAS)}
     assert said(collected(course, files, students=("tip",), **given)) == {"tip": "new"}
     assert there(course) == {"tip/lab/lab.ipynb": "oneilltip"}
-    with pytest.raises(CourseError, match=r"nothing in it is known to be of grace, nobody\n"):
-        collected(course, files, students=("ada", "grace", "nobody"), **given)
+    with pytest.raises(CourseError) as error:
+        collected(course, files, students=("ada", "grace", "eve"), **given)
+    said_of_both = "in.zip: nothing in it is from eve, grace, as far as ids, addresses and names say"
+    assert (
+        f"{said_of_both}; theirs may be what no student is known for: whoever: lab.ipynb\nhint: give a --roster FILE in"
+        in (str(error.value))
+    )
+    del files["whoever_104_9005_lab.ipynb"]
+    with pytest.raises(
+        CourseError, match=rf"{said_of_both}\nhint: is the id right\? .* --dry-run and without --student"
+    ):
+        collected(course, files, students=("ada", "grace", "eve"), **given)
     assert "ada/lab/lab.ipynb" not in there(course)
 
 
