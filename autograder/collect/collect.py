@@ -172,7 +172,7 @@ def _without_place(
 
 
 def _sorted_out(archive: Archive, system: str, lab: str, people: Roster) -> tuple[list[Piece], list[Member]]:
-    metadata: dict[str, list[tuple[Owner, str]]] = {}
+    metadata: dict[str, list[tuple[Owner, str]]] | None = None
     for member in archive.members:
         if system == "gradescope" and member.name == "submission_metadata.yml" and not in_a_submission(member):
             metadata = read_metadata(archive.read(member, _MAX_METADATA))

@@ -41,6 +41,8 @@ class Owner:
     name: str = ""
     ids: tuple[str, ...] = ()
     email: str = ""
+    unnamed: str = ""
+    """Where the system's own list should name the person and does not, in words: its number alone is no id."""
 
     def __str__(self) -> str:
         return self.name or next(iter(self.ids), "") or self.email or self.number
@@ -121,10 +123,13 @@ def pieces(
     system: str,
     members: Sequence[Member],
     lab: str,
-    metadata: Mapping[str, Sequence[tuple[Owner, str]]],
+    metadata: Mapping[str, Sequence[tuple[Owner, str]]] | None,
     known: Known = _nobody,
 ) -> tuple[list[Piece], list[Member]]:
-    """Return the files that have an owner, and those that have none."""
+    """Return the files that have an owner, and those that have none.
+
+    metadata: who handed in each of Gradescope's folders, and when; None if the archive has no list of that.
+    """
     readers: dict[str, Callable[[Member], Iterable[Piece]]] = {
         "canvas": partial(_canvas, level=_canvas_level(members) if system == "canvas" else 0),
         "moodle": partial(_moodle, level=_level(members, _MOODLE)),
@@ -162,12 +167,16 @@ def _moodle(member: Member, *, level: int) -> Iterable[Piece]:
             yield Piece(member, owner, match["participant"], inner, (member.when,), problem=problem)
 
 
-def _gradescope(member: Member, *, metadata: Mapping[str, Sequence[tuple[Owner, str]]], level: int) -> Iterable[Piece]:
+def _gradescope(
+    member: Member, *, metadata: Mapping[str, Sequence[tuple[Owner, str]]] | None, level: int
+) -> Iterable[Piece]:
     if (found := _parts(member, _GRADESCOPE)) and found[0] == level:
         place, match = found
         folder = match[0]
         inner = "/".join(member.path.split("/")[place + 1 :])
-        for owner, time in metadata.get(folder) or [(Owner(number=match["number"]), "")]:
+        unnamed = "" if metadata is None else f"submission_metadata.yml names nobody for {folder}"
+        listed = (metadata or {}).get(folder)
+        for owner, time in listed or [(Owner(number=match["number"], unnamed=unnamed), "")]:
             if inner:
                 yield Piece(member, owner, folder, inner, (_digits(time), float(match["number"])), time=time)
 

@@ -130,6 +130,8 @@ def _new(given: Iterable[str], roster: Roster, names: Iterable[str]) -> tuple[st
 
 
 def _unknown(owner: Owner, roster: Roster, *, alone: bool) -> tuple[str, str]:
+    if owner.unnamed:
+        return "", owner.unnamed
     if owner.ids or not _is_folder_name(str(owner)):
         return "", "that cannot be the name of a student's folder"
     if roster.known or roster.table is not None:

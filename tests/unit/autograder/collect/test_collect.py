@@ -277,6 +277,42 @@ def test_gradescope_s_folders_find_their_submitters_and_times(course: Course) ->
     assert "left out: a student's own timestamp.txt proves nothing" in [row.what for row in rows]
 
 
+@pytest.mark.parametrize("known", [[], [("ada",), ("7003",)]])
+def test_a_folder_that_gradescope_s_metadata_lack_is_no_student_s(course: Course, known: list[tuple[str]]) -> None:
+    course.known = known
+    unlisted = {
+        "assignment_1_export/submission_7003/lab.ipynb": "?",
+        "assignment_1_export/submission_7003/own.csv": "1",
+        "assignment_1_export/submission_7004/lab.ipynb": "?",
+    }
+    metadata = f"{METADATA}submission_7004:\n  :submitters: []\n"
+    rows = collected(
+        course,
+        {
+            "assignment_1_export/submission_metadata.yml": metadata,
+            "assignment_1_export/submission_7001/lab.ipynb": "ada's",
+            **unlisted,
+        },
+    )
+    assert {name.split("/")[0] for name in there(course)} == {"ada"}
+    assert [(row.file, row.what, row.lost) for row in rows if not row.student] == [
+        (f"{n}: lab.ipynb", f"left out: submission_metadata.yml names nobody for submission_{n}", True)
+        for n in (7003, 7004)
+    ]
+
+
+def test_where_there_are_no_metadata_the_folder_s_number_is_taken(course: Course) -> None:
+    rows = collected(course, {"submission_7003/lab.ipynb": "?"})
+    assert list(there(course)) == ["7003/lab/lab.ipynb"]
+    assert rows[0].what == "the name is the archive's; with --roster FILE it would be the id"
+
+
+def test_a_folder_that_the_metadata_lack_is_whose_gradescope_s_grades_say(course: Course) -> None:
+    files = {"submission_metadata.yml": METADATA, "submission_7003/lab.ipynb": "kim's"}
+    collected(course, files, roster=roster(course, "Name,SID,Email,Submission ID\nKim Lee,kim,kim@x.example,7003\n"))
+    assert list(there(course)) == ["kim/lab/lab.ipynb"]
+
+
 def test_a_student_s_own_metadata_file_is_not_gradescope_s(course: Course) -> None:
     files = {
         "submission_1/submission_metadata.yml": METADATA.replace("7001", "1"),
