@@ -49,6 +49,12 @@ Student,ID,SIS User ID,SIS Login ID,Section,lab (5)
 """
 
 
+def row_of(number: int) -> str:
+    """Return what is said of the row that would tell two people of one name apart."""
+    columns = f"(Canvas: column ID; Moodle: Participant {number} in Identifier)"
+    return f"give --roster FILE with a row for the number {number} {columns}"
+
+
 def test_canvas_s_flat_names_find_their_students_by_number(course: Course) -> None:
     files = {
         "lovelaceada_101_9001_lab.ipynb": "ada's",
@@ -96,7 +102,7 @@ def test_canvas_s_names_find_students_of_the_gradebook_too(course: Course) -> No
     course.known = [("a1", "Lovelace", "Ada"), ("k1", "Lee", "Kim"), ("k2", "Lee", "Kim")]
     rows = collected(course, {"lovelaceada_1_2_lab.ipynb": "x", "leekim_3_4_lab.ipynb": "y"})
     assert there(course) == {"a1/lab/lab.ipynb": "x"}
-    assert said(rows)["leekim: lab.ipynb"] == "left out: k1, k2 have this name; give --roster FILE"
+    assert said(rows)["leekim: lab.ipynb"] == f"left out: k1, k2 have this name; {row_of(3)}"
 
 
 def test_where_nobody_is_known_the_name_in_the_archive_is_the_student_s(course: Course) -> None:
@@ -106,9 +112,33 @@ def test_where_nobody_is_known_the_name_in_the_archive_is_the_student_s(course: 
 
 
 def test_two_people_of_one_name_do_not_take_each_other_s_place(course: Course) -> None:
-    rows = collected(course, {"leekim_1_11_lab.ipynb": "one", "leekim_2_12_lab.ipynb": "two"})
-    assert there(course) == {"leekim_1/lab/lab.ipynb": "one", "leekim_2/lab/lab.ipynb": "two"}
-    assert len([row for row in rows if row.what == "new"]) == 2
+    files = {"leekim_1_11_lab.ipynb": "one", "leekim_2_12_lab.ipynb": "two", "lovelaceada_3_13_lab.ipynb": "ada's"}
+    rows = collected(course, files)
+    assert there(course) == {"lovelaceada/lab/lab.ipynb": "ada's"}, "a number is no id: without the other there is none"
+    assert [row.what for row in rows if row.lost] == [
+        f"left out: more than one person has this name; {row_of(number)}" for number in (1, 2)
+    ]
+    header = "Student,ID,SIS User ID,SIS Login ID,Section\n"
+    people = roster(course, f'{header}"Lee, Kim",1,S1,k1,A\n"Lee, Kim",2,S2,k2,A\n"Lovelace, Ada",3,S3,lovelaceada,A\n')
+    collected(course, files, roster=people)
+    assert {n: t for n, t in there(course).items() if t != "ada's"} == {
+        "k1/lab/lab.ipynb": "one",
+        "k2/lab/lab.ipynb": "two",
+    }
+
+
+def test_two_people_of_one_name_in_the_roster_need_their_numbers_there(course: Course) -> None:
+    files = {f"Kim Lee_{n}_assignsubmission_file_/lab.ipynb": str(n) for n in (901, 902)}
+    sheet = "Identifier,Full name,Email address\n{}Kim Lee,k1@x.example\n{}Kim Lee,k2@x.example\n"
+    for archive in (files, dict([*files.items()][:1])):
+        rows = collected(course, archive, roster=roster(course, sheet.format("Participant 7,", "Participant 8,")))
+        assert there(course) == {}
+        assert next(row.what for row in rows) == (
+            "left out: more than one person has this name; the roster needs a row for the number 901"
+            " (Canvas: column ID; Moodle: Participant 901 in Identifier) with an id or an address"
+        )
+    collected(course, files, roster=roster(course, sheet.format("Participant 901,", "Participant 902,")))
+    assert there(course) == {"k1@x.example/lab/lab.ipynb": "901", "k2@x.example/lab/lab.ipynb": "902"}
 
 
 def test_two_people_who_go_by_one_student_s_name_are_both_left_out(course: Course) -> None:
@@ -117,7 +147,7 @@ def test_two_people_who_go_by_one_student_s_name_are_both_left_out(course: Cours
     rows = collected(course, files)
     assert there(course) == {}
     assert {row.what for row in rows if row.lost} == {
-        "left out: more than one person has the name of this student; give --roster FILE"
+        f"left out: more than one person has the name of this student; {row_of(number)}" for number in (901, 902)
     }
 
 
