@@ -41,10 +41,12 @@ _MAX_METADATA = 64 * 1024 * 1024
 def collect_lab(
     course: Course, lab: str, source: Path, *, system: str = "auto", roster: Path | None = None,
     late: timedelta | None = None, force: bool = False, dry_run: bool = False, students: Collection[str] = (),
+    around: Callable[[str], object] = lambda _folder: None,
 ) -> Iterator[Row]:  # fmt: skip
     """Yield what happened to each submission in a zip file or folder, and to each file that was not taken.
 
     students: only theirs; CourseError, and nothing is written, if one of them has nothing there.
+    around: is told the folder that stands around all submissions; a path in a row begins below it.
     late: by how much those count as late that the system marks so, without saying when they came.
     """
     if source.resolve() == course.root.resolve():
@@ -58,7 +60,8 @@ def collect_lab(
     elsewhere = Elsewhere.of(course, lab, people)
     with open_archive(source) as archive:
         system = check_system(system, archive.members, lab, people.knows)
-        found, nobodys = _sorted_out(archive, system, lab, people)
+        found, nobodys, folder = _sorted_out(archive, system, lab, people)
+        around(folder)
         by_student: defaultdict[str, list[Piece]] = defaultdict(list)
         rest = list(summed_up(_without_place(archive, found, nobodys, people, by_student)))
         rest = [row for row in rest if not row.student or row.student not in course.excluded]
@@ -171,7 +174,7 @@ def _without_place(
                 yield Row(student, "", note)
 
 
-def _sorted_out(archive: Archive, system: str, lab: str, people: Roster) -> tuple[list[Piece], list[Member]]:
+def _sorted_out(archive: Archive, system: str, lab: str, people: Roster) -> tuple[list[Piece], list[Member], str]:
     metadata: dict[str, list[tuple[Owner, str]]] | None = None
     for member in archive.members:
         if system == "gradescope" and member.name == "submission_metadata.yml" and not in_a_submission(member):

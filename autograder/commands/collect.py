@@ -111,9 +111,10 @@ def _say_lost(rows: Sequence[Row]) -> None:
 
 def _collected(root: Path, lab: str, source: Path, **options: Any) -> list[Row]:
     """Collect the submissions of a lab and print a table: student, file, what happened."""
-    course = open_course(root)
-    rows = list(collect_lab(course, lab, source, **options))
-    shown = [("student", "file", "what happened"), *((r.student or "-", r.file or "-", r.what) for r in rows)]
+    course, around = open_course(root), list[str]()
+    rows = list(collect_lab(course, lab, source, around=around.append, **options))
+    files = "".join(["file", *(f" (in {folder}/)" for folder in around if folder)])
+    shown = [("student", files, "what happened"), *((r.student or "-", r.file or "-", r.what) for r in rows)]
     cells = [tuple(plain(text) for text in row) for row in shown]
     widths = [min(48, max(cell_len(row[column]) for row in cells)) for column in range(2)]
     for student, file, what in cells:

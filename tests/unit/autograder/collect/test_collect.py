@@ -374,6 +374,21 @@ def test_folders_named_after_students(course: Course, form: str, students: list[
     assert there(course) == {f"{student}/lab/lab.ipynb": student for student in students}
 
 
+@pytest.mark.parametrize(
+    ("form", "folder"),
+    [("{}/lab.ipynb", ""), ("week3/{}/lab.ipynb", "week3"), ("submitted/week3/{}/lab/lab.ipynb", "submitted/week3"),
+     ("week3/{}_7_9_lab.ipynb", "week3"), ("{}_7_9_lab.ipynb", ""),
+     ("week3/{}_7_assignsubmission_file_/lab.ipynb", "week3"),
+     ("assignment_5_export/submission_7/lab.ipynb", "assignment_5_export")],
+)  # fmt: skip
+def test_the_folder_that_stands_around_all_submissions_is_said(course: Course, form: str, folder: str) -> None:
+    course.known = [("ann", "ann", ""), ("bob", "bob", "")]
+    system = next((name for word, name in (("_assign", "moodle"), ("_9_", "canvas")) if word in form), "auto")
+    told: list[str] = []
+    collected(course, {form.format(name): name for name in ("ann", "bob")}, system=system, around=told.append)
+    assert told == [folder]
+
+
 @pytest.mark.parametrize("form", ["mal/{}/lab.ipynb", "mal/{}/lab/lab.ipynb", "submitted/mal/{}/lab.ipynb"])
 @pytest.mark.parametrize("others", [["ann", "bob"], ["ann"]])
 def test_the_folders_of_a_single_student_are_nobody_else_s(course: Course, form: str, others: list[str]) -> None:
