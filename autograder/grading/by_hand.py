@@ -2,7 +2,8 @@
 
 nbgrader asks for another look at all of them. Here a written answer is the same if its text is, and its pasted
 pictures, and each file beside the notebook whose name it mentions; what was handed in for a task, if all files are as
-well; an answer in code, or points in place of a test's, if all code of the student's is, and what the test gave.
+well; an answer in code, or points in place of a test's, if all code of the student's is, and what the test gave. What
+was changed and then put back is the same, too.
 Points above what the cell is worth now, because that was lowered, are a person's to look at in any case.
 """
 
@@ -19,6 +20,7 @@ import nbformat
 
 from autograder.course import Course, StoredCell
 from autograder.errors import SubmissionError, counted, listed
+from autograder.grading.asked import Asked
 from autograder.model import CellSpec
 from autograder.notebook import below_tasks, grade_id_of
 from autograder.records.fingerprint import row_hashes
@@ -96,9 +98,11 @@ class GivenBefore:
         now = {cell.key: cell for cell in course.cells(lab, student).get(student, [])}
         answers = {name: _answers(notebook, rows[name]) for name, notebook in notebooks.items() if name in rows}
         tasks = {f"{name}/{row.grade_id}" for name, cells in rows.items() for row in cells if row.task}
-        tests = row_hashes(rows)
-        changed = _changed(self.files, _beside(course, lab, course.autograded(student, lab)))
-        standing, asked, lines = [], [], []
+        tests, beside = row_hashes(rows), _beside(course, lab, course.autograded(student, lab))
+        changed = _changed(self.files, beside)
+        standing, asked, lines = [], dict[str, str](), []
+        known = Asked.of(course, lab)
+        graded = known.about(student)
         for key, cell in self.cells.items():
             if key not in now:
                 continue
@@ -106,17 +110,22 @@ class GivenBefore:
             found = answers.get(cell.notebook)
             files = changed if key in tasks else [file for file in changed if _mentions(found, cell, file)]
             why = self._why(cell, now[key], found, files) or self._why_tested(cell, now[key], tests.get(key, ""))
+            task = key in tasks
+            if cell.to_grade and graded.get(key) and graded[key] == _given_for(now[key], found, beside, task=task):
+                why = ""
             above = cell.manual_score is not None and cell.manual_score > now[key].max_score + _ROUNDING
             if why or above:
                 said = [f"{_given(cell)} by hand{why and f' before {why}'}", f"{now[key].max_score:g} at most now"]
                 lines.append(f"{name}: {', '.join(said[: 1 + above])}: look at it again")
-                asked.append(key)
+                then = _given_for(cell, self.answers.get(cell.notebook), self.files, task=task)
+                asked[key] = graded.get(key, "") if cell.to_grade else then
             else:
                 standing.append(key)
         if changed and standing and not asked:
             lines.append(f"changed since points were given by hand: {listed(changed)}: does an answer refer to it?")
         course.needs_a_look(lab, student, standing, False)
         course.needs_a_look(lab, student, asked, True)
+        known.note(student, asked)
         return lines
 
     def _why(
@@ -154,6 +163,17 @@ class GivenBefore:
         if before.cell_type == "markdown":
             return before.grade_id in then and then[before.grade_id] == answers.get(before.grade_id)
         return then[_CODE] == answers[_CODE]
+
+
+def _given_for(cell: StoredCell, answers: Mapping[str, _Answer] | None, files: Mapping[str, str], *, task: bool) -> str:
+    """Return a hash of the points by hand and of all that they depend on; empty where that is not known."""
+    written = cell.cell_type == "markdown"
+    own = answers.get(cell.grade_id if written else _CODE) if answers else None
+    if own is None:
+        return ""
+    beside = sorted((file, known) for file, known in files.items() if task or _mentions(answers, cell, file))
+    points = (cell.manual_score, cell.extra_credit, None if written else cell.auto_score)
+    return hashlib.sha256(repr((cell.cell_type, points, own, beside)).encode("utf-8", "replace")).hexdigest()
 
 
 def _beside(course: Course, lab: str, graded: Path) -> dict[str, str]:
