@@ -253,7 +253,7 @@ class Grading:
                 whose, then = (self.course, self.lab, student, rows), partial(self._basis, student)
                 by_hand = GivenBefore.of(*whose, before, then, content) if student in self._stored else None
                 self.course.record(student, self.lab, staged, gone=self._gone(handin))
-                self.course.give_nothing(self.lab, student, done.worthless, done.waiting(rows))
+                self.course.give_nothing(self.lab, student, done.worthless(rows), done.waiting(rows))
                 if by_hand is not None:
                     done.notes += by_hand.settle(*whose, done.notebooks)
                 stored = self.course.score(student, self.lab)
