@@ -522,6 +522,22 @@ def test_two_ids_of_one_student_become_one_by_the_steps_of_the_docs(course: Path
     assert select(course, "SELECT id FROM student") == ["ada", "cy"]
 
 
+def test_what_is_left_of_the_other_id_goes_by_the_commands_of_the_docs(course: Path) -> None:
+    section = DOCS.read_text().split("*Has two ids*")[1].split("\n### ")[0]
+    blocks = re.findall(r"```console\n(.*?)```", section, re.DOTALL)
+    lines = [line.removeprefix("$ ") for block in blocks for line in block.splitlines()]
+    config = course / "nbgrader_config.py"
+    config.write_text(f"{config.read_text()}c.CourseDirectory.student_id_exclude = 'bob'\n")
+    assert autograder("feedback", TINY, "--student", "bob", "--course", course).exit_code == 0
+    for line in lines:
+        command = line.replace("4711", "bob").replace("01_numpy_mlp", TINY)
+        done = process("/bin/sh", "-ec", command, cwd=course)
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+    assert "verify" in lines[-1], "which has ended with 0"
+    assert not [path for path in course.glob("*/bob") if path.exists()]
+    assert select(course, "SELECT id FROM student") == ["ada", "cy"]
+
+
 def test_a_gradebook_that_is_gone_after_grading_is_missed(course: Path) -> None:
     (course / "gradebook.db").unlink()
     for command in (("verify",), ("grade", TINY), ("report", TINY)):
