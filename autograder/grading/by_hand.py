@@ -27,6 +27,7 @@ from autograder.records.fingerprint import row_hashes
 from autograder.records.log import Basis
 from autograder.submission.handin import handed_in_as
 from autograder.submission.repair import parse, read
+from autograder.submission.sanitize_prose import bounded_code, harmless_text, picture_name
 
 __all__ = ["GivenBefore"]
 
@@ -203,15 +204,19 @@ def _answers(notebook: nbformat.NotebookNode, rows: Sequence[CellSpec]) -> dict[
     locked = {row.grade_id for row in rows if row.locked}
     written = {row.grade_id for row in rows if row.cell_type == "markdown"} - locked
     found: dict[str, _Answer] = {
-        name: (cell.source.strip(), cell.get("attachments") or {})
-        for cell in notebook.cells
-        if (name := grade_id_of(cell)) in written
+        name: _written(cell) for cell in notebook.cells if (name := grade_id_of(cell)) in written
     }
     for task, added in below_tasks(notebook.cells, {row.grade_id for row in rows}).items():
-        texts, pictures = [cell.source.strip() for cell in added], [cell.get("attachments") or {} for cell in added]
-        found[task] = "\n\n".join(texts), pictures
+        texts, pictures = zip(*map(_written, added), strict=True) if added else ((), ())
+        found[task] = "\n\n".join(texts), [*pictures]
     code = [cell for cell in notebook.cells if cell.cell_type == "code" and grade_id_of(cell) not in locked]
-    return found | {_CODE: ("\n\n".join(cell.source.strip() for cell in code), {})}
+    return found | {_CODE: ("\n\n".join(bounded_code(cell.source).strip() for cell in code), {})}
+
+
+def _written(cell: nbformat.NotebookNode) -> tuple[str, dict[str, Any]]:
+    """Return an answer as it is stored here, with its pictures: nbgrader itself stores it as it was handed in."""
+    pictures = {picture_name(name): content for name, content in (cell.get("attachments") or {}).items()}
+    return harmless_text(cell.source, pictures).strip(), pictures
 
 
 def _points(points: float | None) -> str:

@@ -80,6 +80,19 @@ def test_of_one_that_is_what_was_graded_with_other_points_somebody_is_asked(cour
     assert again(course, **FULL | {"why": "Because it must be."}).to_grade == 0
 
 
+def test_what_is_stored_with_a_blank_in_a_tag_has_not_changed(course: Path) -> None:
+    """As where nbgrader itself had graded it, which stores what was handed in, and no log says what that was."""
+    answers = FULL | {"why": "<script>alert(1)</script> < script> ![a](attachment:my%20plot.png)"}
+    assert again(course, **answers).result.notes == ()
+    grade_by_hand(course, "ada", "why", 2.0)
+    path = course / "autograded/ada" / TINY / f"{TINY}.ipynb"
+    assert "< script>alert" in path.read_text()
+    path.write_bytes((course / "submitted/ada" / TINY / f"{TINY}.ipynb").read_bytes())
+    (course / ".autograder" / f"{TINY}.jsonl").unlink()
+    outcome = again(course, **answers)
+    assert (outcome.to_grade, outcome.result.notes) == (0, ())
+
+
 def test_a_file_that_an_answer_mentions_may_be_put_back_too(course: Path) -> None:
     answers, path = FULL | {"why": "See plot.svg."}, course / "submitted/ada" / TINY / "plot.svg"
     for content, many in (("<svg/>", 1), ("<svg>2</svg>", 1), ("<svg/>", 0)):

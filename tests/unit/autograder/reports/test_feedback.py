@@ -346,6 +346,14 @@ def test_whatever_a_student_wrote_nothing_of_it_runs(extra: str) -> None:
     assert str(1234 * 4321) not in found.text
 
 
+def test_a_tag_with_a_blank_in_an_answer_is_shown_as_text() -> None:
+    text = "Why: < script>alert(1)</ script> and < img src=x onerror=alert(1)>"
+    book = notebook(("markdown", "grade solution", "words", text))
+    found = page(CellScore("lab", "words", None, 2.0), book=book)
+    check_harmless(found)
+    assert text in found.text
+
+
 def test_half_a_character_does_not_stop_the_page(tmp_path: Path) -> None:
     course, result = course_with(tmp_path, USUAL)
     pages = write_feedback(course, replace(result, messages=("\ud800",)))
