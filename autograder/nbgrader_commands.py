@@ -13,7 +13,7 @@ from pathlib import Path
 from autograder.commands.feedback import feedback_lab
 from autograder.commands.release import prove
 from autograder.commands.table import messages, plain
-from autograder.course import Course, open_course
+from autograder.course import Course, open_course, refuse_excluded
 from autograder.errors import AutograderError, CourseError, listed
 from autograder.execution.warm import warm
 from autograder.grading.lab_grading import Grading
@@ -70,6 +70,7 @@ def _graded(root: Path, lab: str, student: str, log: logging.Logger, *, force: b
 
 def _chosen(course: Course, lab: str, student: str) -> Sequence[str]:
     """Return who is meant: everybody who handed in, one student, or those whose names fit a pattern."""
+    refuse_excluded([student], course.excluded)
     everybody = course.submitters(lab)
     if student in everybody:
         return [student]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from autograder.collect.collect import Row
+from autograder.collect.rows import Row
 from autograder.course import Course
 from autograder.lms import read_roster
 from autograder.lms.keys import fold
@@ -17,7 +17,7 @@ def who_handed_in_nothing(course: Course, lab: str, roster: Path, rows: Iterable
     """Return the people of a roster of whom nothing has been handed in for a lab, neither before nor by these rows."""
     people = read_roster(roster, course.students())
     here = {fold(student) for student in (*course.submitters(lab), *(row.student for row in rows)) if student}
-    here |= {fold(student) for student in course.excluded if student}
+    here |= {fold(student) for student in course.excluded}
     students = [(people.match_row(person).student, person) for person in people.people]
     return [
         next(filter(None, (student, *person.ids, person.email, *person.names)), person.number)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -20,47 +19,34 @@ from autograder.collect.names import TIMESTAMP
 from autograder.collect.numbered import Numbered
 from autograder.collect.packed import Unpacked, unpacked
 from autograder.collect.plan import IN_ARCHIVE, Handover, plan, students_of
+from autograder.collect.rows import LEFT_OUT, Row, some, summed_up
 from autograder.collect.times import LateBy, said_of
+from autograder.collect.twice import Twice
 from autograder.collect.unusable import Usable
-from autograder.course import Course
+from autograder.course import Course, refuse_excluded
 from autograder.errors import AutograderError, CourseError, SubmissionError, in_one_line, listed
 from autograder.lms import Roster, read_roster
 from autograder.submission.repair import MAX_BYTES
 
-__all__ = ["LEFT_OUT", "Row", "collect_lab"]
-
-LEFT_OUT = "left out"
-"""How it begins what is said of a file that was not taken."""
+__all__ = ["collect_lab"]
 
 _EXCLUDED = f"{LEFT_OUT}: student_id_exclude in nbgrader_config.py names this student"
 
-_MAX_ROWS = 100
-_MAX_NAMED = 5
+_SAYS = "the same command with --dry-run and without --student says whose each file is taken for, and why"
+_ASKED = {True: f"give a --roster FILE in which they stand; {_SAYS}", False: f"is the id right? {_SAYS}"}
+"""What to do where somebody who was asked for has nothing there, by whether there are files that are nobody's."""
 _MAX_METADATA = 64 * 1024 * 1024
-
-
-@dataclass(frozen=True)
-class Row:
-    """What happened to one file, or to one submission."""
-
-    student: str
-    file: str
-    what: str
-    lost: bool = False
-    """Whether a submission could not be put anywhere, or will not be graded."""
-    placed: str = ""
-    """What became of the submission that this row is about, in a word or two; empty if it is about anything else."""
-    error: OSError | None = field(default=None, compare=False)
-    """What the file system said, where a submission could not be written."""
 
 
 def collect_lab(
     course: Course, lab: str, source: Path, *, system: str = "auto", roster: Path | None = None,
     late: timedelta | None = None, force: bool = False, dry_run: bool = False, students: Collection[str] = (),
+    around: Callable[[str], object] = lambda _folder: None,
 ) -> Iterator[Row]:  # fmt: skip
     """Yield what happened to each submission in a zip file or folder, and to each file that was not taken.
 
     students: only theirs; CourseError, and nothing is written, if one of them has nothing there.
+    around: is told the folder that stands around all submissions; a path in a row begins below it.
     late: by how much those count as late that the system marks so, without saying when they came.
     """
     if source.resolve() == course.root.resolve():
@@ -74,14 +60,19 @@ def collect_lab(
     elsewhere = Elsewhere.of(course, lab, people)
     with open_archive(source) as archive:
         system = check_system(system, archive.members, lab, people.knows)
-        found, nobodys = _sorted_out(archive, system, lab, people)
+        found, nobodys, folder = _sorted_out(archive, system, lab, people)
+        around(folder)
         by_student: defaultdict[str, list[Piece]] = defaultdict(list)
-        rest = list(_summed_up(_without_place(archive, found, nobodys, people, by_student)))
+        rest = list(summed_up(_without_place(archive, found, nobodys, people, by_student)))
         rest = [row for row in rest if not row.student or row.student not in course.excluded]
         rest += _taken_out(by_student, course.excluded)
-        if missing := sorted(set(students) - by_student.keys()):
-            hint = "the same command with --dry-run and without --student says whose each file is taken for"
-            raise CourseError(f"{source}: nothing in it is known to be of {listed(missing)}", hint=hint)
+        _check_asked(source, students, by_student, rest, course.excluded)
+        wanted = sorted(student for student in by_student if not students or student in students)
+        planned = partial(plan, names=names, keep_timestamp=system == "folders", room=course.max_files_bytes)
+        given = partial(_given, archive, by_student, planned)
+        twice = Twice.found(course, lab, wanted, given, everybody=by_student, roster=roster is not None)
+        if not force:
+            twice.check(source)
         yield from (row for row in rest if not students or row.student in students)
         how: dict[str, Any] = {"elsewhere": elsewhere, "force": force, "dry_run": dry_run}
         how["canvas"] = Numbered.of(course, lab) if system == "canvas" else None
@@ -89,16 +80,45 @@ def collect_lab(
         def hand_over(made: Handover) -> Iterator[Row]:
             return _hand_over(course, lab, archive, made, usable, late_by, **how)
 
-        planned = partial(plan, names=names, keep_timestamp=system == "folders", room=course.max_files_bytes)
-        for student, own in sorted(item for item in by_student.items() if not students or item[0] in students):
-            yield from _summed_up(_of_student(archive, student, own, planned, hand_over))
+        for student in wanted:
+            yield from twice.noted(summed_up(_of_student(archive, student, by_student[student], planned, hand_over)))
+
+
+def _check_asked(
+    source: Path, students: Collection[str], by_student: Collection[str], rest: Sequence[Row], excluded: Collection[str]
+) -> None:
+    """Raise CourseError if one of the students asked for is left out, or has nothing there.
+
+    rest: what is said of the files that are no student's.
+    """
+    refuse_excluded(students, excluded)
+    if missing := sorted(set(students) - set(by_student)):
+        nobodys = [row.file for row in rest if row.lost and not row.student]
+        theirs = f"; theirs may be what no student is known for: {listed(nobodys)}" if nobodys else ""
+        raise CourseError(
+            f"{source}: nothing in it is from {listed(missing)}, as far as ids, addresses and names say{theirs}",
+            hint=_ASKED[bool(nobodys)],
+        )
+
+
+_Planned = Callable[[Iterable[Piece], str], Handover]
+
+
+def _given(
+    archive: Archive, by_student: Mapping[str, list[Piece]], planned: _Planned, student: str
+) -> dict[str, bytes]:
+    """Return the notebooks of one student; none if what they handed in cannot be read, which is said later."""
+    with ExitStack() as stack, suppress(Exception):
+        inner = unpacked(archive, by_student[student], stack)
+        return _read_notebooks(archive, planned(inner.pieces, student))[0] if inner.pieces else {}
+    return {}
 
 
 def _of_student(
     archive: Archive,
     student: str,
     own: list[Piece],
-    planned: Callable[[Iterable[Piece], str], Handover],
+    planned: _Planned,
     hand_over: Callable[[Handover], Iterator[Row]],
 ) -> list[Row]:
     """Return what happened to one student's files; no error of theirs is anybody else's."""
@@ -154,25 +174,8 @@ def _without_place(
                 yield Row(student, "", note)
 
 
-def _summed_up(rows: Iterable[Row]) -> Iterator[Row]:
-    """Yield rows; of what is left out for one student, or from one folder, the first ones, and how many more."""
-    seen: Counter[tuple[str, str]] = Counter()
-    more: dict[tuple[str, str], Row] = {}
-    for row in rows:
-        whose = (row.student, "" if row.student else row.file.partition("/")[0])
-        seen[whose] += row.what.startswith(LEFT_OUT)
-        if seen[whose] <= _MAX_ROWS or not row.what.startswith(LEFT_OUT):
-            yield row
-        else:
-            lost = row.lost or (whose in more and more[whose].lost)
-            more[whose] = replace(row, lost=lost)
-    for whose, row in more.items():
-        where = f"{whose[1]}/: " if whose[1] else ""
-        yield replace(row, file=f"{where}{seen[whose] - _MAX_ROWS} more", what="left out: as those above")
-
-
-def _sorted_out(archive: Archive, system: str, lab: str, people: Roster) -> tuple[list[Piece], list[Member]]:
-    metadata: dict[str, list[tuple[Owner, str]]] = {}
+def _sorted_out(archive: Archive, system: str, lab: str, people: Roster) -> tuple[list[Piece], list[Member], str]:
+    metadata: dict[str, list[tuple[Owner, str]]] | None = None
     for member in archive.members:
         if system == "gradescope" and member.name == "submission_metadata.yml" and not in_a_submission(member):
             metadata = read_metadata(archive.read(member, _MAX_METADATA))
@@ -255,7 +258,7 @@ def _without_notebook(made: Handover) -> Row:
     notebooks = [name for name, _ in others if name.lower().endswith(".ipynb")]
     none = "no notebook that is one of this lab's" if notebooks else "no notebook in it"
     what = f"{none}; {IN_ARCHIVE}" if packed else none
-    return Row(made.student, _some(others), f"{LEFT_OUT}: {what}", lost=True)
+    return Row(made.student, some(others), f"{LEFT_OUT}: {what}", lost=True)
 
 
 def _read_beside(course: Course, archive: Archive, made: Handover) -> tuple[dict[str, bytes], list[tuple[str, str]]]:
@@ -274,11 +277,6 @@ def _read_beside(course: Course, archive: Archive, made: Handover) -> tuple[dict
         else:
             room -= len(found[name])
     return found, unread
-
-
-def _some(files: Sequence[tuple[str, str]]) -> str:
-    more = len(files) - _MAX_NAMED
-    return ", ".join([name for name, _ in files[:_MAX_NAMED]] + ([f"{more} more"] if more > 0 else []))
 
 
 def _time(text: str) -> float:

@@ -41,6 +41,8 @@ class Owner:
     name: str = ""
     ids: tuple[str, ...] = ()
     email: str = ""
+    unnamed: str = ""
+    """Where the system's own list should name the person and does not, in words: its number alone is no id."""
 
     def __str__(self) -> str:
         return self.name or next(iter(self.ids), "") or self.email or self.number
@@ -121,15 +123,25 @@ def pieces(
     system: str,
     members: Sequence[Member],
     lab: str,
-    metadata: Mapping[str, Sequence[tuple[Owner, str]]],
+    metadata: Mapping[str, Sequence[tuple[Owner, str]]] | None,
     known: Known = _nobody,
-) -> tuple[list[Piece], list[Member]]:
-    """Return the files that have an owner, and those that have none."""
+) -> tuple[list[Piece], list[Member], str]:
+    """Return the files that have an owner, those that have none, and the folder that stands around all submissions.
+
+    metadata: who handed in each of Gradescope's folders, and when; None if the archive has no list of that.
+    """
+    levels: dict[str, Callable[[], int]] = {
+        "canvas": partial(_canvas_level, members),
+        "moodle": partial(_level, members, _MOODLE),
+        "gradescope": partial(_level, members, _GRADESCOPE),
+        "folders": partial(student_level, members, lab, known),
+    }
+    level = levels[system]()
     readers: dict[str, Callable[[Member], Iterable[Piece]]] = {
-        "canvas": partial(_canvas, level=_canvas_level(members) if system == "canvas" else 0),
-        "moodle": partial(_moodle, level=_level(members, _MOODLE)),
-        "gradescope": partial(_gradescope, metadata=metadata, level=_level(members, _GRADESCOPE)),
-        "folders": partial(_folders, level=student_level(members, lab, known) if system == "folders" else 0, lab=lab),
+        "canvas": partial(_canvas, level=level),
+        "moodle": partial(_moodle, level=level),
+        "gradescope": partial(_gradescope, metadata=metadata, level=level),
+        "folders": partial(_folders, level=level, lab=lab),
     }
     found: list[Piece] = []
     nobodys: list[Member] = []
@@ -138,7 +150,8 @@ def pieces(
             found += kept
         elif member.name != "submission_metadata.yml":
             nobodys.append(member)
-    return found, nobodys
+    around = {"/".join(piece.member.path.split("/")[:level]) for piece in found}
+    return found, nobodys, around.pop() if len(around) == 1 else ""
 
 
 def _canvas(member: Member, *, level: int) -> Iterable[Piece]:
@@ -162,12 +175,16 @@ def _moodle(member: Member, *, level: int) -> Iterable[Piece]:
             yield Piece(member, owner, match["participant"], inner, (member.when,), problem=problem)
 
 
-def _gradescope(member: Member, *, metadata: Mapping[str, Sequence[tuple[Owner, str]]], level: int) -> Iterable[Piece]:
+def _gradescope(
+    member: Member, *, metadata: Mapping[str, Sequence[tuple[Owner, str]]] | None, level: int
+) -> Iterable[Piece]:
     if (found := _parts(member, _GRADESCOPE)) and found[0] == level:
         place, match = found
         folder = match[0]
         inner = "/".join(member.path.split("/")[place + 1 :])
-        for owner, time in metadata.get(folder) or [(Owner(number=match["number"]), "")]:
+        unnamed = "" if metadata is None else f"submission_metadata.yml names nobody for {folder}"
+        listed = (metadata or {}).get(folder)
+        for owner, time in listed or [(Owner(number=match["number"], unnamed=unnamed), "")]:
             if inner:
                 yield Piece(member, owner, folder, inner, (_digits(time), float(match["number"])), time=time)
 

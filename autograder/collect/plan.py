@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from autograder.collect.lms_names import Owner, Piece
 from autograder.collect.names import TIMESTAMP, Names, fold, is_timestamp, misplaced
 from autograder.collect.order import COPY, newness, packed, rank, said_of_attempts, said_of_files, stem
+from autograder.lms.keys import keys
 from autograder.lms.roster import Person, Roster
 
 __all__ = ["IN_ARCHIVE", "Handover", "plan", "students_of"]
@@ -52,7 +53,7 @@ class _Claim:
 _SURE, _MAYBE = 2, 1
 """By what the system gives; by a name or a part of an address. 0 is the archive's own name for somebody."""
 _ONE_PERSON = "if that is one person, give the gradebook this e-mail address, or one id (docs/instructors.md, two ids)"
-_NAME = "more than one person has the name of this student; give --roster FILE"
+_NAME = "more than one person has the name of this student"
 _PART = "only the part of an address before the @ says that this is {}, and somebody else is as likely"
 _ID = "more than one person in it has an id or address of {}"
 
@@ -109,9 +110,12 @@ def _by_name(owner: Owner, row: Person | None, roster: Roster) -> _Claim:
         if not found and not doubt:
             found, note = _new([*person.ids, person.email], roster, [owner.name, *person.names])
         if found:
-            return _Claim(found, note, _MAYBE, _NAME)
+            return _Claim(found, note, _MAYBE, f"{_NAME}; {_row_wanted(owner, roster)}")
     match = roster.called(owner.name, person)
-    return _Claim(match.student, match.doubt or ("" if match.student else doubt), _MAYBE, _NAME)
+    if match.doubt and not row:
+        return _Claim(note=f"{match.doubt}; {_row_wanted(owner, roster)}")
+    clash = f"{_NAME}; {_row_wanted(owner, roster)}"
+    return _Claim(match.student, match.doubt or ("" if match.student else doubt), _MAYBE, clash)
 
 
 def _of_name(owner: Owner, roster: Roster) -> str:
@@ -130,13 +134,32 @@ def _new(given: Iterable[str], roster: Roster, names: Iterable[str]) -> tuple[st
 
 
 def _unknown(owner: Owner, roster: Roster, *, alone: bool) -> tuple[str, str]:
+    if owner.unnamed:
+        return "", owner.unnamed
     if owner.ids or not _is_folder_name(str(owner)):
         return "", "that cannot be the name of a student's folder"
+    if not owner.ids and not (alone and _called_once(owner.name, roster)):
+        return "", f"more than one person has this name; {_row_wanted(owner, roster)}"
     if roster.known or roster.table is not None:
         where = " or in the roster" if roster.table else "; give --roster FILE"
         return "", f"no such student in the gradebook{where}"
-    name = str(owner) if alone else f"{owner}_{owner.number}"
-    return name, "the name is the archive's; with --roster FILE it would be the id"
+    return str(owner), "the name is the archive's; with --roster FILE it would be the id"
+
+
+def _called_once(name: str, roster: Roster) -> bool:
+    """Whether no two rows of the roster have a name; as far as it is known to be one."""
+    own = set(keys((name,)))
+    return sum(not own.isdisjoint(keys(person.names)) for person in roster.people) < 2
+
+
+def _row_wanted(owner: Owner, roster: Roster) -> str:
+    """Return which row of a roster would say who this is, as the system's number does what a name does not."""
+    if not owner.number:
+        return "give --roster FILE"
+    row = f"a row for the number {owner.number} (Canvas: column ID; Moodle: Participant {owner.number} in Identifier)"
+    if roster.table is None:
+        return f"give --roster FILE with {row}"
+    return f"the roster needs {row} with an id or an address"
 
 
 def plan(pieces: Iterable[Piece], student: str, names: Collection[str], *, keep_timestamp: bool, room: int) -> Handover:

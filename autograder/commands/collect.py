@@ -50,7 +50,11 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 )
 @STUDENTS
 @COURSE
-@click.option("--force", is_flag=True, help="Replace a submission that is there and not older, too.")
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Replace a submission that is there and not older, too; take most of a class under second ids.",
+)
 @click.option("--dry-run", is_flag=True, help="Say what would be done; write nothing.")
 @command
 def collect(
@@ -66,7 +70,8 @@ def collect(
     nothing is written anywhere else.
 
     Students are found by id, by e-mail address, by name. Canvas's file names hold names only, Moodle's a number: give
-    the gradebook exported from Canvas, or Moodle's grading worksheet, as --roster.
+    the gradebook exported from Canvas, or Moodle's grading worksheet, as --roster, each time. An archive of which most
+    was collected before under other ids, byte for byte, is refused; --force takes it.
 
     Canvas marks what is late, and does not say by how much: with --late such a submission counts as handed in that long
     after its due date, for the course's penalty; without, as in time.
@@ -86,6 +91,11 @@ def collect(
         click.echo(f"the archive has another submission, which was not taken, of: {plain(listed(kept))}", err=True)
     if roster and not students and (nothing := who_handed_in_nothing(open_course(root), lab, roster, rows)):
         click.echo(f"nothing handed in, of those in {roster.name}: {plain(listed(nothing))}", err=True)
+    _say_lost(rows)
+
+
+def _say_lost(rows: Sequence[Row]) -> None:
+    """Raise an error if a submission is among what was not taken: the file system's, where it is the whole course's."""
     if general := next((row.error for row in rows if row.error and row.error.errno in SYSTEM_HINTS), None):
         left = counted(sum(row.lost for row in rows), "submission")
         click.echo(f"{left} could not be taken; the table above says which", err=True)
@@ -101,9 +111,10 @@ def collect(
 
 def _collected(root: Path, lab: str, source: Path, **options: Any) -> list[Row]:
     """Collect the submissions of a lab and print a table: student, file, what happened."""
-    course = open_course(root)
-    rows = list(collect_lab(course, lab, source, **options))
-    shown = [("student", "file", "what happened"), *((r.student or "-", r.file or "-", r.what) for r in rows)]
+    course, around = open_course(root), list[str]()
+    rows = list(collect_lab(course, lab, source, around=around.append, **options))
+    files = "".join(["file", *(f" (in {folder}/)" for folder in around if folder)])
+    shown = [("student", files, "what happened"), *((r.student or "-", r.file or "-", r.what) for r in rows)]
     cells = [tuple(plain(text) for text in row) for row in shown]
     widths = [min(48, max(cell_len(row[column]) for row in cells)) for column in range(2)]
     for student, file, what in cells:

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from autograder.commands.common import COURSE, ROSTER_FILE, command, may_replace, say_late, stderr
-from autograder.commands.notes import notes_on_changes, notes_on_scores
+from autograder.commands.notes import notes_on_changes, notes_on_scores, nothing_graded
 from autograder.commands.table import plain
 from autograder.course import Course, open_course
 from autograder.errors import counted, listed
@@ -103,7 +103,8 @@ def export_grades(
     labs = {score.lab for score in scores}
     changed = [note for name in sorted(labs) for note in notes_on_changes(course, name)]
     said = () if roster and form not in _WITH_ABSENT else _said_of_absent(absent, labs, form)  # else each is named
-    for note in [*export.notes, *said, *notes_on_scores(scores), *changed]:
+    nothing = [] if scores else [nothing_graded(lab or str(course.root), lab or "LAB")]
+    for note in [*nothing, *export.notes, *said, *notes_on_scores(scores), *changed]:
         stderr().print(plain(note), soft_wrap=True, markup=False)
     if target is None:
         sys.stdout.write(export.content)

@@ -13,7 +13,7 @@ import click
 from autograder.commands.common import COURSE, LAB, STUDENTS, SYSTEM_HINTS, command, may_replace, say_late, stderr
 from autograder.commands.notes import notes_on_changes, notes_on_scores
 from autograder.commands.table import plain
-from autograder.course import Course, open_course
+from autograder.course import Course, open_course, refuse_excluded
 from autograder.course.exchange import OURS
 from autograder.errors import AutograderError, CourseError, counted, in_one_line, listed
 from autograder.files import write_whole
@@ -145,6 +145,7 @@ def graded(course: Course, lab: str, students: Sequence[str]) -> dict[str, Resul
 
 def _no_page(course: Course, lab: str, student: str, log: Log) -> CourseError:
     """Return the error for a student of whom there is nothing to write."""
+    refuse_excluded([student], course.excluded)
     latest = log.latest().get(student)
     if student in gone(course, log):
         return CourseError(f"{student}: {GONE}", hint=LEFT)

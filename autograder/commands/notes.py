@@ -23,6 +23,7 @@ __all__ = [
     "notes_on_nbgrader",
     "notes_on_removed",
     "notes_on_scores",
+    "nothing_graded",
     "preparing",
 ]
 
@@ -76,6 +77,11 @@ def notes_on_scores(scores: Sequence[GradebookEntry]) -> Iterator[str]:
             yield f"{lab}: {what}: {listed(again)}"
         if above := [f"{s.student} ({s.score:g} of {s.max_score:g})" for s in own if s.score > s.max_score + 1e-9]:
             yield f"{lab}: more than 100 %: {listed(above)}"
+
+
+def nothing_graded(where: str, lab: str = "LAB") -> str:
+    """Return what is said in place of numbers where nothing has been graded, and what to run."""
+    return f"{where}: nothing has been graded yet; autograder grade {lab}"
 
 
 def notes_on_changes(course: Course, lab: str) -> Iterator[str]:

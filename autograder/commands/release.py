@@ -39,9 +39,8 @@ def release(
     """Make the students' notebooks from the instructor's sources, all labs or those named.
 
     Refuses to publish a lab whose solutions or hidden tests would leak, or whose own solution, graded in the sandbox
-    like a submission, fails a test. In a course whose source is a notebook it runs nbgrader's own generate_assignment,
-    and says which tests the solution fails. A lab is left as it is if a file of its release is not as it was written:
-    somebody may have solved it there.
+    like a submission, fails a test. In a course whose source is a notebook it runs nbgrader's own generate_assignment.
+    A lab is left as it is if a file of its release is not as it was written: somebody may have solved it there.
 
     \b
     Examples:
@@ -67,7 +66,7 @@ def _say_skipped(_course: Course, lab: str, _release: Release | None) -> None:
 
 
 def prove(course: Course, lab: str, built: Release | None, gpu: Gpu | None = None) -> None:
-    """Grade the solution of a lab; SourceError if one of ours fails a test. nbgrader would release any."""
+    """Grade the solution of a lab, be its source ours or a notebook; SourceError if it fails a test."""
     try:
         solution = Solution(course, lab, built.source_notebook if built else None, gpu)
         if solution.known:
@@ -79,10 +78,9 @@ def prove(course: Course, lab: str, built: Release | None, gpu: Gpu | None = Non
             raise  # what was asked for cannot be had
         click.echo(f"note: {lab}: its solution was not graded: {in_one_line(error)}", err=True)
         return
-    if lost and built:
+    if lost:
         raise SourceError(
             f"{lab}: its own solution does not get full marks: {plain('; '.join(lost))}",
-            hint="mend the test or the solution; nothing was released. --skip-solution does not ask",
+            hint="mend the test or the solution; nothing was released."
+            f" autograder release {lab} --skip-solution does not ask",
         )
-    for line in lost:
-        click.echo(f"note: {lab}: its own solution does not get full marks: {plain(line)}", err=True)

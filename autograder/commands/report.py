@@ -10,10 +10,11 @@ import click
 
 from autograder.commands.common import COURSE, LAB, STUDENTS, command, may_replace, say_late, stderr
 from autograder.commands.feedback import graded
-from autograder.commands.notes import notes_on_changes
+from autograder.commands.notes import notes_on_changes, nothing_graded
 from autograder.commands.table import plain
 from autograder.course import Course, open_course
 from autograder.files import write_whole
+from autograder.model import Status
 from autograder.records.log import Log
 from autograder.records.removed import gone
 from autograder.reports.class_report import MARK, class_page, class_statistics
@@ -66,11 +67,14 @@ def report_lab(root: Path, lab: str, target: Path | None, *, as_json: bool) -> P
     log = Log(course.state / f"{lab}.jsonl")
     left = gone(course, log)
     results = {student: result for student, result in log.latest().items() if student not in left}
+    scores = course.scores(lab)
+    if not scores and all(result.status == Status.MISSING for result in results.values()):
+        stderr().print(plain(f"note: {nothing_graded(lab, lab)}"), soft_wrap=True, markup=False)
     found = class_statistics(
         lab,
         rows,
         results,
-        course.scores(lab),
+        scores,
         course.roster(),
         titles=_titles(course, lab, rows),
         alike=same_answers(course, lab, list(rows), sorted(s for s, result in results.items() if result.cells)),

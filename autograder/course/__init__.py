@@ -7,6 +7,7 @@ notebook.
 
 from __future__ import annotations
 
+from autograder.course.configuration import refuse_excluded
 from autograder.course.directory import Course, open_course
 from autograder.course.gradebook import Student
 from autograder.course.moments import moment
@@ -41,5 +42,6 @@ __all__ = [
     "nbgrader_points",
     "one_transaction",
     "open_course",
+    "refuse_excluded",
     "release_version",
 ]

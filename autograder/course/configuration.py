@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
-from autograder.errors import CourseError
+from autograder.errors import CourseError, listed
 
-__all__ = ["CONFIG", "absolute", "complaint", "inside"]
+__all__ = ["CONFIG", "absolute", "complaint", "excluded_ids", "inside", "refuse_excluded"]
 
 CONFIG = "nbgrader_config.py"
 
@@ -43,6 +43,20 @@ def absolute(db_url: str, root: Path) -> str:
     if address.get_backend_name() == "sqlite" and file and not file.startswith((":memory:", "file:")):
         return address.set(database=str(root / file)).render_as_string(hide_password=False)
     return db_url
+
+
+def excluded_ids(setting: str | None) -> set[str]:
+    """Return whom student_id_exclude names, with or without blanks around the commas, which nbgrader takes as names."""
+    return set(filter(None, map(str.strip, (setting or "").split(","))))
+
+
+def refuse_excluded(students: Iterable[str], excluded: Collection[str]) -> None:
+    """Raise CourseError if the configuration leaves out one of the students that a command is asked for."""
+    if left := sorted(set(students) & set(excluded)):
+        raise CourseError(
+            f"{listed(left)}: left out by c.CourseDirectory.student_id_exclude in {CONFIG}",
+            hint="take the id out of that line, or do not ask for it",
+        )
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from nbgrader.preprocessors import Execute
 
 from autograder.course import converters, gradebook, late, stored
 from autograder.course.alterations import alterations
-from autograder.course.configuration import CONFIG, absolute, complaint, inside
+from autograder.course.configuration import CONFIG, absolute, complaint, excluded_ids, inside
 from autograder.course.execution import limits_within
 from autograder.course.moments import moment
 from autograder.course.preprocess import save_cells
@@ -105,7 +105,7 @@ class Course:
     @property
     def excluded(self) -> set[str]:
         """The students whom the configuration leaves out."""
-        return set((self.directory.student_id_exclude or "").split(","))
+        return excluded_ids(self.directory.student_id_exclude)
 
     def files(self, folder: Path) -> dict[str, Path]:
         """Return the files beside an instructor's notebook that belong to the lab; links are left out."""

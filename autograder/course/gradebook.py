@@ -60,9 +60,13 @@ nbgrader.api.get_alembic_version = newest_revision
 
 DISK_FULL = "disk full"
 FREE_SPACE = "free some space and run the command again: what was stored is not lost"
+_NOWHERE_ELSE = "points by hand, due dates and extensions stand nowhere else"
+_DAMAGED = f"keep a copy of the file aside, and put a backup in its place: {_NOWHERE_ELSE}"
 _HINTS = {
     "locked": "another program is writing to it, formgrader perhaps: wait, or stop it, and run the command again",
-    "not a database": "move the file away, or correct db_url in nbgrader_config.py",
+    "not a database": f"if db_url in nbgrader_config.py names another file, correct it; else {_DAMAGED}",
+    "malformed": _DAMAGED,
+    "Could not decode": _DAMAGED,
     "readonly": "the file or its directory is read-only: change that, or work on a copy of the course",
     "unable to open": "is its directory there, and may you write to it?",
     "disk full": FREE_SPACE,
@@ -91,10 +95,15 @@ class Student:
 def open_gradebook(url: str, course_id: str, *, create: bool = False) -> Iterator[Gradebook]:
     """Open the gradebook; raise CourseError if it cannot be used, or is not there and not to be made."""
     where = place(url)
-    if not create and isinstance(where, Path) and not where.exists():
+    if not create and isinstance(where, Path) and (not where.exists() or _is_empty(where)):
         raise _missing(where)
     with usable(url), quiet(), Gradebook(url, course_id) as book:
         yield book
+
+
+def _is_empty(where: Path) -> bool:
+    """Whether a file is there with nothing in it, as a full disk may leave it: to SQLite that is a new gradebook."""
+    return where.is_file() and not where.stat().st_size
 
 
 def _missing(where: Path) -> CourseError:
@@ -104,8 +113,7 @@ def _missing(where: Path) -> CourseError:
         return CourseError(f"{where}: there is no gradebook yet", hint="release a lab first: autograder release LAB")
     return CourseError(
         f"{where}: the gradebook is gone; {listed(graded)} had been graded",
-        hint="put a backup there: points by hand, due dates and extensions stand nowhere else; without one, release and"
-        " grade again",
+        hint=f"put a backup there: {_NOWHERE_ELSE}; without one, release and grade again",
     )
 
 

@@ -79,10 +79,14 @@ class Attempt:
         said += [str(case["message"]) for cell in self.cells for case in cell.cases]
         return any(some in text for text in said for some in words)
 
-    @property
-    def worthless(self) -> list[str]:
-        """The cells that earn nothing, by notebook/grade_id; of these no person has to grade any."""
-        return [f"{cell.notebook}/{cell.grade_id}" for cell in self.cells if cell.points == 0]
+    def worthless(self, rows: Mapping[str, Sequence[CellSpec]]) -> list[str]:
+        """Return which cells, of these of each notebook, a person would grade and need not, by notebook/grade_id.
+
+        They earn nothing. So may tests, whose points nbgrader has from their outputs.
+        """
+        by_hand = {(name, row.grade_id) for name, cells in rows.items() for row in cells if not row.automatic}
+        found = [cell for cell in self.cells if cell.points == 0 and (cell.notebook, cell.grade_id) in by_hand]
+        return [f"{cell.notebook}/{cell.grade_id}" for cell in found]
 
     def waiting(self, rows: Mapping[str, Sequence[CellSpec]]) -> list[str]:
         """Return the tasks, of these cells of each notebook, that a person has to grade, by notebook/grade_id."""

@@ -2,7 +2,8 @@
 
 nbgrader asks for another look at all of them. Here a written answer is the same if its text is, and its pasted
 pictures, and each file beside the notebook whose name it mentions; what was handed in for a task, if all files are as
-well; an answer in code, or points in place of a test's, if all code of the student's is, and what the test gave.
+well; an answer in code, or points in place of a test's, if all code of the student's is, and what the test gave. What
+was changed and then put back is the same, too.
 Points above what the cell is worth now, because that was lowered, are a person's to look at in any case.
 """
 
@@ -19,12 +20,14 @@ import nbformat
 
 from autograder.course import Course, StoredCell
 from autograder.errors import SubmissionError, counted, listed
+from autograder.grading.asked import Asked
 from autograder.model import CellSpec
 from autograder.notebook import below_tasks, grade_id_of
 from autograder.records.fingerprint import row_hashes
 from autograder.records.log import Basis
 from autograder.submission.handin import handed_in_as
 from autograder.submission.repair import parse, read
+from autograder.submission.sanitize_prose import bounded_code, harmless_text, picture_name
 
 __all__ = ["GivenBefore"]
 
@@ -96,9 +99,11 @@ class GivenBefore:
         now = {cell.key: cell for cell in course.cells(lab, student).get(student, [])}
         answers = {name: _answers(notebook, rows[name]) for name, notebook in notebooks.items() if name in rows}
         tasks = {f"{name}/{row.grade_id}" for name, cells in rows.items() for row in cells if row.task}
-        tests = row_hashes(rows)
-        changed = _changed(self.files, _beside(course, lab, course.autograded(student, lab)))
-        standing, asked, lines = [], [], []
+        tests, beside = row_hashes(rows), _beside(course, lab, course.autograded(student, lab))
+        changed = _changed(self.files, beside)
+        standing, asked, lines = [], dict[str, str](), []
+        known = Asked.of(course, lab)
+        graded = known.about(student)
         for key, cell in self.cells.items():
             if key not in now:
                 continue
@@ -106,17 +111,22 @@ class GivenBefore:
             found = answers.get(cell.notebook)
             files = changed if key in tasks else [file for file in changed if _mentions(found, cell, file)]
             why = self._why(cell, now[key], found, files) or self._why_tested(cell, now[key], tests.get(key, ""))
+            task = key in tasks
+            if cell.to_grade and graded.get(key) and graded[key] == _given_for(now[key], found, beside, task=task):
+                why = ""
             above = cell.manual_score is not None and cell.manual_score > now[key].max_score + _ROUNDING
             if why or above:
                 said = [f"{_given(cell)} by hand{why and f' before {why}'}", f"{now[key].max_score:g} at most now"]
                 lines.append(f"{name}: {', '.join(said[: 1 + above])}: look at it again")
-                asked.append(key)
+                then = _given_for(cell, self.answers.get(cell.notebook), self.files, task=task)
+                asked[key] = graded.get(key, "") if cell.to_grade else then
             else:
                 standing.append(key)
         if changed and standing and not asked:
             lines.append(f"changed since points were given by hand: {listed(changed)}: does an answer refer to it?")
         course.needs_a_look(lab, student, standing, False)
         course.needs_a_look(lab, student, asked, True)
+        known.note(student, asked)
         return lines
 
     def _why(
@@ -156,6 +166,17 @@ class GivenBefore:
         return then[_CODE] == answers[_CODE]
 
 
+def _given_for(cell: StoredCell, answers: Mapping[str, _Answer] | None, files: Mapping[str, str], *, task: bool) -> str:
+    """Return a hash of the points by hand and of all that they depend on; empty where that is not known."""
+    written = cell.cell_type == "markdown"
+    own = answers.get(cell.grade_id if written else _CODE) if answers else None
+    if own is None:
+        return ""
+    beside = sorted((file, known) for file, known in files.items() if task or _mentions(answers, cell, file))
+    points = (cell.manual_score, cell.extra_credit, None if written else cell.auto_score)
+    return hashlib.sha256(repr((cell.cell_type, points, own, beside)).encode("utf-8", "replace")).hexdigest()
+
+
 def _beside(course: Course, lab: str, graded: Path) -> dict[str, str]:
     """Return a hash of each file that stands beside the graded notebooks, but for the instructor's own."""
     given = course.given_files(lab)
@@ -183,15 +204,19 @@ def _answers(notebook: nbformat.NotebookNode, rows: Sequence[CellSpec]) -> dict[
     locked = {row.grade_id for row in rows if row.locked}
     written = {row.grade_id for row in rows if row.cell_type == "markdown"} - locked
     found: dict[str, _Answer] = {
-        name: (cell.source.strip(), cell.get("attachments") or {})
-        for cell in notebook.cells
-        if (name := grade_id_of(cell)) in written
+        name: _written(cell) for cell in notebook.cells if (name := grade_id_of(cell)) in written
     }
     for task, added in below_tasks(notebook.cells, {row.grade_id for row in rows}).items():
-        texts, pictures = [cell.source.strip() for cell in added], [cell.get("attachments") or {} for cell in added]
-        found[task] = "\n\n".join(texts), pictures
+        texts, pictures = zip(*map(_written, added), strict=True) if added else ((), ())
+        found[task] = "\n\n".join(texts), [*pictures]
     code = [cell for cell in notebook.cells if cell.cell_type == "code" and grade_id_of(cell) not in locked]
-    return found | {_CODE: ("\n\n".join(cell.source.strip() for cell in code), {})}
+    return found | {_CODE: ("\n\n".join(bounded_code(cell.source).strip() for cell in code), {})}
+
+
+def _written(cell: nbformat.NotebookNode) -> tuple[str, dict[str, Any]]:
+    """Return an answer as it is stored here, with its pictures: nbgrader itself stores it as it was handed in."""
+    pictures = {picture_name(name): content for name, content in (cell.get("attachments") or {}).items()}
+    return harmless_text(cell.source, pictures).strip(), pictures
 
 
 def _points(points: float | None) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
-from autograder.course import Course, one_transaction
+from autograder.course import Course, one_transaction, refuse_excluded
 from autograder.errors import CourseError
 from autograder.execution import Executor
 from autograder.grading.attempt import Attempt
@@ -56,6 +56,7 @@ class Grading:
 
     def students(self, only: Sequence[str] = ()) -> list[str]:
         """Return who is to be graded: everybody who handed in and everybody on the roster, or `only` these."""
+        refuse_excluded(only, self.course.excluded)
         submitters = self.course.submitters(self.lab)
         everybody = sorted({*submitters, *self.course.roster()})
         if unknown := sorted(set(only) - set(everybody)):
@@ -252,7 +253,7 @@ class Grading:
                 whose, then = (self.course, self.lab, student, rows), partial(self._basis, student)
                 by_hand = GivenBefore.of(*whose, before, then, content) if student in self._stored else None
                 self.course.record(student, self.lab, staged, gone=self._gone(handin))
-                self.course.give_nothing(self.lab, student, done.worthless, done.waiting(rows))
+                self.course.give_nothing(self.lab, student, done.worthless(rows), done.waiting(rows))
                 if by_hand is not None:
                     done.notes += by_hand.settle(*whose, done.notebooks)
                 stored = self.course.score(student, self.lab)

@@ -223,7 +223,7 @@ class Roster:
         if row and (why := self._at_odds(row)):
             return Match(doubt=why)
         if len(namesakes := self._all_named(name)) > 1:
-            return Match(doubt=_NAMESAKES.format(", ".join(namesakes)) + ("" if self.table else "; give --roster FILE"))
+            return Match(doubt=_NAMESAKES.format(", ".join(namesakes)))
         found = self.named(name)
         others = [person for key in keys((name,)) for person in self._rows_by_name.get(key, ())]
         if row:

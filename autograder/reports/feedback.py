@@ -68,7 +68,8 @@ def _pages(course: Course, result: Result, *, private: bool = False) -> Iterator
                 f"{executed}: cannot be read: {error}", hint=f"grade it again: autograder grade {result.lab} --force"
             ) from error
         hide_mark_schemes(notebook, course.app)
-        yield name, feedback_page(result, stored, name, notebook, titles_of(course, result.lab, name), private=private)
+        titles, asked = (of(course, result.lab, name) for of in (titles_of, _tasks_of))
+        yield name, feedback_page(result, stored, name, notebook, titles, asked, private=private)
 
 
 # ------------------------------------------------------------------------------------------------------------ the page
@@ -78,12 +79,14 @@ def feedback_page(
     name: str,
     notebook: nbformat.NotebookNode,
     titles: Mapping[str, str],
+    asked: Mapping[str, str] | None = None,
     *,
     private: bool = False,
 ) -> str:
     """Return the page: points, each case with expected, got and hint, the student's answers, comments.
 
-    titles: as `titles_of` returns them, of the lab and not of what was handed in.
+    titles: as `titles_of` returns them, of the lab and not of what was handed in. asked: the text of each of nbgrader's
+    tasks, which have no cell of their own to answer in, as students were given it.
     Student text is escaped, hidden cases show what the instructor chose, and hidden tests' source is never there. Of a
     cell that students may not write in there is no text either. Only a private page tells what hidden cases said.
     """
@@ -97,6 +100,7 @@ def feedback_page(
         task["written"] += "\n\n".join(_shown(cell) for cell in own if cell.cell_type == "markdown")
         said = [stored.comments.get(f"{name}/{grade_id_of(cell)}", "") for cell in own]
         task["comments"] = [comment for comment in said if comment not in {"", _NBGRADERS}] + task["comments"]
+        task["asked"] = (asked or {}).get(task["grade_id"], "")
         task["told"] = True
         if result.status == Status.UNREADABLE:  # the page says above why no test was run
             task["message"] = ""
@@ -179,17 +183,28 @@ def titles_of(course: Course, lab: str, name: str) -> dict[str, str]:
 
     In what was handed in any cell may be the student's, and so may its heading.
     """
+    return _released(course, lab, name)[0]
+
+
+def _tasks_of(course: Course, lab: str, name: str) -> dict[str, str]:
+    """Return the texts of nbgrader's tasks as students were given them, by grade_id: no mark scheme is in these."""
+    return _released(course, lab, name)[1]
+
+
+def _released(course: Course, lab: str, name: str) -> tuple[dict[str, str], dict[str, str]]:
     path = course.release_directory / lab / f"{name}.ipynb"
     try:
-        return _headings_at(path, path.stat().st_mtime_ns)
+        return _released_at(path, path.stat().st_mtime_ns)
     except Exception:  # nbformat's readers fail in many ways; without headings the cells' names stand in
-        return {}
+        return {}, {}
 
 
 @lru_cache(maxsize=64)
-def _headings_at(path: Path, _changed: int) -> dict[str, str]:
-    """Return the headings of this file: a class has as many pages as students, and one release."""
-    return headings(read_notebook(path))
+def _released_at(path: Path, _changed: int) -> tuple[dict[str, str], dict[str, str]]:
+    """Return headings and tasks of this file: a class has as many pages as students, and one release."""
+    notebook = read_notebook(path)
+    tasks = {grade_id_of(cell): _shown(cell) for cell in notebook.cells if metadata_of(cell).get("task")}
+    return headings(notebook), tasks
 
 
 def headings(notebook: nbformat.NotebookNode) -> dict[str, str]:
@@ -208,7 +223,7 @@ def headings(notebook: nbformat.NotebookNode) -> dict[str, str]:
                     titles.setdefault("", heading)
         if grade_id := grade_id_of(cell):
             titles[grade_id] = heading
-            graded += [grade_id] if metadata_of(cell).get("grade") else []
+            graded += [grade_id] if metadata_of(cell).get("grade") or metadata_of(cell).get("task") else []
     _tell_apart(titles, graded)
     return titles
 

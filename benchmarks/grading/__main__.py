@@ -127,7 +127,7 @@ def thousand(submissions: int, hostile: float, kills: int, workers: int, seed: i
 
 
 def _chosen(names: str, there: tuple[str, ...]) -> list[str]:
-    chosen = names.split(",")
+    chosen = [name.strip() for name in names.split(",")]
     if unknown := [name for name in chosen if name not in there]:
         raise click.UsageError(f"{unknown[0]!r}: there are {', '.join(there)}")
     return chosen

@@ -156,8 +156,21 @@ def test_a_lab_in_another_language_is_refused_instead_of_failed(tiny: Path) -> N
 
 
 # ----------------------------------------------------------------------------------------------------------- gradebooks
+KEEP = "keep a copy of the file aside, and put a backup in its place: points by hand, due dates and extensions stand"
+
+
 def _rubbish(book: Path) -> None:
     book.write_bytes(b"student,score\nann,3\n" * 100)
+
+
+def _cut(book: Path) -> None:
+    book.write_bytes(book.read_bytes()[: book.stat().st_size // 2])
+
+
+def _emptied(book: Path) -> None:
+    book.write_bytes(b"")
+    log = book.parent / ".autograder" / f"{TINY}.jsonl"
+    log.write_text("{}\n")  # of a grade, whatever it was
 
 
 def _directory(book: Path) -> None:
@@ -173,7 +186,13 @@ def _older(book: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (_rubbish, "file is not a database\nhint: move the file away, or correct db_url"),
+        (
+            _rubbish,
+            "file is not a database\nhint: if db_url in nbgrader_config.py names another file, correct it; else"
+            f" {KEEP}",
+        ),
+        (_cut, f"database disk image is malformed\nhint: {KEEP}"),
+        (_emptied, "the gradebook is gone; 01_tiny had been graded\nhint: put a backup there: points by hand"),
         (_directory, "unable to open database file\nhint: is its directory there"),
         (
             _older,
@@ -187,7 +206,14 @@ def test_a_gradebook_that_cannot_be_used_is_left_alone(
     hand_in(tiny, "a", answered(tiny, **FULL))
     damage(tiny / "gradebook.db")
     before = (tiny / "gradebook.db").read_bytes() if (tiny / "gradebook.db").is_file() else b""
-    for command in (("grade", TINY), ("feedback", TINY), ("export", "--to", tiny / "grades.csv")):
+    reading = (
+        ("grade", TINY),
+        ("feedback", TINY),
+        ("report", TINY),
+        ("verify",),
+        ("export", "--to", tiny / "grades.csv"),
+    )
+    for command in (*reading, ("collect", TINY, tiny / "submitted"), ("grade", TINY, "--dry-run")):
         assert f"{tiny}/gradebook.db: " + message in _fails(*command, "--course", tiny)
     assert not before or (tiny / "gradebook.db").read_bytes() == before
     assert not (tiny / "grades.csv").exists()

@@ -64,6 +64,11 @@ def test_no_other_file_is_replaced(course: Path) -> None:
 
 
 def test_a_lab_that_nobody_has_handed_in_has_a_report(tiny: Path) -> None:
+    said = f"{TINY}: nothing has been graded yet; autograder grade {TINY}\n"
     result = autograder("report", TINY, "--course", tiny)
-    assert result.exit_code == 0
+    assert (result.exit_code, result.stderr) == (0, f"note: {said}")
+    numbers = autograder("report", TINY, "--course", tiny, "--json")
+    assert (json.loads(numbers.stdout)["scores"]["count"], numbers.stderr) == (0, f"note: {said}")
+    exported = autograder("export", "--lab", TINY, "--to", "-", "--course", tiny)
+    assert (exported.exit_code, exported.stderr) == (0, f"{said}0 rows\n")
     assert "Nobody has a score yet." in (tiny / f"{TINY}_report.html").read_text()

@@ -69,6 +69,17 @@ def read(path: Path) -> list[list[str]]:
     return list(csv.reader(path.read_text().splitlines()))
 
 
+def test_the_heading_names_the_folder_that_stands_around_all(tiny: Path, desk: Path) -> None:
+    files = {f"week3/lovelaceada_101_9001_{TINY}.ipynb": answered(tiny, **FULL)}
+    archive = zipped(desk / "in.zip", files)
+    options = ("--from", "canvas", "--roster", desk / "canvas.csv", "--course", tiny)
+    done = autograder("collect", TINY, archive, *options)
+    assert (done.exit_code, done.stdout.splitlines()) == (
+        0,
+        ["student  file (in week3/)  what happened", f"ada      {TINY}.ipynb     new"],
+    )
+
+
 def test_from_the_zip_of_canvas_to_grades_in_every_system(tiny: Path, desk: Path) -> None:
     archive = zipped(
         desk / "submissions.zip",

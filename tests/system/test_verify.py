@@ -437,11 +437,11 @@ def test_a_student_who_was_removed_is_a_difference_until_the_configuration_says_
 
 def test_of_a_removed_student_there_is_no_page_and_none_is_missing(course: Path) -> None:
     remove(course, "bob")
+    asked = autograder("feedback", TINY, "--course", course, "--student", "bob")
+    assert (asked.exit_code, "bob: graded before, and not in the gradebook any more" in asked.stderr) == (1, True)
     exclude(course, "bob")
     pages = autograder("feedback", TINY, "--course", course)
     assert (pages.exit_code, "bob" in pages.output) == (0, False), pages.output
-    asked = autograder("feedback", TINY, "--course", course, "--student", "bob")
-    assert (asked.exit_code, "bob: graded before, and not in the gradebook any more" in asked.stderr) == (1, True)
     found = json.loads(autograder("report", TINY, "--course", course, "--json").stdout)
     assert found["students"] == len(open_course(course).scores(TINY)), found
 
@@ -485,6 +485,12 @@ def test_a_removed_student_comes_back_with_a_word_and_an_excluded_one_not_at_all
         "bob      x.ipynb  left out: student_id_exclude in nbgrader_config.py names this student"
     ]
     assert "bob" not in autograder("grade", TINY, "--course", course).stdout
+    for asked in (("collect", TINY, archive.parent), ("grade", TINY), ("feedback", TINY), ("report", TINY)):
+        done = autograder(*asked, "--student", "bob", "--course", course)
+        assert (done.exit_code, done.stdout) == (1, "")
+        assert done.stderr.startswith(
+            "error: bob: left out by c.CourseDirectory.student_id_exclude in nbgrader_config.py"
+        )
     assert verify(course).exit_code == 0
 
 
@@ -513,6 +519,22 @@ def test_two_ids_of_one_student_become_one_by_the_steps_of_the_docs(course: Path
     exclude(course, "bob")
     assert autograder("grade", TINY, "--student", "ada", "--course", course).exit_code == 0
     assert verify(course).exit_code == 0
+    assert select(course, "SELECT id FROM student") == ["ada", "cy"]
+
+
+def test_what_is_left_of_the_other_id_goes_by_the_commands_of_the_docs(course: Path) -> None:
+    section = DOCS.read_text().split("*Has two ids*")[1].split("\n### ")[0]
+    blocks = re.findall(r"```console\n(.*?)```", section, re.DOTALL)
+    lines = [line.removeprefix("$ ") for block in blocks for line in block.splitlines()]
+    config = course / "nbgrader_config.py"
+    config.write_text(f"{config.read_text()}c.CourseDirectory.student_id_exclude = 'bob'\n")
+    assert autograder("feedback", TINY, "--student", "bob", "--course", course).exit_code == 0
+    for line in lines:
+        command = line.replace("4711", "bob").replace("01_numpy_mlp", TINY)
+        done = process("/bin/sh", "-ec", command, cwd=course)
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+    assert "verify" in lines[-1], "which has ended with 0"
+    assert not [path for path in course.glob("*/bob") if path.exists()]
     assert select(course, "SELECT id FROM student") == ["ada", "cy"]
 
 

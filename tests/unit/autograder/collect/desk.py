@@ -26,6 +26,12 @@ class Course(SimpleNamespace):
     def submitted(self, student: str, lab: str) -> Path:
         return Path(self.root / "submitted" / student / lab)
 
+    def released(self, lab: str) -> Path:
+        return Path(self.root / "release" / lab)
+
+    def submitters(self, lab: str) -> list[str]:
+        return sorted({path.parent.name for path in self.root.glob(f"submitted/*/{lab}")} - self.excluded)
+
     def notebooks(self, lab: str) -> dict[str, list[Any]]:
         assert lab == LAB
         return {name: [SimpleNamespace(source=self.text, grade_id="")] if self.text else [] for name in self.names}

@@ -49,6 +49,12 @@ Student,ID,SIS User ID,SIS Login ID,Section,lab (5)
 """
 
 
+def row_of(number: int) -> str:
+    """Return what is said of the row that would tell two people of one name apart."""
+    columns = f"(Canvas: column ID; Moodle: Participant {number} in Identifier)"
+    return f"give --roster FILE with a row for the number {number} {columns}"
+
+
 def test_canvas_s_flat_names_find_their_students_by_number(course: Course) -> None:
     files = {
         "lovelaceada_101_9001_lab.ipynb": "ada's",
@@ -84,8 +90,18 @@ def test_of_an_archive_of_the_whole_class_one_student_s_may_be_taken(course: Cou
     given = {"roster": roster(course, CANVAS)}
     assert said(collected(course, files, students=("tip",), **given)) == {"tip": "new"}
     assert there(course) == {"tip/lab/lab.ipynb": "oneilltip"}
-    with pytest.raises(CourseError, match=r"nothing in it is known to be of grace, nobody\n"):
-        collected(course, files, students=("ada", "grace", "nobody"), **given)
+    with pytest.raises(CourseError) as error:
+        collected(course, files, students=("ada", "grace", "eve"), **given)
+    said_of_both = "in.zip: nothing in it is from eve, grace, as far as ids, addresses and names say"
+    assert (
+        f"{said_of_both}; theirs may be what no student is known for: whoever: lab.ipynb\nhint: give a --roster FILE in"
+        in (str(error.value))
+    )
+    del files["whoever_104_9005_lab.ipynb"]
+    with pytest.raises(
+        CourseError, match=rf"{said_of_both}\nhint: is the id right\? .* --dry-run and without --student"
+    ):
+        collected(course, files, students=("ada", "grace", "eve"), **given)
     assert "ada/lab/lab.ipynb" not in there(course)
 
 
@@ -93,7 +109,7 @@ def test_canvas_s_names_find_students_of_the_gradebook_too(course: Course) -> No
     course.known = [("a1", "Lovelace", "Ada"), ("k1", "Lee", "Kim"), ("k2", "Lee", "Kim")]
     rows = collected(course, {"lovelaceada_1_2_lab.ipynb": "x", "leekim_3_4_lab.ipynb": "y"})
     assert there(course) == {"a1/lab/lab.ipynb": "x"}
-    assert said(rows)["leekim: lab.ipynb"] == "left out: k1, k2 have this name; give --roster FILE"
+    assert said(rows)["leekim: lab.ipynb"] == f"left out: k1, k2 have this name; {row_of(3)}"
 
 
 def test_where_nobody_is_known_the_name_in_the_archive_is_the_student_s(course: Course) -> None:
@@ -103,9 +119,33 @@ def test_where_nobody_is_known_the_name_in_the_archive_is_the_student_s(course: 
 
 
 def test_two_people_of_one_name_do_not_take_each_other_s_place(course: Course) -> None:
-    rows = collected(course, {"leekim_1_11_lab.ipynb": "one", "leekim_2_12_lab.ipynb": "two"})
-    assert there(course) == {"leekim_1/lab/lab.ipynb": "one", "leekim_2/lab/lab.ipynb": "two"}
-    assert len([row for row in rows if row.what == "new"]) == 2
+    files = {"leekim_1_11_lab.ipynb": "one", "leekim_2_12_lab.ipynb": "two", "lovelaceada_3_13_lab.ipynb": "ada's"}
+    rows = collected(course, files)
+    assert there(course) == {"lovelaceada/lab/lab.ipynb": "ada's"}, "a number is no id: without the other there is none"
+    assert [row.what for row in rows if row.lost] == [
+        f"left out: more than one person has this name; {row_of(number)}" for number in (1, 2)
+    ]
+    header = "Student,ID,SIS User ID,SIS Login ID,Section\n"
+    people = roster(course, f'{header}"Lee, Kim",1,S1,k1,A\n"Lee, Kim",2,S2,k2,A\n"Lovelace, Ada",3,S3,lovelaceada,A\n')
+    collected(course, files, roster=people)
+    assert {n: t for n, t in there(course).items() if t != "ada's"} == {
+        "k1/lab/lab.ipynb": "one",
+        "k2/lab/lab.ipynb": "two",
+    }
+
+
+def test_two_people_of_one_name_in_the_roster_need_their_numbers_there(course: Course) -> None:
+    files = {f"Kim Lee_{n}_assignsubmission_file_/lab.ipynb": str(n) for n in (901, 902)}
+    sheet = "Identifier,Full name,Email address\n{}Kim Lee,k1@x.example\n{}Kim Lee,k2@x.example\n"
+    for archive in (files, dict([*files.items()][:1])):
+        rows = collected(course, archive, roster=roster(course, sheet.format("Participant 7,", "Participant 8,")))
+        assert there(course) == {}
+        assert next(row.what for row in rows) == (
+            "left out: more than one person has this name; the roster needs a row for the number 901"
+            " (Canvas: column ID; Moodle: Participant 901 in Identifier) with an id or an address"
+        )
+    collected(course, files, roster=roster(course, sheet.format("Participant 901,", "Participant 902,")))
+    assert there(course) == {"k1@x.example/lab/lab.ipynb": "901", "k2@x.example/lab/lab.ipynb": "902"}
 
 
 def test_two_people_who_go_by_one_student_s_name_are_both_left_out(course: Course) -> None:
@@ -114,7 +154,7 @@ def test_two_people_who_go_by_one_student_s_name_are_both_left_out(course: Cours
     rows = collected(course, files)
     assert there(course) == {}
     assert {row.what for row in rows if row.lost} == {
-        "left out: more than one person has the name of this student; give --roster FILE"
+        f"left out: more than one person has the name of this student; {row_of(number)}" for number in (901, 902)
     }
 
 
@@ -274,6 +314,42 @@ def test_gradescope_s_folders_find_their_submitters_and_times(course: Course) ->
     assert "left out: a student's own timestamp.txt proves nothing" in [row.what for row in rows]
 
 
+@pytest.mark.parametrize("known", [[], [("ada",), ("7003",)]])
+def test_a_folder_that_gradescope_s_metadata_lack_is_no_student_s(course: Course, known: list[tuple[str]]) -> None:
+    course.known = known
+    unlisted = {
+        "assignment_1_export/submission_7003/lab.ipynb": "?",
+        "assignment_1_export/submission_7003/own.csv": "1",
+        "assignment_1_export/submission_7004/lab.ipynb": "?",
+    }
+    metadata = f"{METADATA}submission_7004:\n  :submitters: []\n"
+    rows = collected(
+        course,
+        {
+            "assignment_1_export/submission_metadata.yml": metadata,
+            "assignment_1_export/submission_7001/lab.ipynb": "ada's",
+            **unlisted,
+        },
+    )
+    assert {name.split("/")[0] for name in there(course)} == {"ada"}
+    assert [(row.file, row.what, row.lost) for row in rows if not row.student] == [
+        (f"{n}: lab.ipynb", f"left out: submission_metadata.yml names nobody for submission_{n}", True)
+        for n in (7003, 7004)
+    ]
+
+
+def test_where_there_are_no_metadata_the_folder_s_number_is_taken(course: Course) -> None:
+    rows = collected(course, {"submission_7003/lab.ipynb": "?"})
+    assert list(there(course)) == ["7003/lab/lab.ipynb"]
+    assert rows[0].what == "the name is the archive's; with --roster FILE it would be the id"
+
+
+def test_a_folder_that_the_metadata_lack_is_whose_gradescope_s_grades_say(course: Course) -> None:
+    files = {"submission_metadata.yml": METADATA, "submission_7003/lab.ipynb": "kim's"}
+    collected(course, files, roster=roster(course, "Name,SID,Email,Submission ID\nKim Lee,kim,kim@x.example,7003\n"))
+    assert list(there(course)) == ["kim/lab/lab.ipynb"]
+
+
 def test_a_student_s_own_metadata_file_is_not_gradescope_s(course: Course) -> None:
     files = {
         "submission_1/submission_metadata.yml": METADATA.replace("7001", "1"),
@@ -303,6 +379,21 @@ def test_folders_named_after_students(course: Course, form: str, students: list[
     files = {form.format(student): student for student in students}
     collected(course, files)
     assert there(course) == {f"{student}/lab/lab.ipynb": student for student in students}
+
+
+@pytest.mark.parametrize(
+    ("form", "folder"),
+    [("{}/lab.ipynb", ""), ("week3/{}/lab.ipynb", "week3"), ("submitted/week3/{}/lab/lab.ipynb", "submitted/week3"),
+     ("week3/{}_7_9_lab.ipynb", "week3"), ("{}_7_9_lab.ipynb", ""),
+     ("week3/{}_7_assignsubmission_file_/lab.ipynb", "week3"),
+     ("assignment_5_export/submission_7/lab.ipynb", "assignment_5_export")],
+)  # fmt: skip
+def test_the_folder_that_stands_around_all_submissions_is_said(course: Course, form: str, folder: str) -> None:
+    course.known = [("ann", "ann", ""), ("bob", "bob", "")]
+    system = next((name for word, name in (("_assign", "moodle"), ("_9_", "canvas")) if word in form), "auto")
+    told: list[str] = []
+    collected(course, {form.format(name): name for name in ("ann", "bob")}, system=system, around=told.append)
+    assert told == [folder]
 
 
 @pytest.mark.parametrize("form", ["mal/{}/lab.ipynb", "mal/{}/lab/lab.ipynb", "submitted/mal/{}/lab.ipynb"])

@@ -356,7 +356,8 @@ def test_whoever_has_another_s_name_does_not_replace_what_that_one_handed_in(
     rows = collected(course, files, roster=roster(course, CANVAS))
     assert there(course) == {"ada/lab/lab.ipynb": "ada's"}
     assert [row.what for row in rows if row.lost] == [
-        "left out: more than one person has the name of this student; give --roster FILE"
+        "left out: more than one person has the name of this student; the roster needs a row for the number 777"
+        " (Canvas: column ID; Moodle: Participant 777 in Identifier) with an id or an address"
     ]
 
 
@@ -364,7 +365,7 @@ def test_a_name_that_is_made_like_a_number_s_is_not_taken_for_it(course: Course)
     folder = "{}_assignsubmission_file_/lab.ipynb"
     files = {folder.format("Kim_1"): "one", folder.format("KIM_2"): "two", folder.format("Kim_1_3"): "forged"}
     collected(course, files)
-    assert there(course) == {"KIM_2/lab/lab.ipynb": "two"}
+    assert there(course) == {"Kim_1/lab/lab.ipynb": "forged"}, "the others have one name, and their numbers are no ids"
 
 
 # -------------------------------------------------------------------------------------------------------------- when

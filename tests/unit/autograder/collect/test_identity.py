@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from autograder.collect.lms_names import Owner
 from autograder.collect.plan import students_of
 from autograder.course import Student
+from autograder.errors import CourseError
 from autograder.lms import Person, Roster
 from tests.unit.autograder.collect.desk import Course, collected, roster, said, there
 
@@ -262,5 +263,9 @@ def test_whom_the_configuration_leaves_out_is_not_collected_by_any_of_their_name
     course.known, course.excluded = known, {"ada"}
     rows = collected(course, gradescope(("Ada", "ada", ""), ("Eve", "eve", "")))
     assert notebooks(course) == {"eve": "Eve's"}
+    with pytest.raises(
+        CourseError, match=r"^ada: left out by c\.CourseDirectory\.student_id_exclude in nbgrader_config"
+    ):
+        collected(course, gradescope(("Ada", "ada", ""), ("Eve", "eve", "")), students=["ada"])
     (left,) = [row for row in rows if row.student == "ada" and row.file]
     assert (left.what, left.lost) == ("left out: student_id_exclude in nbgrader_config.py names this student", False)

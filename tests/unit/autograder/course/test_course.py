@@ -38,11 +38,17 @@ def test_who_handed_in_is_found_in_any_structure(structure: str, tmp_path: Path)
     assert course.submitters("lab[1]") == sorted(students)
 
 
-def test_those_left_out_are_left_out(tmp_path: Path) -> None:
-    course = _course(tmp_path / "c", "c.CourseDirectory.student_id_exclude = 'dropout,teacher'")
+@pytest.mark.parametrize("written", ["dropout,teacher", "dropout, teacher", " dropout ,\\n\\tteacher, "])
+def test_those_left_out_are_left_out_however_the_commas_are_set(written: str, tmp_path: Path) -> None:
+    course = _course(tmp_path / "c", f"c.CourseDirectory.student_id_exclude = '{written}'")
     for student in ("ann", "dropout", "teacher"):
         course.submitted(student, "lab").mkdir(parents=True)
     assert course.submitters("lab") == ["ann"]
+    assert course.excluded == {"dropout", "teacher"}
+
+
+def test_nobody_is_left_out_where_nobody_is_named(tmp_path: Path) -> None:
+    assert _course(tmp_path / "c").excluded == set()
 
 
 def test_labs_with_a_notebook_are_the_sources(tmp_path: Path) -> None:

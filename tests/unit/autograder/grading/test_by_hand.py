@@ -51,10 +51,55 @@ def test_of_one_that_has_changed_somebody_is_until_somebody_has_looked(course: P
     assert outcome.result.score == 5 + 3, "they stay until then"
     still = (said[0].replace("the answer was changed", "a change that nobody has looked at yet"),)
     assert again(course, **FULL | {"why": "Because it must be."}).result.notes == still, "nobody has looked yet"
-    assert again(course, **FULL).to_grade == 1, "nor then"
+    grade_by_hand(course, "ada", "why", 1.0)
+    outcome = again(course, **FULL | {"why": "Because it must be."})
+    assert (outcome.to_grade, outcome.result.notes, outcome.result.score) == (0, (), 6)
+
+
+@pytest.mark.parametrize(
+    ("cell", "changed"),
+    [("why", {"why": "Because it must be."}), ("add-check", {"add": f"{ADD}  # changed"})],
+)
+def test_of_one_that_is_again_what_was_graded_nobody_is(course: Path, cell: str, changed: dict[str, str]) -> None:
+    grade_by_hand(course, "ada", "why", 2.5)
+    grade_by_hand(course, "ada", cell, 1.5)
+    for _ in range(2):
+        for other in (changed, changed, changed | {"why": "Another one."}):
+            again(course, **FULL | other)
+            assert f"{TINY}/{cell}" in asked(course)
+        outcome = again(course, **FULL)
+        assert (outcome.to_grade, outcome.result.notes, asked(course)) == (0, (), set())
+
+
+def test_of_one_that_is_what_was_graded_with_other_points_somebody_is_asked(course: Path) -> None:
+    grade_by_hand(course, "ada", "why", 2.5)
+    again(course, **FULL | {"why": "Because it must be."})
     grade_by_hand(course, "ada", "why", 1.0)
     outcome = again(course, **FULL)
-    assert (outcome.to_grade, outcome.result.notes, outcome.result.score) == (0, (), 6)
+    assert (outcome.to_grade, asked(course)) == (1, {f"{TINY}/why"}), "the points are those of the other answer"
+    assert again(course, **FULL | {"why": "Because it must be."}).to_grade == 0
+
+
+def test_what_is_stored_with_a_blank_in_a_tag_has_not_changed(course: Path) -> None:
+    """As where nbgrader itself had graded it, which stores what was handed in, and no log says what that was."""
+    answers = FULL | {"why": "<script>alert(1)</script> < script> ![a](attachment:my%20plot.png)"}
+    assert again(course, **answers).result.notes == ()
+    grade_by_hand(course, "ada", "why", 2.0)
+    path = course / "autograded/ada" / TINY / f"{TINY}.ipynb"
+    assert "< script>alert" in path.read_text()
+    path.write_bytes((course / "submitted/ada" / TINY / f"{TINY}.ipynb").read_bytes())
+    (course / ".autograder" / f"{TINY}.jsonl").unlink()
+    outcome = again(course, **answers)
+    assert (outcome.to_grade, outcome.result.notes) == (0, ())
+
+
+def test_a_file_that_an_answer_mentions_may_be_put_back_too(course: Path) -> None:
+    answers, path = FULL | {"why": "See plot.svg."}, course / "submitted/ada" / TINY / "plot.svg"
+    for content, many in (("<svg/>", 1), ("<svg>2</svg>", 1), ("<svg/>", 0)):
+        path.write_text(content)
+        assert again(course, **answers).to_grade == many
+        if not asked(course):
+            grade_by_hand(course, "ada", "why", 2.0)
 
 
 def test_points_in_place_of_a_test_s_stand_as_long_as_the_code_and_what_the_test_gives_do(course: Path) -> None:

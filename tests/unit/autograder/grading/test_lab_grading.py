@@ -436,6 +436,30 @@ def test_what_is_stored_of_a_submission_goes_to_the_disk_at_once(tiny: Path) -> 
     assert written.count("disk") == 2
 
 
+def test_tests_that_give_nothing_cost_no_query_when_a_submission_is_stored(tiny: Path) -> None:
+    hand_in(tiny, "ada", answered(tiny, **FULL))
+    hand_in(tiny, "bob", answered(tiny, why=FULL["why"]))
+    graded(tiny, FakeExecutor())
+    asked: dict[str, int] = {}
+    for student in ("ada", "bob"):
+        queries: list[str] = []
+
+        def note(
+            _connection: object, _cursor: object, statement: str, *_rest: object, seen: list[str] = queries
+        ) -> None:
+            seen.append(statement)
+
+        event.listen(Engine, "before_cursor_execute", note)
+        try:
+            outcome = graded(tiny, FakeExecutor(), student, force=True)[student]
+        finally:
+            event.remove(Engine, "before_cursor_execute", note)
+        # not all: nbgrader asks for the comment on an answer that is still a stub
+        asked[student] = sum("FROM submitted_assignment " in " ".join(statement.split()) for statement in queries)
+        assert outcome.result.score == {"ada": 5, "bob": 0}[student]
+    assert asked["bob"] == asked["ada"]
+
+
 def test_where_submissions_would_share_what_one_user_may_have_one_is_run_at_a_time() -> None:
     setup: Any = SimpleNamespace(executor=FakeExecutor())
     assert Threads(setup, 3).at_once == 3

@@ -346,6 +346,14 @@ def test_whatever_a_student_wrote_nothing_of_it_runs(extra: str) -> None:
     assert str(1234 * 4321) not in found.text
 
 
+def test_a_tag_with_a_blank_in_an_answer_is_shown_as_text() -> None:
+    text = "Why: < script>alert(1)</ script> and < img src=x onerror=alert(1)>"
+    book = notebook(("markdown", "grade solution", "words", text))
+    found = page(CellScore("lab", "words", None, 2.0), book=book)
+    check_harmless(found)
+    assert text in found.text
+
+
 def test_half_a_character_does_not_stop_the_page(tmp_path: Path) -> None:
     course, result = course_with(tmp_path, USUAL)
     pages = write_feedback(course, replace(result, messages=("\ud800",)))
@@ -405,7 +413,9 @@ def test_a_mark_scheme_is_on_no_page(tmp_path: Path) -> None:
     (path,) = write_feedback(course, replace(result, cells=(*result.cells, *scores)))
     page = path.read_text(encoding="utf-8")
     assert SECRET not in page
-    assert page.count("Task 2. Explain") == 6, "the title of all three, twice each"
+    titles = [f"Task 2. Explain: {name}" for name in ("explain", "last-check")]
+    assert [page.count(title) for title in titles] == [2, 2], "in the table of points, and above what is said of it"
+    assert Page(page).text.count("What was asked ### Task 2. Explain Why?") == 1
     assert "Because it is." in page
 
 

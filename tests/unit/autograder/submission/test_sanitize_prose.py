@@ -83,6 +83,14 @@ def test_a_pasted_picture_is_shown_whatever_it_is_called() -> None:
         assert "there" in page
 
 
+@pytest.mark.parametrize(
+    "text", ["< script>alert(1)< /script>", "< script >\nx\n< / script >", "a < b > c, < img src=x>"]
+)
+def test_a_tag_with_a_blank_is_text_and_stays_as_it_was_written(text: str) -> None:
+    assert harmless_text(text) == text
+    check_dead(text)
+
+
 def test_a_picture_that_is_not_there_stops_no_page() -> None:
     assert "[picture: missing.png]" in check_dead("![x](attachment:missing.png)")
 
