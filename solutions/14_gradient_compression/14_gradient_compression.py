@@ -2053,7 +2053,8 @@ print("both ranks end with the same accuracies:", first == second)
 # %% [markdown]
 # The bytes are what is handed to the library. Of what is added up a ring sends $2(P-1)/P$ times as much (lab 11);
 # yours is gathered, $P-1$ times: the same for two ranks, and 63 times for 64.
-#
+
+# %% [markdown]
 # DDP orders its buckets anew after the first step: a memory from before would belong to other parameters.
 # That is why your hook adds up whole gradients in the first step, and PowerSGD in its first two: the means above include these steps.
 # PowerSGD sends biases uncompressed;
