@@ -11,7 +11,7 @@
 # | | |
 # |---|---|
 # | Prerequisites | NumPy; training a small network (lab 01 or its equivalent) |
-# | Time | about 4 hours |
+# | Time | about 5 hours |
 # | Points | 20: 16 from checks, 4 from written answers |
 # | Hardware | two CPU cores; with a GPU, one cell near the end trains a whole population in one graph |
 

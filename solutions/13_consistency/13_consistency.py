@@ -18,7 +18,7 @@
 # | | |
 # |---|---|
 # | Prerequisites | NumPy, gradients (lab 01), the parameter server and all-reduce (lab 11), data-parallel training (lab 12) |
-# | Time | about 4 hours |
+# | Time | about 5 hours |
 # | Points | 20: 16 from checks, 2 from an open task, 2 from a written answer |
 # | Hardware | two CPU cores; one cell near the end uses a GPU |
 
