@@ -49,8 +49,11 @@ _ALIASES = {
 }
 
 
-def run_cells(control: Connection, student: Connection) -> None:
-    """Run each test cell that the grader sends over control, and report what became of it, until there are no more."""
+def run_cells(control: Connection, student: Connection, begin: Callable[[], None] = lambda: None) -> None:
+    """Run each test cell that the grader sends over control, and report what became of it, until there are no more.
+
+    begin: called before each.
+    """
     tests = Trusted()
     peer = Peer(student, tests, writable=False, only_when_asked=False)
     check.adopt(tests)
@@ -63,6 +66,7 @@ def run_cells(control: Connection, student: Connection) -> None:
         end = End(
             cell, float(order["computing_s"]), float(order["waiting_s"]), functools.partial(_stopped, control, cell)
         )
+        begin()
         with sentry.watching():
             found = _run(peer, tests, order["source"], end, order["given"], left, order["leaves"])
         control.send(found)

@@ -22,8 +22,13 @@ _REDUCING = {
     "round", "set", "sorted", "std", "sum", "var",
 }  # fmt: skip
 """Functions with which a verdict is made of differences."""
+_MATCHING = {
+    "contains", "count", "countOf", "discard", "eq", "filter", "index", "indexOf", "isdisjoint", "issubset",
+    "issuperset", "ne", "not_", "remove", "starmap", "truth",
+}  # fmt: skip
+"""Functions and methods that ask whether things are the same, or are told so by a function that they are given."""
 _ASSIGNING = ast.Assign | ast.AnnAssign | ast.AugAssign
-_COUNTING = ast.For | ast.If
+_COUNTING = ast.For | ast.If | ast.Match
 _HOLDING = ast.With | ast.Try
 """What runs what stands in it, once."""
 _FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -58,6 +63,8 @@ def _reckons(node: ast.stmt, known: Collection[str]) -> bool:
         inside = [*node.body, *(part for handler in handlers for part in handler.body)]
         return any(_reckons(part, known) for part in inside)
     if isinstance(node, _COUNTING):
+        if any(isinstance(part, ast.Match) and _asks(part.subject, known) for part in ast.walk(node)):
+            return True
         counts = any(map(_counts, ast.walk(node)))
         if _compares(ast.walk(node), alike=not counts):
             return True
@@ -74,7 +81,7 @@ def _tells(part: ast.AST, known: Collection[str]) -> bool:
     if isinstance(part, ast.AugAssign):
         return _is_reckoned(part.value, known)
     if isinstance(part, ast.Expr) and isinstance(part.value, ast.Call):
-        return any(_is_reckoned(argument, known) for argument in part.value.args)
+        return _matches(part.value, known) or any(_is_reckoned(argument, known) for argument in part.value.args)
     return False
 
 
@@ -84,7 +91,16 @@ def _is_reckoned(value: ast.expr, known: Collection[str]) -> bool:
 
 
 def _is_reckoning(part: ast.AST, known: Collection[str]) -> bool:
-    return isinstance(part, _OPERATORS) or (_is_call(part) and root_of(part, calls=True) in known)
+    reckons = isinstance(part, _OPERATORS) or (_is_call(part) and root_of(part, calls=True) in known)
+    return reckons or _matches(part, known)
+
+
+def _matches(part: ast.AST, known: Collection[str]) -> bool:
+    """Whether this looks for what the student's code returns, or for something in it: `[f(x) for x in XS].count(6)`."""
+    if not isinstance(part, ast.Call):
+        return False
+    name = getattr(part.func, "attr", getattr(part.func, "id", ""))
+    return name in _MATCHING and any(_asks(side, known) for side in (part.func, *part.args))
 
 
 def _asks(part: ast.AST, known: Collection[str]) -> bool:
@@ -98,8 +114,10 @@ def _outside_of_answers(node: ast.stmt, known: Collection[str]) -> Iterator[ast.
     while left:
         part = left.pop()
         yield part
-        parts = [child for child in ast.iter_child_nodes(part) if not isinstance(child, _FUNCTIONS)]
-        if isinstance(part, ast.Call) and root_of(part, calls=True) not in known:
+        handed = isinstance(part, ast.Call) and root_of(part, calls=True) in known
+        kinds = ast.FunctionDef | ast.AsyncFunctionDef if handed else _FUNCTIONS
+        parts = [child for child in ast.iter_child_nodes(part) if not isinstance(child, kinds)]
+        if isinstance(part, ast.Call) and not handed:
             parts = [child for child in parts if child is part.func or _asks(child, known)]
         left += parts
 

@@ -73,8 +73,8 @@ def place(
 
     An error is this student's alone: OSError, or CourseError if something else stands in the place, or if this one
     cannot be graded and the one that is there can (`usable` says so of a path).
-    Another one that is there already is replaced only if this one is newer, or with `force`; the old one is then moved
-    to .autograder/replaced/LAB/STUDENT/TIME.
+    Another one that is there already is replaced only if this one is newer, or can be graded and that one cannot, or
+    with `force`; the old one is then moved to .autograder/replaced/LAB/STUDENT/TIME.
     """
     target = course.submitted(own.student, lab)
     _check(target)
@@ -83,7 +83,7 @@ def place(
     if there and (_same(target, own.content) or (not force and _same_but_for_its_time(target, own, times))):
         return _UNCHANGED
     retimed = _retimed(target, own, times) if there else ""
-    if there and not force and not retimed and not _newer(own, target):
+    if there and not force and not retimed and not _newer(own, target) and not _betters(own, target, usable):
         return _KEPT
     if there and not force:
         for name, problem in own.problems.items():
@@ -104,6 +104,12 @@ def place(
         with suppress(OSError):  # it holds something, as it should
             new.parent.rmdir()
     return Placed(kind, retimed or said, left_out)
+
+
+def _betters(own: Submission, target: Path, usable: Callable[[Path], bool]) -> bool:
+    """Whether this can be graded, and nothing of what is there: whoever's upload failed has an older one that can."""
+    notebooks = [name for name in own.content if name.endswith(".ipynb")]
+    return bool(notebooks) and not own.problems and not any(usable(target / name) for name in notebooks)
 
 
 def _put_in_place(course: Course, lab: str, student: str, new: Path) -> str:

@@ -5,6 +5,7 @@ They run apart from the tests, as a submission does: what they patch in PyTorch 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import nbformat
@@ -111,6 +112,23 @@ nn.Linear.reset_parameters = _zero
 """
 
 
+@pytest.fixture(scope="module")
+def executor_of() -> Iterator[Callable[[str, tuple[str, ...]], Executor]]:
+    """One that has imported what a lab does, for all answers of that lab."""
+    open_here: dict[str, Executor] = {}
+
+    def found(lab: str, modules: tuple[str, ...]) -> Executor:
+        if lab not in open_here:
+            while open_here:  # the labs come one after the other
+                open_here.popitem()[1].close()
+            open_here[lab] = Executor(choose(), modules)
+        return open_here[lab]
+
+    yield found
+    for executor in open_here.values():
+        executor.close()
+
+
 @pytest.mark.parametrize(
     ("lab", "check", "answers"),
     [
@@ -122,7 +140,9 @@ nn.Linear.reset_parameters = _zero
         pytest.param("07_mixed_precision", "train-step-check", {"train-step": _PRECISION_PLAIN}, id="07-right-length"),
     ],
 )
-def test_no_training_earns_no_points(lab: str, check: str, answers: dict[str, str]) -> None:
+def test_no_training_earns_no_points(
+    lab: str, check: str, answers: dict[str, str], executor_of: Callable[[str, tuple[str, ...]], Executor]
+) -> None:
     source = read_source(SOLUTIONS / lab)
     notebook = nbformat.reads(build(SOLUTIONS / lab).source_notebook.decode(), as_version=4)
     tests = {cell.grade_id for cell in source.cells if cell.grade and cell.cell_type == "code"} - {check}
@@ -135,11 +155,8 @@ def test_no_training_earns_no_points(lab: str, check: str, answers: dict[str, st
     ]
     explore = {cell.id for cell in notebook.cells if cell.metadata.get("labkit", {}).get("explore")}
     modules = preloads((cell.source for cell in source.cells), source.lab.frameworks)
-    executor = Executor(choose(), modules)
-    try:
-        found = executor.run(notebook, limits=source.lab.limits, files={}, explore=explore, checks=checks_of(rows))
-    finally:
-        executor.close()
+    executor = executor_of(lab, modules)
+    found = executor.run(notebook, limits=source.lab.limits, files={}, explore=explore, checks=checks_of(rows))
     assert found.complete, found.problems
     scores = {score.grade_id: score for score in score_notebook(lab, found, rows)}
     assert scores[check].points == 0, [case for case in scores[check].cases if case["passed"]]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import textwrap
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import nbformat
@@ -411,15 +412,17 @@ def _cell(name: str, source: str, kind: str) -> nbformat.NotebookNode:
     return cell
 
 
-def _made(root: Path, cases: Mapping[str, Case]) -> Path:
+def _made(root: Path, cases: Mapping[str, Case], files: Mapping[str, bytes] | None = None) -> Path:
     (root / "source/hw").mkdir(parents=True)
+    for file, data in (files or {}).items():
+        (root / "source/hw" / file).write_bytes(data)
     (root / "source/hw/helper.py").write_text(HELPER)
     (root / "source/hw/src").mkdir()
     (root / "source/hw/src/utils.py").write_text("def verify(got, want): return got == want\n")
     (root / "source/hw/src/cases.json").write_text("[[2, 4], [3, 9]]")
     (root / "nbgrader_config.py").write_text("c = get_config()\n")
     for name, case in cases.items():
-        answer = f"### BEGIN SOLUTION\n{case.answer}\n### END SOLUTION"
+        answer = f"### BEGIN SOLUTION\n{textwrap.dedent(case.answer).strip()}\n### END SOLUTION"
         locked = textwrap.dedent(case.locked).strip()
         cells = [_cell("given", locked, "locked"), _cell("answer", answer, "solution")]
         cells += [_cell("below", case.below, "locked")] if case.below else []
@@ -475,3 +478,56 @@ def test_what_runs_in_the_kernel_for_a_name_is_said_with_the_name(
     assert set(CASES[name].tests) - set(found["isolated"]) == set(CASES[name].kernel), found["notes"]
     for test, word in CASES[name].kernel.items():
         assert any(f"'{test}'" in note and word in note for note in found["notes"])
+
+
+UNPACKED = Case(
+    """
+    import io, json, os, sqlite3, zipfile
+    exec(open("helper.py").read())
+    CASES = json.load(open("src/cases.json"))
+    shop = sqlite3.connect("shop.db")
+    def rows(query): return shop.execute(query).fetchall()
+    """,
+    """
+    def pack(files):
+        held = io.BytesIO()
+        with zipfile.ZipFile(held, "w") as archive:
+            for name, text in files.items(): archive.writestr(name, text)
+        return held.getvalue()
+    def square(n): return n * n
+    def query(number): return "select name from goods"
+    """,
+    {
+        "unpacks": "with zipfile.ZipFile(io.BytesIO(pack({'a.txt': 'a'}))) as archive: archive.extractall('.')\n"
+        "assert open('a.txt').read() == 'a'",
+        "runs": "assert near(square(1) + 1, TWO)",
+        "reads": "for n, want in CASES:\n    assert square(n) == want",
+        "asks-1": "assert rows(query(1)) == [('tea',)]",
+        "asks-2": "assert rows(query(2)) == [('tea',)]",
+        "asks-3": "assert rows(query(3)) == rows('select name from goods')",
+    },
+)
+EVIL = """
+    def pack(files):
+        held = io.BytesIO()
+        more = {"helper.py": "TWO = 2\\ndef near(a, b): return True", "src/cases.json": "[]"}
+        with zipfile.ZipFile(held, "w") as archive:
+            for name, text in (files | more).items(): archive.writestr(name, text)
+        return held.getvalue()
+    def square(n): return 0
+    def query(number):
+        empty = "create table goods as select * from gone where 0"
+        return ["alter table goods rename to gone", empty, "select 1 where 0"][number - 1]
+    """
+
+
+def test_what_a_test_unpacks_is_not_what_the_next_one_finds(tmp_path: Path) -> None:
+    shop = tmp_path / "shop.db"
+    with sqlite3.connect(shop) as made:
+        made.execute("create table goods (name text)")
+        made.execute("insert into goods values ('tea')")
+    made.close()
+    case = replace(UNPACKED, forgers={"unpacks": EVIL})
+    found = grade(_made(tmp_path / "course", {"unpacked": case}, {"shop.db": shop.read_bytes()}), lab="hw")
+    assert points(found["unpacked-solution"]) == dict.fromkeys(case.tests, 1.0)
+    assert points(found["unpacked-unpacks"]) == {**dict.fromkeys(case.tests, 0.0), "unpacks": 1.0}

@@ -44,6 +44,15 @@ GIVEN = "import numpy as np\nDATA = [(x, x % 2) for x in range(20)]"
             {"passed"},
         ),
         ("gap = classify(classify(3) - 1)", {"gap"}),
+        ("bad = list(filter(lambda p: classify(p[0]) != p[1], DATA))", {"bad"}),
+        ("same = list(map(lambda p: classify(p[0]) == p[1], DATA))", {"same"}),
+        ("from itertools import starmap\nsame = list(starmap(lambda x, t: classify(x) == t, DATA))", {"same"}),
+        ("from operator import eq\nfine = eq(classify(2), 6)", {"fine"}),
+        ("import operator\nfine = operator.eq(classify(2), 6)", {"fine"}),
+        ("fit = 'no'\nmatch classify(2):\n    case 6: fit = 'yes'", {"fit"}),
+        ("six = [classify(x) for x, _ in DATA].count(6)", {"six"}),
+        ("left = [t for _, t in DATA]\nfor x, _ in DATA:\n    left.remove(classify(x))", {"left"}),
+        ("left = {1, 2}\nleft.discard(classify(3))", {"left"}),
     ],
 )
 def test_what_compares_is_a_verdict_and_is_computed_beside_the_test(cell: str, found: set[str]) -> None:

@@ -123,3 +123,12 @@ def test_of_two_notebooks_the_other_one_is_not_taken_alone(course: Course) -> No
     assert [row.lost for row in rows] == [True]
     assert text_of(standing(course)) == "1"
     assert text_of(standing(course).with_name("second.ipynb")) == "2"
+
+
+@pytest.mark.parametrize("content", UNUSABLE, ids=list(UNUSABLE.values()))
+def test_it_gives_way_to_an_older_one_that_can_be(course: Course, content: bytes) -> None:
+    handed_in(course, content, LATER)
+    (row,) = handed_in(course, notebook("good"), NOW)
+    assert row.what.startswith("replaced; the one before is in")
+    assert not row.lost
+    assert text_of(standing(course)) == "good"
