@@ -244,7 +244,8 @@ def unchanged(
 ) -> Iterator[None]:
     """Expect that the body leaves arrays, or lists of them, as they were: `with check.unchanged(x=x): relu(x)`.
 
-    Comparing x afterwards is not the same: a grader hands out copies, and only here asks what became of them.
+    A tensor that asked for a gradient still does. Comparing x afterwards is not the same: a grader hands out copies,
+    and only here asks what became of them.
     """
     before = {name: _snapshot(value, name) for name, value in arrays.items()}
     for remote in remotes:
@@ -295,4 +296,5 @@ def _bounded(got: object, bound: float, words: str, holds: Callable[[float], boo
 def _snapshot(value: Any, name: str) -> Any:
     if issubclass(type(value), list | tuple):
         return [_snapshot(item, name) for item in items(value)]
-    return as_array(value, "an array", name, "").copy()
+    asks = getattr(value, "requires_grad", None) if is_tensor(value) else None  # switched off, it gets no gradient
+    return [as_array(value, "an array", name, "").copy(), asks]

@@ -34,7 +34,7 @@ class _Changes:
     """See owner.ChangesMade."""
 
     def __init__(self) -> None:
-        self._watched: dict[int, tuple[Any, Any]] = {}
+        self._watched: dict[int, tuple[Any, Any, Any]] = {}
 
     def snapshot(self, mutable: list[Any]) -> list[Any]:
         return [snapshot(value) for value in mutable]
@@ -42,7 +42,7 @@ class _Changes:
     def watch(self, mutable: list[Any], places: Any) -> None:
         """Remember arguments as they came: an object may keep one, and change it in a later call."""
         for place, number in places or ():
-            self._watched[number] = mutable[place], snapshot(mutable[place])
+            self._watched[number] = mutable[place], snapshot(mutable[place]), _asks(mutable[place])
 
     def changes(self, peer: Peer, mutable: list[Any], before: list[Any]) -> dict[str, Any]:
         """Return which of them were changed, by their place, with what they are now; and the gradients that are new."""
@@ -53,7 +53,13 @@ class _Changes:
 
     def since(self) -> list[int]:
         """Return the numbers of watched arguments that have been changed since."""
-        return [number for number, (value, old) in self._watched.items() if changed(value, old)]
+        watched = self._watched.items()
+        return [number for number, (value, old, asked) in watched if changed(value, old) or _asks(value) is not asked]
+
+
+def _asks(value: Any) -> Any:
+    """Whether a tensor asks for its gradient; None for what is no tensor of PyTorch's."""
+    return getattr(value, "requires_grad", None)
 
 
 class _Agent:

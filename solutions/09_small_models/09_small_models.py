@@ -15,7 +15,7 @@
 # | Prerequisites | labs 02 (PyTorch), 03 (number formats) and 08 (pruning); lab 05 (convolution) helps |
 # | Time | about 6 hours |
 # | Points | 20: 16 from checks, 4 from two written answers |
-# | Hardware | one CPU core; with a GPU, one cell near the end prunes a wide layer there |
+# | Hardware | one CPU core; with a GPU, one cell near the end times convolutions of several widths there |
 
 # %% [markdown]
 # ## How this notebook works
@@ -26,6 +26,8 @@
 # Then run what stands below it: most tasks have a cell
 # that shows what your function does, and each has a check.
 # Read the first case that fails.
+# Where one says that it "counts once another case passes",
+# an answer that does nothing meets it, too: alone it earns nothing.
 # Further cases, hidden here, run when your work is graded.
 # They test what the task's text promises, with other numbers.
 # No function changes its arguments.
@@ -76,6 +78,9 @@ def missing(*packages: str) -> bool:
 # Six convolutions of 3 x 3, each followed by batch normalisation;
 # the last four form two *residual blocks*,
 # whose output is added to their input.
+# The *head*, a linear layer, turns the means over all places into 36 *logits*,
+# one score a class: the largest names the class, softmax makes probabilities.
+# Activations are the numbers that a layer hands on to the next.
 
 
 # %% nbgrader={"grade_id": "network", "locked": true}
@@ -292,6 +297,9 @@ times
 
 # %% [markdown]
 # Nothing is lost but a layer.
+# In the table `x` is a ratio of times, of runs that took turns:
+# below 1 is faster. What cells below print as "times as fast" is its inverse.
+#
 # Every output channel was multiplied by a factor of its own.
 # That changes the ratios in the list, up or down:
 # before folding as after it, the channels' weights have different ranges.
@@ -445,7 +453,8 @@ check.score(2)
 # Weights are known, activations are not:
 # one runs a few hundred images and looks at what comes.
 #
-# 1. `lo` and `hi` are the percentiles $100 - p$ and $p$ of all values,
+# 1. `lo` and `hi` are the percentiles $100 - p$ and $p$ of all values
+#    ($p$ percent of them lie below percentile $p$),
 #    as `np.percentile` gives them; $p$ is the argument `percentile`.
 # 2. If need be they are moved apart to include 0:
 #    it must have a code of its own, for padding and ReLU produce it.
@@ -456,7 +465,7 @@ check.score(2)
 # of any shape, at least one value, and returns `(scale, zero_point)`:
 # a float (Python's or NumPy's), and an integer: `-28`, not `-28.0`,
 # for Task 4 computes with integers alone. A tie of $z$ may go either way.
-# If `lo` and `hi` are both 0, the scale is 1.
+# If `lo` and `hi` are both 0, the scale is 1. `values` stays as it was.
 #
 # For `[-1.0, 0.2, 1.55]` and 8 bits they are `0.01` and `-28`:
 # -1 has the code -128, 1.55 the code 127.
@@ -533,7 +542,8 @@ print(f"{np.median(values[values > 0]):.2f}")
 # With 8 bits the steps are fine already, so clip little or nothing.
 # With 3 or 4 bits the best range is narrower than all values.
 # No rule is best for every layer: frameworks offer percentiles,
-# entropy and squared error, and one tries them.
+# squared error, and entropy (the range whose codes keep the values'
+# distribution best), and one tries them.
 
 # %% nbgrader={"grade_id": "calibrate-check", "grade": true, "points": 2}
 import numpy as np
@@ -551,6 +561,7 @@ skewed = np.random.default_rng(0).normal(size=400) ** 3 + 1.3
 with check.case(
     "the worked example",
     hint="2**bits codes have 2**bits - 1 steps between them",
+    more="step 3 rounds z to the nearest integer",
 ):
     cal_expect(calibrate(np.array([-1.0, 0.2, 1.55])), 0.01, -28)
 with check.case(
@@ -562,7 +573,7 @@ with check.case(
     cal_expect(calibrate(np.array([-5.1, -2.0])), 0.02, 127)
 with check.case(
     "the zero point is an integer",
-    hint="it is a code, and Task 4 shifts what is computed from it",
+    hint="it is a code: step 3 rounds it, and to an integer type",
     guard=True,
 ):
     for some in (np.array([-1.0, 0.2, 1.55]), skewed, np.zeros(2)):
@@ -803,8 +814,9 @@ if not missing("onnx", "onnxruntime"):
 # Only the last step may differ. ONNX Runtime multiplies by a float32 factor
 # of 24 bits and rounds ties to even; you by one of 31 bits,
 # with ties upwards, as a chip without floats does.
-# So a code may differ by 1 where the product lies next to a half;
-# the last line repeats the runtime's own arithmetic.
+# So a code may differ by 1 where the product lies next to a half.
+# That is rare: in our runs all codes here were equal.
+# The last line repeats the runtime's own arithmetic.
 # Note too that your result needs no ReLU: with a range that begins at 0
 # the zero point is -128, and clipping *is* the ReLU.
 
@@ -1155,7 +1167,7 @@ for bits in (2, 3, 4, 8):
 # whose ranges are a few times smaller.
 # With 3 bits a channel with a third of the layer's range
 # has the codes -1, 0 and 1 left; with 3 and with 4 the difference shows.
-# With 2 bits nothing is left of either network.
+# With 2 bits both networks are at chance, 1 in 36, or close to it.
 # In other networks it shows at 8 bits:
 # a depthwise convolution has a filter of few weights for each channel,
 # and after folding their ranges may differ a hundredfold
@@ -1169,7 +1181,8 @@ for bits in (2, 3, 4, 8):
 # *AWQ* (Lin et al. 2024) multiplies the weights of channel $j$
 # by $t_j$ and divides the input by it: the product stays the same,
 # but rounding errors of what matters shrink.
-# It takes $t_j = (\text{mean of } |x_j|)^\alpha$ and tries values of $\alpha$.
+# It takes $t_j = (\text{mean of } |x_j|)^\alpha$ and tries values of $\alpha$,
+# here an exponent; in Task 7 it is a share.
 
 # %% explore=true
 draw = np.random.default_rng(0)
@@ -1209,19 +1222,66 @@ import torch
 from labkit import check
 
 
+def fq_given(x, zero, upstream, value, gradient):
+    """Compare with numbers worked out by hand: scale 0.25, 4 bits."""
+    y, slope = value_and_gradient(x, 0.25, zero, 4, torch.tensor(upstream))
+    check.close(y, value, rtol=1e-5, atol=1e-6, name="value")
+    check.close(slope, gradient, rtol=1e-5, atol=1e-6, name="gradient")
+
+
+with check.case("the worked example", hint="with 3 bits the codes end at 3"):
+    x, ones = torch.tensor([0.26, 0.9]), torch.ones(2)
+    y, slope = value_and_gradient(x, 0.1, 0, 3, ones)
+    check.close(y, [0.3, 0.3], rtol=1e-5, name="value")
+    check.close(slope, [1.0, 0.0], name="gradient")
+with check.case(
+    "the value is a code's",
+    hint="round x / scale, add zero, clip, take zero away again",
+    guard=True,
+):
+    x = torch.tensor([-1.3, -0.6, -0.1, 0.2, 0.7, 1.6])
+    for bits, zero, want in (  # x / 0.25 is rounded to -5, -2, 0, 1, 3, 6
+        (4, 0, [-1.25, -0.5, 0.0, 0.25, 0.75, 1.5]),
+        (4, 3, [-1.25, -0.5, 0.0, 0.25, 0.75, 1.0]),
+        (8, -50, [-1.25, -0.5, 0.0, 0.25, 0.75, 1.5]),
+        (2, 1, [-0.75, -0.5, 0.0, 0.0, 0.0, 0.0]),
+        (3, -3, [-0.25, -0.25, 0.0, 0.25, 0.75, 1.5]),
+    ):
+        y = fake_quantize(x, 0.25, zero, bits)
+        check.close(y, want, rtol=1e-5, atol=1e-6, name="value")
+with check.case(
+    "the gradient passes where nothing is clipped",
+    hint="x times a mask has the gradient of the mask",
+    more="the mask asks whether q, zero point included, is a code: "
+    "one that equals a bound is",
+    essential=True,
+):
+    x, up = (
+        torch.tensor([-3.0, -1.5, -0.6, 0.2, 1.2, 2.4]),
+        [1.0, 2, 3, 4, 5, 6],
+    )
+    # With the zero point -2 the q are -14, -8, -4, -1, 3 and 8.
+    value = [-1.5, -1.5, -0.5, 0.25, 1.25, 2.25]
+    fq_given(x, -2, up, value, [0.0, 2, 3, 4, 5, 0])
+    # With 1 and the other signs they are 13, 7, 3, 0, -4 and -9.
+    value = [1.5, 1.5, 0.5, -0.25, -1.25, -2.25]
+    fq_given(-x, 1, up, value, [0.0, 2, 3, 4, 5, 0])
+### BEGIN HIDDEN TESTS
+
+
 def fq_want(x, scale, zero, bits, upstream):
     """Return value and gradient, computed by NumPy."""
     x, scale = x.numpy().astype(float), np.asarray(scale, float)
-    half = 2 ** (bits - 1)
+    top = 2 ** (bits - 1) - 1
     q = np.rint(x / scale) + zero
-    inside = (q >= -half) & (q < half)
-    value = (np.minimum(np.maximum(q, -half), half - 1) - zero) * scale
+    inside = (q >= -top - 1) & (q <= top)
+    value = (np.minimum(np.maximum(q, -top - 1), top) - zero) * scale
     return value, np.where(inside, upstream.numpy(), 0.0)
 
 
 def fq_expect(x, scale, zero, bits, seed=0):
-    draw = torch.Generator().manual_seed(seed)
-    upstream = torch.randn(x.shape, generator=draw, dtype=x.dtype)
+    rng = torch.Generator().manual_seed(seed)
+    upstream = torch.randn(x.shape, generator=rng, dtype=x.dtype)
     y, slope = value_and_gradient(x, scale, zero, bits, upstream)
     want = fq_want(x, scale, zero, bits, upstream)
     some = {"rtol": 1e-5, "atol": 1e-6}
@@ -1231,15 +1291,10 @@ def fq_expect(x, scale, zero, bits, seed=0):
 
 
 spread = 2 * torch.randn(40, generator=torch.Generator().manual_seed(1))
-with check.case("the worked example", hint="with 3 bits the codes end at 3"):
-    x, ones = torch.tensor([0.26, 0.9]), torch.ones(2)
-    y, slope = value_and_gradient(x, 0.1, 0, 3, ones)
-    check.close(y, [0.3, 0.3], rtol=1e-5, name="value")
-    check.close(slope, [1.0, 0.0], name="gradient")
 # round_to, too, passes the guards: they count beside a case about the gradient.
-with check.case(
-    "the value is a code's",
-    hint="round x / scale, add zero, clip, take zero away again",
+with check.hidden_case(
+    "many values, with other bits and zero points",
+    hint="four steps: round, add zero, clip, take zero away again",
     guard=True,
 ):
     for bits, zero in ((4, 0), (4, 3), (8, -50), (2, 1), (3, -3)):
@@ -1249,15 +1304,13 @@ with check.case(
         check.close(first, want, rtol=1e-5, atol=1e-6, name="value")
         want, _ = fq_want(-spread, 0.25, zero, bits, spread)
         check.close(second, want, rtol=1e-5, atol=1e-6, name="value")
-with check.case(
-    "the gradient passes where nothing is clipped",
-    hint="x times a mask has the gradient of the mask",
-    more="the mask asks whether q, zero point included, is a code",
+with check.hidden_case(
+    "many gradients",
+    hint="the mask asks whether q, zero point included, is a code",
     essential=True,
 ):
     for seed in (2, 3):  # equal shapes, other values
         fq_expect((1 + seed) * spread, 0.25, -2, 4, seed)
-### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "one row, one column",
     hint="value and gradient have the shape of x",
@@ -1267,7 +1320,7 @@ with check.hidden_case(
         fq_expect(spread.reshape(shape), 0.25, 1, 4)
 with check.hidden_case(
     "at the bounds themselves the gradient passes",
-    hint="the lowest and the highest code are codes",
+    hint="a q that equals a bound is a code, and not clipped",
 ):
     at = torch.tensor([-2.25, -2.0, -1.9, 1.7, 1.75, 1.8, 2.0])
     fq_expect(at, 0.25, 0, 4)
@@ -1472,11 +1525,74 @@ import torch
 from labkit import check
 
 
+def layers(w1, w2):
+    """Return w1, two tensors of an entry a channel, and w2; kernels 1 x 1."""
+    first, second = (torch.tensor(w)[..., None, None] for w in (w1, w2))
+    return first, [torch.tensor(w2[0]), torch.arange(len(w1))], second
+
+
+def pruned_to(found, w1, between, w2):
+    """Compare with numbers worked out by hand; kernels 1 x 1."""
+    check.equal(len(found[1]), 2, name="length of per_channel")
+    w1, w2 = (np.array(w)[..., None, None] for w in (w1, w2))
+    check.close(found[0], w1, name="w1")
+    for i in (0, 1):
+        check.close(found[1][i], between[i], name=f"per_channel[{i}]")
+    check.close(found[2], w2, name="w2")
+
+
+with check.case(
+    "the worked example", hint="magnitudes: -5 is the largest of the three"
+):
+    w1 = torch.tensor([1.0, -5.0, 3.0]).reshape(3, 1, 1, 1)
+    bias, w2 = torch.arange(3.0), w1.reshape(1, 3, 1, 1)
+    new1, (b,), new2 = prune_channels(w1, [bias], w2, 2)
+    check.close(new1, [[[[-5.0]]], [[[3.0]]]], name="w1")
+    check.close(b, [1.0, 2.0], name="per_channel[0]")
+    check.close(new2, [[[[-5.0]], [[3.0]]]], name="w2")
+with check.case(
+    "the second convolution loses the same channels",
+    hint="its input channels are the second axis of w2",
+    more="and are the kept channels in their old order, in both?",
+    essential=True,
+):
+    one = layers(  # the sums are 2, 3, 5 and 4
+        [[1.0, -1], [3, 0], [0, -5], [2, 2]],
+        [[10.0, 11, 12, 13], [20, 21, 22, 23]],
+    )
+    other = layers(  # and 6, 2, 5 and 3
+        [[0.0, -6], [1, 1], [4, -1], [0, 3]],
+        [[14.0, 15, 16, 17], [24, 25, 26, 27]],
+    )
+    found = [prune_channels(*one, 2), prune_channels(*other, 2)]
+    left = [[12.0, 13], [22, 23]]
+    pruned_to(found[0], [[0.0, -5], [2, 2]], [left[0], [2, 3]], left)
+    left = [[14.0, 16], [24, 26]]
+    pruned_to(found[1], [[0.0, -6], [4, -1]], [left[0], [0, 2]], left)
+    left = [[11.0, 12, 13], [21, 22, 23]]
+    kept = [[3.0, 0], [0, -5], [2, 2]], [left[0], [1, 2, 3]], left
+    pruned_to(prune_channels(*one, 3), *kept)
+with check.case(
+    "the sum of a filter's magnitudes",
+    hint="a sum over all of a filter's weights, no mean of some, no maximum",
+):
+    w1 = torch.zeros(3, 1, 3, 3)  # the sums are 4, 5 and 6
+    w1[0, 0, 0, 0], w1[1, 0, 1] = 4.0, torch.tensor([-2.0, 2, -1])
+    w1[2, 0, :, 2], w1[2, 0, 0, 0] = torch.tensor([1.0, -3, 1]), -1.0
+    for keep in (1, 2):
+        new1, (b,), _ = prune_channels(
+            w1, [torch.tensor([7, 8, 9])], w1.transpose(0, 1), keep
+        )
+        check.close(b, [8, 9][2 - keep :], name="per_channel[0]")
+        check.close(new1, w1[3 - keep :], name="w1")
+### BEGIN HIDDEN TESTS
+
+
 def block(seed, out, mid, inner, r, dtype=torch.float32):
     """Return w1, two tensors of an entry a channel, and w2."""
-    draw = torch.Generator().manual_seed(seed)
+    rng = torch.Generator().manual_seed(seed)
     shapes = ((mid, inner, r, r), (mid,), (mid,), (out, mid, r, r))
-    w1, b, c, w2 = (torch.randn(s, generator=draw, dtype=dtype) for s in shapes)
+    w1, b, c, w2 = (torch.randn(s, generator=rng, dtype=dtype) for s in shapes)
     return w1, [b, c], w2
 
 
@@ -1495,19 +1611,9 @@ def prune_expect(w1, between, w2, keep):
     check.close(new2, w2.numpy()[:, at], name="w2", **exact)
 
 
-with check.case(
-    "the worked example", hint="magnitudes: -5 is the largest of the three"
-):
-    w1 = torch.tensor([1.0, -5.0, 3.0]).reshape(3, 1, 1, 1)
-    bias, w2 = torch.arange(3.0), w1.reshape(1, 3, 1, 1)
-    new1, (b,), new2 = prune_channels(w1, [bias], w2, 2)
-    check.close(new1, [[[[-5.0]]], [[[3.0]]]], name="w1")
-    check.close(b, [1.0, 2.0], name="per_channel[0]")
-    check.close(new2, [[[[-5.0]], [[3.0]]]], name="w2")
-with check.case(
-    "the second convolution loses the same channels",
-    hint="its input channels are the second axis of w2",
-    more="and are the kept channels in their old order, in both?",
+with check.hidden_case(
+    "many channels, and two blocks of one shape",
+    hint="the kept channels in their old order, in all that has them",
     essential=True,
 ):
     for seed in (1, 2):  # equal shapes, other weights
@@ -1520,13 +1626,11 @@ with check.case(
     check.close(a, w1, name="w1 of the first of two blocks")
     check.close(c, v1, name="w2 of the first of two blocks")
     check.close(d, w2, name="w1 of the second block")
-with check.case(
-    "other sides, and the sum of a filter's magnitudes",
-    hint="a sum over all of a filter's weights, no mean of some, no maximum",
+with check.hidden_case(
+    "other sides", hint="each of the three has its own number of channels"
 ):
     prune_expect(*block(3, 2, 7, 3, 3), 3)
     prune_expect(*block(4, 5, 4, 1, 1), 2)
-### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "all of them, one of them", hint="[-0:] is everything, too"
 ):
@@ -1597,7 +1701,11 @@ check.score(2)
 # $$L = \alpha\,T^2 \sum_c p_c \log \frac{p_c}{q_c}
 # + (1 - \alpha) \cdot (\text{cross-entropy with the label, at } T = 1),$$
 #
-# averaged over the images. Gradients of the first term shrink like $1/T^2$;
+# averaged over the images.
+# The sum, the *Kullback-Leibler divergence* of $q$ from $p$,
+# says how far two distributions are apart: it is 0 where they agree.
+# $\alpha$ is its share.
+# Gradients of the first term shrink like $1/T^2$;
 # the factor makes up for it, so $\alpha$ means the same at every $T$.
 
 # %% [markdown]
@@ -1605,7 +1713,8 @@ check.score(2)
 # takes tensors: the student's and the teacher's logits, `(n, classes)`,
 # and labels, int64, `(n,)`. It returns a scalar tensor, $L$.
 # The gradient reaches the student's logits and never the teacher's.
-# Logits may be large.
+# Logits may be large. All arguments stay as they were:
+# the numbers, and whether a tensor asks for its gradient.
 #
 # With `logits = [[0, 0]]`, `teacher = [[2, 0]]`, label 1, $T = 2$
 # and $\alpha = 0.5$, the first sum is 0.1109,
@@ -1677,6 +1786,50 @@ import torch
 from labkit import check
 
 
+def kd_case(seed, n, classes, size=2.0):
+    draw = torch.Generator().manual_seed(seed)
+    z, u = size * torch.randn(2, n, classes, generator=draw).double()
+    return z, u, torch.randint(classes, (n,), generator=draw)
+
+
+def kd_given(logits, teacher, labels, t, alpha, loss, slope):
+    """Compare with numbers written down, of six digits."""
+    z, u = (torch.tensor(v, dtype=torch.float64) for v in (logits, teacher))
+    got = loss_and_gradients(z, u, torch.tensor(labels), t, alpha)
+    check.shape(got[0], (), name="loss")
+    check.close(got[0], loss, rtol=0, atol=2e-6, name="loss")
+    check.close(got[1], slope, rtol=0, atol=2e-6, name="gradient")
+
+
+one, other = [[1, 0, -1], [0, 2, 0]], [[0, 3, 1], [2, 2, -2]]  # logits
+with check.case("the worked example", hint="the first sum times T squared"):
+    case = torch.zeros(1, 2), torch.tensor([[2.0, 0.0]]), torch.tensor([1])
+    loss, _, _ = loss_and_gradients(*case, 2.0, 0.5)
+    check.close(loss, 0.568462, rtol=1e-4, name="loss")
+with check.case(
+    "labels alone, if alpha is 0",
+    hint="ordinary cross-entropy, without the temperature, as a mean",
+):
+    want = [[-0.167380, 0.122364, 0.045015], [0.053253, 0.393493, -0.446747]]
+    kd_given(one, other, [0, 2], 3.0, 0.0, 1.323575, want)
+with check.case(
+    "the teacher alone, if alpha is 1",
+    hint="which of the two stands before the logarithm?",
+    more="a sum over classes, a mean over images, and both at temperature T",
+    essential=True,
+):
+    want = [[0.384018, -0.309057, -0.074962], [-0.296500, 0.059088, 0.237412]]
+    kd_given(one, other, [0, 2], 4.0, 1.0, 1.225615, want)
+    turned = [[-v for v in row] for row in want]
+    kd_given(other, one, [0, 2], 4.0, 1.0, 1.303322, turned)
+with check.case(
+    "the teacher gets no gradient", hint="detach the teacher", guard=True
+):
+    _, _, slope = loss_and_gradients(*kd_case(4, 3, 4), 2.0, 0.5)
+    check.close(slope, np.zeros((3, 4)), name="gradient for the teacher")
+### BEGIN HIDDEN TESTS
+
+
 def kd_want(logits, teacher, labels, t, alpha):
     """Return the loss and its gradient with respect to logits, by NumPy."""
 
@@ -1694,12 +1847,6 @@ def kd_want(logits, teacher, labels, t, alpha):
     return alpha * t * t * soft + (1 - alpha) * hard, slope
 
 
-def kd_case(seed, n, classes, size=2.0):
-    draw = torch.Generator().manual_seed(seed)
-    z, u = size * torch.randn(2, n, classes, generator=draw).double()
-    return z, u, torch.randint(classes, (n,), generator=draw)
-
-
 def kd_expect(case, t, alpha):
     loss, slope, _ = loss_and_gradients(*case, t, alpha)
     want = kd_want(*case, t, alpha)
@@ -1708,29 +1855,14 @@ def kd_expect(case, t, alpha):
     check.close(slope, want[1], rtol=1e-5, atol=1e-7, name="gradient")
 
 
-with check.case("the worked example", hint="the first sum times T squared"):
-    case = torch.zeros(1, 2), torch.tensor([[2.0, 0.0]]), torch.tensor([1])
-    loss, _, _ = loss_and_gradients(*case, 2.0, 0.5)
-    check.close(loss, 0.568462, rtol=1e-4, name="loss")
-with check.case(
-    "labels alone, if alpha is 0",
-    hint="ordinary cross-entropy, without the temperature, as a mean",
-):
-    kd_expect(kd_case(1, 5, 4), 3.0, 0.0)
-with check.case(
-    "the teacher alone, if alpha is 1",
-    hint="which of the two stands before the logarithm?",
-    more="a sum over classes, a mean over images, and both at temperature T",
+with check.hidden_case(
+    "more images and classes, by labels alone and by the teacher alone",
+    hint="a sum over classes, a mean over images",
     essential=True,
 ):
+    kd_expect(kd_case(1, 5, 4), 3.0, 0.0)
     for seed in (2, 3):  # equal shapes, other logits
         kd_expect(kd_case(seed, 6, 5), 4.0, 1.0)
-with check.case(
-    "the teacher gets no gradient", hint="detach the teacher", guard=True
-):
-    _, _, slope = loss_and_gradients(*kd_case(4, 3, 4), 2.0, 0.5)
-    check.close(slope, np.zeros((3, 4)), name="gradient for the teacher")
-### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "other temperatures and shares", hint="T times T, alpha and 1 - alpha"
 ):
@@ -1762,6 +1894,15 @@ with check.hidden_case("nothing is changed", hint="copy", guard=True):
     z, u, labels = kd_case(8, 3, 4)
     with check.unchanged(logits=z, teacher=u, labels=labels):
         distillation_loss(z, u, labels, 2.0, 0.5)
+with check.hidden_case(
+    "who asked for a gradient still asks for it",
+    hint="what has a tensor's numbers, but is another tensor without a graph?",
+    guard=True,
+):
+    z, u, labels = kd_case(10, 3, 4)
+    z, u = z.requires_grad_(), u.requires_grad_()
+    with check.unchanged(logits=z, teacher=u):
+        distillation_loss(z, u, labels, 2.0, 0.5)
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -1779,9 +1920,11 @@ check.score(2)
 #    by Euclidean distance; of several as near, any. An equal one is another.
 # 2. `draw.random(x.shape) < p` says which entries change.
 # 3. Those become $x' + |x - x'|\,/\,s \cdot g$,
-#    with $g$ from `draw.normal(size=x.shape)`.
+#    with $g$ from `draw.normal(size=x.shape)`:
+#    the larger $s$, the nearer to the neighbour's value they stay.
 #
-# Nothing else is drawn, and in this order. For `p = 0` the result is `x`.
+# Nothing else is drawn, and in this order. For `p = 0` the result equals `x`,
+# which stays as it was.
 # About 6 lines; `n` is at most a thousand or so.
 
 
@@ -2064,8 +2207,9 @@ for shape, (count, found) in table.items():
     print(f"{name:14}{count:15,}{1 - count / full:11.0%}{found:13.1%}")
 
 # %% [markdown]
-# MXNet, a framework of those years, was presented with such layers
-# in AlexNet: 44 % fewer parameters in its dense part, at equal accuracy.
+# A talk of 2017 (talk C in this kit) presented MXNet, a framework
+# of those years, with such layers in AlexNet:
+# almost 44 % fewer parameters in its dense part, at equal accuracy or better.
 # The row 24 x 4 x 3 is of that kind.
 # One seed and 360 test images cannot tell half a point.
 # `docs/claims.md` of this kit compares ten seeds, pair by pair,
@@ -2080,10 +2224,36 @@ import torch
 from labkit import check
 
 
+with check.case("the worked example", hint="sum over both axes"):
+    x = torch.tensor([[[1.0, 2.0], [3.0, 4.0]]])
+    factors = [torch.tensor([[1.0, 1.0]]), torch.tensor([[1.0, -1.0]])]
+    check.close(contract(x, factors), [[[-2.0]]], name="result")
+with check.case(
+    "several axes, each by its own factor",
+    hint="the second axis of a factor is what is summed over",
+    more="move an axis to the end, multiply, and move it back",
+    essential=True,
+):
+    x = torch.tensor([[[1.0, 2, 3], [4, 5, 6]], [[0, 1, 0], [2, 0, -1]]])
+    f = torch.tensor([[1.0, 1], [1, -1], [0, 2]])
+    g = torch.tensor([[1.0, 0, 0], [0, 1, 2]])
+    first, second = contract(x, [f, g]), contract(-x.flip(0), [f, g.flip(0)])
+    want = [[5.0, 25], [-3, -9], [8, 34]], [[2.0, -1], [-2, 3], [4, -4]]
+    check.close(first, want, name="result")
+    want = [[1.0, -2], [-3, 2], [4, -4]], [[-25.0, -5], [9, 3], [-34, -8]]
+    check.close(second, want, name="result of other numbers")
+    x = torch.arange(1.0, 9).reshape(1, 2, 2, 2)  # three axes
+    factors = [[[1.0, 0], [1, 1]], [[1.0, -1], [0, 1]], [[2.0, 0], [1, 1]]]
+    got = contract(x, [torch.tensor(factor) for factor in factors])
+    want = [[[[-4.0, -4], [6, 7]], [[-8, -8], [20, 22]]]]
+    check.close(got, want, name="result of three axes")
+### BEGIN HIDDEN TESTS
+
+
 def tcl_case(seed, n, pairs, dtype=torch.float64):
-    draw = torch.Generator().manual_seed(seed)
-    x = torch.randn(n, *(d for _, d in pairs), generator=draw, dtype=dtype)
-    factors = [torch.randn(p, generator=draw, dtype=dtype) for p in pairs]
+    rng = torch.Generator().manual_seed(seed)
+    x = torch.randn(n, *(d for _, d in pairs), generator=rng, dtype=dtype)
+    factors = [torch.randn(p, generator=rng, dtype=dtype) for p in pairs]
     return x, factors
 
 
@@ -2099,14 +2269,9 @@ def tcl_expect(x, factors):
     check.close(got, want, rtol=1e-5, atol=1e-6, dtype=name, name="result")
 
 
-with check.case("the worked example", hint="sum over both axes"):
-    x = torch.tensor([[[1.0, 2.0], [3.0, 4.0]]])
-    factors = [torch.tensor([[1.0, 1.0]]), torch.tensor([[1.0, -1.0]])]
-    check.close(contract(x, factors), [[[-2.0]]], name="result")
-with check.case(
-    "several axes, each by its own factor",
-    hint="the second axis of a factor is what is summed over",
-    more="move an axis to the end, multiply, and move it back",
+with check.hidden_case(
+    "more axes, and two calls of one shape",
+    hint="move an axis to the end, multiply, and move it back",
     essential=True,
 ):
     twins = [tcl_case(seed, 3, [(2, 4), (5, 3)]) for seed in (8, 9)]
@@ -2117,7 +2282,6 @@ with check.case(
     for seed in (1, 2):  # equal shapes, other numbers
         tcl_expect(*tcl_case(seed, 3, [(2, 4), (5, 3), (1, 2)]))
         tcl_expect(*tcl_case(seed, 3, [(3, 3), (3, 3), (3, 3)]))
-### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "one axis, two, four, sides of 1, a batch of one or none",
     hint="the number of factors says how many axes there are",
@@ -2429,6 +2593,9 @@ if not missing("ai_edge_litert", "tensorflow"):
 # The smaller networks go the same way. One point *beats* another
 # if it is at least as good in bytes and in accuracy, and better in one.
 # A point that none beats is *Pareto-optimal*.
+#
+# `student` is the last one trained above: seed 1, from the teacher,
+# with synthetic images.
 
 # %% explore=true
 if not missing("onnx", "onnxscript", "onnxruntime"):
@@ -2438,6 +2605,11 @@ print(f"\n    {'64 images, one core':28}{'bytes':>9}{'ms':>8}{'accuracy':>10}")
 for number, (name, size, ms, found) in enumerate(board):
     print(f"{number:2}  {name:28}{size:9,}{ms:8.2f}{found:10.2%}")
 print(f"one image of {len(x_val):,} is {1 / len(x_val):.2%}")
+took = {name: ms for name, _, ms, _ in board}
+for runtime in ("ONNX", "LiteRT"):
+    if f"{runtime}, int8" in took:
+        ratio = took[f"{runtime}, float32"] / took[f"{runtime}, int8"]
+        print(f"{runtime}: int8 is {ratio:.1f} times as fast as float32")
 
 
 # %% explore=true
@@ -2474,17 +2646,22 @@ draw_board(2, 1, "milliseconds, 64 images, one core")
 
 # %% [markdown]
 # Read the two plots against each other.
-# A time here is one median: run the cell that times again before you believe a small difference.
+# A time here is one median, and rows were timed minutes apart, not in turns:
+# time both again before you believe a small difference.
 # The int8 files of the large network are several times smaller,
 # at a change in accuracy of a few images.
 # A single image can lift a point onto the Pareto front:
 # compare the differences in the table with one image's share.
+
+# %% [markdown]
 # Time is another matter: it is the *kernel* that is fast, not the format.
-# Where a runtime has integer kernels for your chip, int8 is faster;
-# where it converts back and forth between layers, it may be slower than float32,
-# with the same file on the same machine.
+# The lines above the first plot say how many times as fast int8 is in each runtime.
+# Where that is far more than four, look at the float32 rows of both runtimes:
+# a slow float32 kernel makes a large ratio, too.
+# On a chip without fast integer kernels it may be less than 1.
 # So measure on the device that will run it.
-# A graph around few weights has a cost of its own, too: the files of the small network are larger than its weights.
+# A graph around few weights has a cost of its own, too:
+# the files of the small network are larger than its weights.
 
 # %% [markdown]
 # ### Other roads
@@ -2512,7 +2689,7 @@ draw_board(2, 1, "milliseconds, 64 images, one core")
 from labkit import recorded
 
 if device() != "cuda":
-    print("No CUDA device here: skipped pruning a layer of 512 channels.")
+    print("No CUDA device here: skipped timing convolutions of several widths.")
     print(recorded("09_small_models"))
 else:
     half = {"device": "cuda", "dtype": torch.float16}

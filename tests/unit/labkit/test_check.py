@@ -384,6 +384,22 @@ def test_a_tensor_that_was_changed_in_place_is_named() -> None:
     assert message(body).startswith("expected w to stay as it was")
 
 
+@pytest.mark.frameworks
+@pytest.mark.parametrize("asks", [True, False])
+def test_a_tensor_that_no_longer_asks_for_a_gradient_or_does_now_was_changed(asks: bool) -> None:
+    import torch
+
+    logits = torch.ones(2, requires_grad=asks)
+    with check.unchanged(logits=[logits]):
+        logits.detach().requires_grad_(not asks)
+
+    def body() -> None:
+        with check.unchanged(logits=[logits]):
+            logits.requires_grad_(not asks)
+
+    assert message(body).startswith("expected logits to stay as it was")
+
+
 def test_an_error_inside_unchanged_is_the_error_that_is_reported() -> None:
     with pytest.raises(ZeroDivisionError), check.unchanged(x=np.ones(2)):
         1 / 0  # noqa: B018

@@ -239,6 +239,7 @@ def test_a_check_learns_of_changes_of_a_tensor_that_torch_does_not_count(talk: T
         def numpy(x): x.detach().numpy()[...] = 5
         def look(x): return (x.data * 2).sum()
         def same(x): x.mul_(1)
+        def asks(x): x.requires_grad_(not x.requires_grad)
         """)
     cases = talk.cases("""
         import torch
@@ -253,10 +254,13 @@ def test_a_check_learns_of_changes_of_a_tensor_that_torch_does_not_count(talk: T
         x = torch.ones(3)
         with check.case("through numpy"), check.unchanged(x=x): numpy(x)
         with check.case("the same numbers"), check.unchanged(x=x): same(x)
+        with check.case("asks now"), check.unchanged(x=x): asks(x)
+        x = torch.ones(3, requires_grad=True)
+        with check.case("asks no more"), check.unchanged(x=x): asks(x)
         """)
     failed = {title for title, case in cases.items() if not case["passed"]}
     forms = ("plain", "scalar", "leaf", "transposed", "bits", "conjugated", "truth")
-    assert failed == {"through numpy", *(f"{form} data" for form in forms)}
+    assert failed == {"through numpy", "asks now", "asks no more", *(f"{form} data" for form in forms)}
 
 
 def test_a_check_learns_that_an_object_changes_later_what_it_was_given(talk: Talk) -> None:
