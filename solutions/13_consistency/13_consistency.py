@@ -1778,7 +1778,7 @@ def gossip(edges, seed=0, seconds=SECONDS):
 
 
 # %% explore=true
-apart = {
+each_way = {
     "synchronous": local_sgd(1),
     "local, 4 steps": local_sgd(4),
     "local, 16 steps": local_sgd(16),
@@ -1793,7 +1793,7 @@ _, axes = plt.subplots(
 )
 for place, xlabel in enumerate(("virtual seconds", "messages")):
     plot.curves(
-        {name: (found[place], found[2]) for name, found in apart.items()},
+        {name: (found[place], found[2]) for name, found in each_way.items()},
         title=f"The same training against {xlabel}",
         xlabel=xlabel,
         ylabel="validation accuracy",
@@ -1804,7 +1804,7 @@ plt.show()
 
 # %% explore=true
 print("in 100 s          rounds  messages  accuracy of the mean")
-for name, (times, sent, shares) in apart.items():
+for name, (times, sent, shares) in each_way.items():
     said = f"{name:17} {len(times) - 1:6} {sent[-1]:9.0f}"
     print(f"{said} {shares[-1]:12.3f}")
 
