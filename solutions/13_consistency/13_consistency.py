@@ -1814,6 +1814,8 @@ for name, (times, sent, shares) in each_way.items():
 # Elastic averaging comes about as far as synchronous training, with less than half of its messages.
 # The ring sends as many in a round as a server: neighbours save waiting, not messages.
 # DiLoCo's outer momentum learns more from the messages of four local steps.
+
+# %% [markdown]
 # The second gain of local steps is in time, with sixteen of them 48 steps instead of 33 in 100 s: a worker that waits once in sixteen steps
 # waits for the slowest *sum*, and delays that fall on different steps hide behind one another.
 # What local training cannot do is go on for ever without talking: with other data on each worker, or a larger rate,
