@@ -32,6 +32,7 @@ class FakeExecutor:
     ran: list[str] = field(default_factory=list)
     preload: tuple[str, ...] = ()
     stopped: bool = False
+    gpu: None = None
     sandbox: Any = field(
         default_factory=lambda: SimpleNamespace(name="none", walls="", remark="", isolated=False, one_at_a_time=False)
     )
