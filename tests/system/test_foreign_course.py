@@ -32,7 +32,7 @@ c.CourseDirectory.db_url = "sqlite:///db/grades.db"
 c.CourseDirectory.student_id_exclude = "dropout,teacher"
 c.CourseDirectory.ignore = [".ipynb_checkpoints", "__pycache__", "*.pyc", "feedback", "notes"]
 c.Autograde.exclude_overwriting = {"ps2": ["mine.txt"]}
-c.AssignLatePenalties.plugin_class = "late.OnePointADay"
+c.AssignLatePenalties.plugin_class = "foreign_late.OnePointADay"
 c.Execute.timeout = 5
 """
 LATE = """
@@ -72,7 +72,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in {"helper.py": "three = 3", "data.txt": "given", "mine.txt": "an example", "notes/x": ""}.items():
         (root / "master/ps2" / name).write_text(text)
     (root / "nbgrader_config.py").write_text(CONFIG)
-    (root / "late.py").write_text(LATE)
+    (root / "foreign_late.py").write_text(LATE)  # a name of its own: a module is imported once
     for lab in ("ps1", "ps2"):
         assert process("nbgrader", "generate_assignment", lab, cwd=root).returncode == 0
     with Gradebook(f"sqlite:///{root}/db/grades.db", "cs101") as book:
@@ -169,7 +169,7 @@ def test_points_penalties_and_what_is_left_to_grade_are_nbgraders(
 def test_nbgraders_directories_are_used_and_no_others_made(course: Path, outcomes: dict[str, Outcome]) -> None:
     assert sorted(path.name for path in (course / "marked/ps1").iterdir()) == sorted(outcomes)
     assert sorted(path.name for path in course.iterdir()) == sorted(
-        [".autograder", "db", "handout", "inbox", "late.py", "marked", "master", "nbgrader_config.py"]
+        [".autograder", "db", "foreign_late.py", "handout", "inbox", "marked", "master", "nbgrader_config.py"]
     )
     assert (course / "marked/ps1/full/jupyter.png").is_file()
 
