@@ -2569,6 +2569,7 @@ figure = plot.curves(
 # `save_checkpoint(path, model, optimizer, epoch, step)` writes all that to `path`, a `Path`; `step` is the step that comes next.
 # A process may die while it writes. So write another file of the same folder first and then put it in the place of the old one
 # with `os.replace(new, path)`, which the file system does at once or not at all. The old file is never written to.
+# Write in the function's own thread: the check's process may start no other, and no program.
 #
 # `load_checkpoint(path, model, optimizer)` restores everything and returns `(epoch, step)`.
 # If there is no such file, it changes nothing and returns `(0, 0)`. About 10 lines in both;
