@@ -26,11 +26,7 @@ class Folder:
         self._aside = Path(tempfile.mkdtemp(prefix="given-"))
         self._seen: dict[str, _Seen] = {}
         for name, path in self._held().items():
-            kept = self._aside / name
-            if path.is_symlink() or not path.is_dir():
-                shutil.copy2(path, kept, follow_symlinks=False)
-            else:
-                kept.mkdir()
+            _copy(path, self._aside / name)
             self._seen[name] = _seen(path)
 
     def restore(self) -> None:
@@ -40,14 +36,10 @@ class Folder:
             if os.path.lexists(path) and self._seen.get(name) != _seen(path):
                 _remove(path)
         for name in sorted(self._seen):  # folders before what is in them
-            path, kept = self._folder / name, self._aside / name
-            if os.path.lexists(path):
-                continue
-            if kept.is_symlink() or not kept.is_dir():
-                shutil.copy2(kept, path, follow_symlinks=False)
-            else:
-                path.mkdir()
-            self._seen[name] = _seen(path)
+            path = self._folder / name
+            if not os.path.lexists(path):
+                _copy(self._aside / name, path)
+                self._seen[name] = _seen(path)
 
     def _held(self) -> dict[str, Path]:
         """Return what is in the folder by its place in it, folders before what is in them; links are not followed."""
@@ -57,6 +49,14 @@ class Folder:
                 path = Path(place, name)
                 found[str(path.relative_to(self._folder))] = path
         return found
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a file or a link, or make a folder like one that holds nothing yet."""
+    if source.is_symlink() or not source.is_dir():
+        shutil.copy2(source, target, follow_symlinks=False)
+    else:
+        target.mkdir()
 
 
 def _seen(path: Path) -> _Seen:
