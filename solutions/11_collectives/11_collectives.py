@@ -2096,24 +2096,6 @@ def fitted(m, seconds):
     return model.alpha, model.beta
 
 
-def by_hand(m, seconds):
-    """Solve the two normal equations of the weighted problem."""
-    m, weight = np.asarray(m, float), 1 / np.asarray(seconds, float) ** 2
-    one, first, second = (
-        weight.sum(),
-        (weight * m).sum(),
-        (weight * m * m).sum(),
-    )
-    right, right_m = (weight * seconds).sum(), (weight * m * seconds).sum()
-    determinant = one * second - first * first
-    return (
-        (right * second - right_m * first) / determinant,
-        (one * right_m - first * right) / determinant,
-    )
-
-
-# Both ways solve the same 2 x 2 problem;
-# they differ by rounding, some 1e-12 here.
 with check.case(
     "the worked example",
     hint=(
@@ -2147,11 +2129,34 @@ with check.case(
         "before the least squares"
     ),
 ):
+    alpha, beta = fitted([1.0, 2.0, 4.0], [1.0, 2.0, 8.0])
+    check.close(alpha, -8 / 13, rtol=1e-9, name="alpha")
+    check.close(beta, 20 / 13, rtol=1e-9, name="beta")
     sizes, times = [0.0, 10.0, 1e6, 2e6], [1.0, 1.2, 99.0, 230.0]
     alpha, beta = fitted(sizes, times)
-    check.close(alpha, by_hand(sizes, times)[0], rtol=1e-9, name="alpha")
-    check.close(beta, by_hand(sizes, times)[1], rtol=1e-9, name="beta")
+    check.close(alpha, 1.08132468285, rtol=1e-9, name="alpha")
+    check.close(beta, 1.0496379429598e-4, rtol=1e-9, atol=0, name="beta")
 ### BEGIN HIDDEN TESTS
+
+
+def by_hand(m, seconds):
+    """Solve the two normal equations of the weighted problem."""
+    m, weight = np.asarray(m, float), 1 / np.asarray(seconds, float) ** 2
+    one, first, second = (
+        weight.sum(),
+        (weight * m).sum(),
+        (weight * m * m).sum(),
+    )
+    right, right_m = (weight * seconds).sum(), (weight * m * seconds).sum()
+    determinant = one * second - first * first
+    return (
+        (right * second - right_m * first) / determinant,
+        (one * right_m - first * right) / determinant,
+    )
+
+
+# Both ways solve the same 2 x 2 problem;
+# they differ by rounding, some 1e-12 here.
 with check.hidden_case(
     "noisy times over six decades",
     hint="what is squared is (alpha + beta m - t) / t: divide by t once",
