@@ -9,7 +9,8 @@ AutograderError             where: what, then a hint
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Collection, Sequence
 
 __all__ = [
     "AutograderError",
@@ -19,6 +20,7 @@ __all__ = [
     "SubmissionError",
     "counted",
     "cut",
+    "did_you_mean",
     "in_one_line",
     "listed",
 ]
@@ -75,3 +77,10 @@ def listed(names: Sequence[str]) -> str:
     more = len(names) - _NAMED
     named = ", ".join(cut(name, _LONGEST_NAME) for name in names[:_NAMED])
     return named + (f" and {more} more" if more > 0 else "")
+
+
+def did_you_mean(name: str, known: Collection[str]) -> str:
+    """Return a question, and a blank, with the one name that begins so, or is most like it; empty if none is."""
+    begun = [each for each in known if name and each.startswith(name)]
+    near = begun if len(begun) == 1 else difflib.get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]}? " if near else ""

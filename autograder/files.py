@@ -7,6 +7,7 @@ import errno
 import os
 import shutil
 import stat
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,7 +16,17 @@ from pathlib import Path
 
 from autograder.errors import SubmissionError
 
-__all__ = ["MAX_DEPTH", "MAX_ENTRIES", "MAX_PATH", "Entry", "move_whole", "place_for_replaced", "walk", "write_whole"]
+__all__ = [
+    "MAX_DEPTH",
+    "MAX_ENTRIES",
+    "MAX_PATH",
+    "Entry",
+    "move_whole",
+    "place_for_replaced",
+    "places_without_room",
+    "walk",
+    "write_whole",
+]
 
 MAX_DEPTH = 24
 """How many folders deep a file may stand; a path through a thousand is more than most programs take."""
@@ -23,6 +34,10 @@ MAX_PATH = 1000
 """How many bytes its path below the folder may have; fifty thousand of the longest would be 200 MB."""
 MAX_ENTRIES = 50_000
 """Of one submission: as many as the sandbox takes."""
+
+
+_LEAST_FREE = 16 * 1024 * 1024
+_LEAST_FILES = 100
 
 
 @dataclass(frozen=True)
@@ -130,3 +145,19 @@ def place_for_replaced(state: Path, lab: str, whose: str) -> Path:
         place = place.with_name(f"{place.name}_")
     place.parent.mkdir(parents=True, exist_ok=True)
     return place
+
+
+def places_without_room(*more: Path) -> list[Path]:
+    """Return which directories lie on a disk that is full, or takes no more files: the current, the temporary, these.
+
+    No one is named twice for one disk.
+    """
+    found, disks = list[Path](), set[int]()
+    for place in (*more, Path.cwd(), Path(tempfile.gettempdir())):
+        if place.stat().st_dev in disks:
+            continue
+        disks.add(place.stat().st_dev)
+        disk = os.statvfs(place)
+        if disk.f_bavail * disk.f_frsize < _LEAST_FREE or (disk.f_files > 0 and disk.f_favail < _LEAST_FILES):
+            found.append(place)
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -12,11 +12,13 @@ from typing import Any
 
 from autograder.collect.archive import UNREAD, Archive, Member, open_archive
 from autograder.collect.extended import Elsewhere
+from autograder.collect.fallback import Planner
 from autograder.collect.gradescope_metadata import read_metadata
 from autograder.collect.install import KEPT, UNCHANGED, Submission, place
 from autograder.collect.lms_names import Owner, Piece, check_system, in_a_submission, pieces
 from autograder.collect.names import TIMESTAMP
 from autograder.collect.numbered import Numbered
+from autograder.collect.other_lab import refuse_another_labs
 from autograder.collect.packed import Unpacked, unpacked
 from autograder.collect.plan import IN_ARCHIVE, Handover, plan, students_of
 from autograder.collect.rows import LEFT_OUT, Row, some, summed_up
@@ -49,11 +51,7 @@ def collect_lab(
     around: is told the folder that stands around all submissions; a path in a row begins below it.
     late: by how much those count as late that the system marks so, without saying when they came.
     """
-    if source.resolve() == course.root.resolve():
-        raise CourseError(
-            f"{source}: the course itself, whose sources are no submissions",
-            hint="name the folder or the zip file with what was handed in",
-        )
+    _check_source(course, source)
     names = list(course.notebooks(lab))
     usable, late_by = Usable.in_lab(course, lab), LateBy.of(course, lab, late)
     people = read_roster(roster, course.students(everybody=True))
@@ -68,13 +66,15 @@ def collect_lab(
         rest += _taken_out(by_student, course.excluded)
         _check_asked(source, students, by_student, rest, course.excluded)
         wanted = sorted(student for student in by_student if not students or student in students)
-        planned = partial(plan, names=names, keep_timestamp=system == "folders", room=course.max_files_bytes)
+        how: dict[str, Any] = {"names": names, "keep_timestamp": system == "folders", "room": course.max_files_bytes}
+        planned = Planner(archive, partial(plan, **how), usable)
         given = partial(_given, archive, by_student, planned)
         twice = Twice.found(course, lab, wanted, given, everybody=by_student, roster=roster is not None)
         if not force:
+            refuse_another_labs(source, lab, wanted, given, usable)
             twice.check(source)
         yield from (row for row in rest if not students or row.student in students)
-        how: dict[str, Any] = {"elsewhere": elsewhere, "force": force, "dry_run": dry_run}
+        how = {"elsewhere": elsewhere, "force": force, "dry_run": dry_run}
         how["canvas"] = Numbered.of(course, lab) if system == "canvas" else None
 
         def hand_over(made: Handover) -> Iterator[Row]:
@@ -82,6 +82,14 @@ def collect_lab(
 
         for student in wanted:
             yield from twice.noted(summed_up(_of_student(archive, student, by_student[student], planned, hand_over)))
+
+
+def _check_source(course: Course, source: Path) -> None:
+    if source.resolve() == course.root.resolve():
+        raise CourseError(
+            f"{source}: the course itself, whose sources are no submissions",
+            hint="name the folder or the zip file with what was handed in",
+        )
 
 
 def _check_asked(
@@ -101,12 +109,7 @@ def _check_asked(
         )
 
 
-_Planned = Callable[[Iterable[Piece], str], Handover]
-
-
-def _given(
-    archive: Archive, by_student: Mapping[str, list[Piece]], planned: _Planned, student: str
-) -> dict[str, bytes]:
+def _given(archive: Archive, by_student: Mapping[str, list[Piece]], planned: Planner, student: str) -> dict[str, bytes]:
     """Return the notebooks of one student; none if what they handed in cannot be read, which is said later."""
     with ExitStack() as stack, suppress(Exception):
         inner = unpacked(archive, by_student[student], stack)
@@ -118,7 +121,7 @@ def _of_student(
     archive: Archive,
     student: str,
     own: list[Piece],
-    planned: _Planned,
+    planned: Planner,
     hand_over: Callable[[Handover], Iterator[Row]],
 ) -> list[Row]:
     """Return what happened to one student's files; no error of theirs is anybody else's."""

@@ -150,6 +150,8 @@ def pieces(
             found += kept
         elif member.name != "submission_metadata.yml":
             nobodys.append(member)
+    if not found and (like := detect(members, lab, known)) not in {system, "folders"}:
+        raise CourseError(f"nothing in it has a name that {system} gives", hint=f"is it of {like}? --from auto says so")
     around = {"/".join(piece.member.path.split("/")[:level]) for piece in found}
     return found, nobodys, around.pop() if len(around) == 1 else ""
 

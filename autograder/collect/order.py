@@ -67,6 +67,8 @@ def said_of_attempts(ranked: Sequence[Sequence[Piece]]) -> str:
     """Return a note on the attempt that counts, the last of these; where others are as new, what decided."""
     newest = [max(piece.order for piece in own) for own in ranked]
     alike = newest.count(newest[-1])
+    if max(newest) > newest[-1]:
+        return f"the newest of {len(ranked)} attempts in which there is a notebook to grade"
     if alike == 1:
         return f"the newest of {len(ranked)} attempts"
     taken = ranked[-1][0]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.course import Course
 from autograder.errors import SubmissionError, in_one_line
 from autograder.submission.repair import parse, read
-from autograder.submission.unfit import cells_of_others, unfit
+from autograder.submission.unfit import ANOTHER_LAB, cells_of_others, unfit
 
 __all__ = ["Usable"]
 
@@ -32,11 +33,22 @@ class Usable:
     def problem(self, file: str, content: bytes) -> str:
         """Return why these bytes are not graded as the notebook with this file name; nothing if they are."""
         try:
-            notebook, _ = parse(content, file)
+            reason = self._unfit(file, content)
         except SubmissionError as error:
             return in_one_line(error)
-        reason = unfit(notebook, self.own[Path(file).stem], self.others)
         return f"{file}: {reason}" if reason else ""
+
+    def of_another_lab(self, notebooks: Mapping[str, bytes]) -> str:
+        """Return whose notebook one of these is, by file name, if it is another lab's; nothing if none is."""
+        for file, content in notebooks.items():
+            with suppress(SubmissionError):
+                if (reason := self._unfit(file, content)).startswith(ANOTHER_LAB):
+                    return reason
+        return ""
+
+    def _unfit(self, file: str, content: bytes) -> str:
+        notebook, _ = parse(content, file)
+        return unfit(notebook, self.own[Path(file).stem], self.others)
 
     def usable(self, path: Path) -> bool:
         """Whether there is a notebook in this place that can be graded."""

@@ -53,7 +53,8 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 @click.option(
     "--force",
     is_flag=True,
-    help="Replace a submission that is there and not older, too; take most of a class under second ids.",
+    help="Replace a submission that is there and not older, too; take most of a class under second ids, or an archive"
+    " of another lab.",
 )
 @click.option("--dry-run", is_flag=True, help="Say what would be done; write nothing.")
 @command

@@ -13,7 +13,8 @@ from rich.console import Console
 
 from autograder.commands.table import plain
 from autograder.course import Course
-from autograder.errors import AutograderError, CourseError
+from autograder.errors import AutograderError, CourseError, listed
+from autograder.files import places_without_room
 from autograder.grading.penalties import apply_again
 
 __all__ = ["COURSE", "LAB", "ROSTER_FILE", "STUDENTS", "SYSTEM_HINTS", "command", "may_replace", "say_late", "stderr"]
@@ -54,7 +55,9 @@ def command(function: Callable[..., Any]) -> Callable[..., Any]:
         except BrokenPipeError:
             raise  # nobody reads on, which click knows to be no error
         except OSError as error:
-            where = f"{error.filename}: " if error.filename else ""
+            full = places_without_room(kwargs.get("root", Path())) if error.errno == errno.ENOSPC else []
+            where = error.filename or listed([str(place) for place in full])
+            where = f"{where}: " if where else ""
             hint = SYSTEM_HINTS.get(error.errno or 0, "what was stored is not lost; fix this and run the command again")
             _fail(f"{where}{error.strerror or error}\nhint: {hint}")
         except KeyboardInterrupt:

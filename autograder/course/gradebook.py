@@ -22,7 +22,7 @@ from nbgrader.dbutil import ALEMBIC_DIR
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SAWarning, SQLAlchemyError
 
-from autograder.errors import CourseError, listed
+from autograder.errors import CourseError, did_you_mean, listed
 from autograder.markers import canonical
 from autograder.model import CellSpec
 
@@ -179,9 +179,11 @@ def lab_rows(book: Gradebook, lab: str, delimiters: tuple[str, str]) -> dict[str
     except MissingEntry:
         notebooks = []
     if not notebooks:
-        known = ", ".join(lab_names(book)) or "none"
+        known = lab_names(book)
+        meant = did_you_mean(lab, set(known) - {lab})
         raise CourseError(
-            f"{lab}: no such lab in the gradebook (there: {known})", hint=f"release it first: autograder release {lab}"
+            f"{lab}: no such lab in the gradebook (there: {', '.join(known) or 'none'})",
+            hint=f"{meant}release it first: autograder release {lab}",
         )
     try:
         return {

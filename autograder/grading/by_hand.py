@@ -33,6 +33,7 @@ __all__ = ["GivenBefore"]
 
 _Answer = tuple[str, Any]
 _CODE = ""
+_ANSWER, _OTHER_CODE, _TESTED_CODE = "the answer", "other code of the notebook", "code of the notebook"
 _ROUNDING = 1e-9
 
 
@@ -43,8 +44,8 @@ class GivenBefore:
     cells: Mapping[str, StoredCell]
     """By notebook/grade_id."""
     answers: Mapping[str, Mapping[str, _Answer]]
-    """Of each notebook the written answers by grade_id, what stands below each task that has no cell of its own to
-    answer in, and all code of the student's under one name."""
+    """Of each notebook the answers by grade_id, written and in code, what stands below each task that has no cell of
+    its own to answer in, and all code of the student's under one name."""
     files: Mapping[str, str]
     """A hash of each file beside the notebooks, by its name."""
     handed_in_again: bool
@@ -140,9 +141,8 @@ class GivenBefore:
             return ""
         if before.notebook not in self.answers and answers is not None:
             return "the graded copy was lost, so that nobody knows whether the answer was changed"
-        if not self._answered_alike(before, answers):
-            return "the answer was changed"
-        return f"{listed(files)} was changed" if files else ""
+        changed = self._changed_in(before, answers) or (listed(files) if files else "")
+        return f"{changed} was changed" if changed else ""
 
     def _why_tested(self, before: StoredCell, now: StoredCell, test: str) -> str:
         """Return the same of what the answer is graded with; or that a person was asked before, and has not looked.
@@ -156,14 +156,17 @@ class GivenBefore:
             return f"its test {changed}gave {_points(now.auto_score)}, not {before.auto_score:g}"
         return "a change that nobody has looked at yet" if before.to_grade else ""
 
-    def _answered_alike(self, before: StoredCell, answers: Mapping[str, _Answer] | None) -> bool:
-        """Whether the answer is what it was then; False where that is not known."""
-        then = self.answers.get(before.notebook)
+    def _changed_in(self, before: StoredCell, answers: Mapping[str, _Answer] | None) -> str:
+        """Return what of the answer is another than it was then, or is not known; empty if nothing is."""
+        then, name = self.answers.get(before.notebook), before.grade_id
         if then is None or answers is None:
-            return False
+            return _ANSWER
+        own = name in then and then[name] == answers.get(name)
         if before.cell_type == "markdown":
-            return before.grade_id in then and then[before.grade_id] == answers.get(before.grade_id)
-        return then[_CODE] == answers[_CODE]
+            return "" if own else _ANSWER
+        if then[_CODE] == answers[_CODE]:
+            return ""
+        return _OTHER_CODE if own else _ANSWER if name in then else _TESTED_CODE
 
 
 def _given_for(cell: StoredCell, answers: Mapping[str, _Answer] | None, files: Mapping[str, str], *, task: bool) -> str:
@@ -202,19 +205,21 @@ def _mentions(answers: Mapping[str, _Answer] | None, cell: StoredCell, file: str
 
 def _answers(notebook: nbformat.NotebookNode, rows: Sequence[CellSpec]) -> dict[str, _Answer]:
     locked = {row.grade_id for row in rows if row.locked}
-    written = {row.grade_id for row in rows if row.cell_type == "markdown"} - locked
+    answered = {row.grade_id for row in rows} - locked
     found: dict[str, _Answer] = {
-        name: _written(cell) for cell in notebook.cells if (name := grade_id_of(cell)) in written
+        name: _written(cell) for cell in notebook.cells if (name := grade_id_of(cell)) in answered
     }
     for task, added in below_tasks(notebook.cells, {row.grade_id for row in rows}).items():
         texts, pictures = zip(*map(_written, added), strict=True) if added else ((), ())
         found[task] = "\n\n".join(texts), [*pictures]
     code = [cell for cell in notebook.cells if cell.cell_type == "code" and grade_id_of(cell) not in locked]
-    return found | {_CODE: ("\n\n".join(bounded_code(cell.source).strip() for cell in code), {})}
+    return found | {_CODE: ("\n\n".join(_written(cell)[0] for cell in code), {})}
 
 
 def _written(cell: nbformat.NotebookNode) -> tuple[str, dict[str, Any]]:
     """Return an answer as it is stored here, with its pictures: nbgrader itself stores it as it was handed in."""
+    if cell.cell_type == "code":
+        return bounded_code(cell.source).strip(), {}
     pictures = {picture_name(name): content for name, content in (cell.get("attachments") or {}).items()}
     return harmless_text(cell.source, pictures).strip(), pictures
 

@@ -283,7 +283,8 @@ def _changed_notebooks(result: Result, folder: Path) -> Iterator[Difference]:
 def _by_hand(cell: StoredCell) -> Iterator[str]:
     if cell.manual_score is not None:
         given = counted(cell.manual_score, "point")
-        yield f"{cell.grade_id}: {given} by hand, {_points(cell.auto_score)} by the grader"
+        test = f", {_points(cell.auto_score)} by the grader" if cell.auto_score is not None else ""
+        yield f"{cell.grade_id}: {given} by hand{test}"
     if cell.extra_credit:
         yield f"{cell.grade_id}: {counted(cell.extra_credit, 'point')} of extra credit by hand"
 

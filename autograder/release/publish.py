@@ -13,7 +13,7 @@ from pathlib import Path
 import nbformat
 
 from autograder.course import Course, checksum, open_course
-from autograder.errors import CourseError, counted, listed
+from autograder.errors import CourseError, counted, did_you_mean, listed
 from autograder.files import move_whole, place_for_replaced, write_whole
 from autograder.notebook import metadata_of, read_notebook
 from autograder.records.versions import handed_out, remember
@@ -201,7 +201,8 @@ def _folders(course: Course, names: Sequence[str]) -> list[tuple[str, Path | Non
             if folder.is_dir():
                 raise CourseError(f"{folder}: neither a lab.toml nor a notebook in it", hint=_EXAMPLE)
             raise CourseError(
-                f"{name}: no such lab in {course.source_directory}", hint=f"there: {', '.join(known) or 'none'}"
+                f"{name}: no such lab in {course.source_directory}",
+                hint=f"{did_you_mean(name, known)}there: {', '.join(known) or 'none'}",
             )
     if not known:
         raise CourseError(

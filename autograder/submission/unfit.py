@@ -10,11 +10,13 @@ from autograder.course import Course
 from autograder.errors import CourseError, counted
 from autograder.notebook import grade_id_of, metadata_of
 
-__all__ = ["NO_METADATA", "cells_of_others", "unfit"]
+__all__ = ["ANOTHER_LAB", "NO_METADATA", "cells_of_others", "unfit"]
 
 _MANY = 2
 """Of so many cells that no cell of the lab is, a student's slip with one copied cell is not the cause."""
 
+ANOTHER_LAB = "this is the notebook of"
+"""How it begins what is said of another lab's notebook."""
 NO_METADATA = "no cell has nbgrader's metadata: another program may have saved the file"
 
 
@@ -29,10 +31,10 @@ def unfit(notebook: nbformat.NotebookNode, own: Collection[str], others: Mapping
     if 2 * len(names & set(own)) >= len(set(own)):
         return ""
     if other := _lab_of(names, own, others):
-        return f"this is the notebook of {other}"
+        return f"{ANOTHER_LAB} {other}"
     known, unknown = len(names & set(own)), len(names - set(own))
     if unknown >= _MANY and unknown > known:  # of a lab that was not released here, or of another course
-        return f"this is the notebook of another lab: of its {counted(len(names), 'named cell')} {known} are this lab's"
+        return f"{ANOTHER_LAB} another lab: of its {counted(len(names), 'named cell')} {known} are this lab's"
     return ""
 
 

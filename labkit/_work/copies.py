@@ -50,7 +50,9 @@ def bring_up_to_date(labs: Path, work: Path, names: Sequence[str] = ()) -> Itera
         raise WorkError(f"{labs}: no labs here\nhint: run this in the course's folder, or name theirs: --labs DIR")
     for name in names:
         if name not in there:
-            raise WorkError(f"{name}: no such lab in {labs}\nhint: there: {', '.join(there)}")
+            begun = [each for each in there if each.startswith(name)]
+            meant = f"did you mean {begun[0]}? " if len(begun) == 1 else ""
+            raise WorkError(f"{name}: no such lab in {labs}\nhint: {meant}there: {', '.join(there)}")
     for name in names or there:
         yield _Lab(name, labs / name, work / name, work / _KEPT / name).bring_up_to_date()
 

@@ -90,6 +90,11 @@ def test_an_unknown_lab_is_named_with_those_that_are_there(tiny: Path) -> None:
     )
 
 
+def test_a_lab_called_by_its_number_is_told_its_name(tiny: Path) -> None:
+    assert f"hint: did you mean {TINY}? release it first" in _fails("grade", TINY[:2], "--course", tiny)
+    assert f"hint: did you mean {TINY}? there: {TINY}" in _fails("release", TINY[:2], "--course", tiny)
+
+
 def test_a_folder_without_a_lab_toml_is_said_to_lack_it(tiny: Path) -> None:
     (tiny / "source" / "02_new").mkdir()
     said = _fails("release", "02_new", "--course", tiny)
@@ -647,7 +652,7 @@ def test_a_full_disk_leaves_pages_and_exports_as_they_were(tiny: Path, tmp_path:
         for command in (("feedback", TINY), export):
             done = autograder(*command, "--course", course)
             assert (done.exit_code, done.stdout) == (1, "")
-            assert "No space left on device\nhint: free some space" in done.stderr
+            assert f"{course}: No space left on device\nhint: free some space" in done.stderr
         assert (page.read_bytes(), (course / "grades.csv").read_bytes()) == before
         assert sorted(p.name for p in page.parent.iterdir()) == [page.name, "submission_secret.txt", "timestamp.txt"]
 

@@ -140,7 +140,7 @@ def test_what_formgrader_does_is_listed_as_done_by_hand(course: Path) -> None:
     result = verify(course)
     assert result.exit_code == 0
     assert result.stdout.splitlines() == [
-        f"{TINY}: by hand: ada: why: 2.5 points by hand, no points yet by the grader",
+        f"{TINY}: by hand: ada: why: 2.5 points by hand",
         f"{TINY}: by hand: ada: why: 0.5 points of extra credit by hand",
         f"{TINY}: by hand: ada: why: a comment by hand",
         f"{TINY}: by hand: bob: double-check: 1 point by hand, 0 by the grader",

@@ -1087,3 +1087,18 @@ def test_a_copy_that_stayed_beside_a_notebook_is_not_the_newer_one(course: Cours
     if alone:
         collected(course, alone)
         assert there(course)["eve/lab/lab.ipynb"] == "copy", "it is all there is"
+
+
+@pytest.mark.parametrize("system", ["canvas", "gradescope"])
+def test_a_system_whose_names_are_nowhere_is_asked_about_with_the_one_they_look_like(
+    course: Course, system: str
+) -> None:
+    files = {
+        "Ada Lovelace_901_assignsubmission_file_/lab.ipynb": "a",
+        "Bob Lee_902_assignsubmission_file_/lab.ipynb": "b",
+    }
+    with pytest.raises(
+        CourseError, match=f"nothing in it has a name that {system} gives\nhint: is it of moodle. --from auto says so"
+    ):
+        collected(course, files, system=system)
+    assert not there(course)

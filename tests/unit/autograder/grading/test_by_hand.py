@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from autograder.course import open_course
+from autograder.grading.by_hand import GivenBefore
 from autograder.grading.outcome import Outcome
 from autograder.release.publish import release_labs
 from tests.system.courses import ADD, DOUBLE, FULL, TINY, answered, grade_by_hand, hand_in
@@ -106,8 +109,28 @@ def test_points_in_place_of_a_test_s_stand_as_long_as_the_code_and_what_the_test
     grade_by_hand(course, "ada", "add-check", 1.0)
     assert again(course, **FULL | {"why": "Words are no code."}).to_grade == 1, "the written answer has no points yet"
     outcome = again(course, **FULL | {"add": f"{ADD}  # changed"})
-    assert outcome.result.notes == (f"add-check: 1 point given {LOOK}",)
+    said = f"add-check: 1 point given {LOOK}".replace("the answer", "code of the notebook")
+    assert outcome.result.notes == (said,)
     assert asked(course) == {f"{TINY}/add-check"}
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "said"),
+    [
+        ("x = 1", "y = 1", ""),
+        ("x = 2", "y = 1", "the answer"),
+        ("x = 1", "y = 2", "other code of the notebook"),
+        ("x = 2", "y = 2", "the answer"),
+    ],
+)
+def test_an_answer_in_code_is_told_from_the_code_around_it(own: str, others: str, said: str) -> None:
+    def answers(own: str, others: str) -> dict[str, Any]:
+        return {"own": (own, {}), "": (f"{own}\n\n{others}", {})}
+
+    cell: Any = SimpleNamespace(notebook="lab", grade_id="own", cell_type="code")
+    before = GivenBefore({"lab/own": cell}, {"lab": answers("x = 1", "y = 1")}, {}, False, {})
+    assert before._changed_in(cell, answers(own, others)) == said
+    assert before._changed_in(cell, None) == "the answer", "nobody knows"
 
 
 def gave(course: Path, points: float) -> None:

@@ -228,7 +228,7 @@ def test_what_was_given_by_hand_is_listed_and_is_no_difference(log: Log) -> None
     verified = verify_lab(course_with(log, book(ada=by_hand), commented={"ada": ["why"]}), "lab")
     assert verified.agrees
     assert verified.by_hand == [
-        "ada: why: 2.5 points by hand, no points yet by the grader",
+        "ada: why: 2.5 points by hand",
         "ada: why: 1 point of extra credit by hand",
         "ada: why: a comment by hand",
     ]
