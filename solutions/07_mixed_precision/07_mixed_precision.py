@@ -943,7 +943,7 @@ from labkit import check
 
 with check.case(
     "the worked example",
-    hint="the mean of the squared distances from the mean: divide by k",
+    hint="divide the squared distances by k; both come back in float32",
 ):
     mean, variance = mean_and_variance(torch.tensor([[300.0, 302.0]]).half())
     check.close(mean, [[301.0]], dtype="float32", name="mean")
@@ -1104,7 +1104,7 @@ def train(
     seed=0,
     steps=2000,
 ):
-    """Train the autoencoder; return weights, score, losses and scales."""
+    """Train the autoencoder; return weights, score, scales, what was lost."""
     statistics = statistics or mean_and_variance
     optimizer = optimizer(new_weights(seed), lr=RATE, momentum=0.9, dtype=dtype)
     weights = [w.to(dtype) for w in optimizer.master]
@@ -1278,6 +1278,7 @@ for name, value in found.items():
 # * *Statistics in float16*: each image becomes a row of zeros, and so do the gradients of the first layer's weights.
 #   All it can learn is the average, and that has score 0.
 # * *All bfloat16*: hardly any gradient is lost, but more updates are than in float16. It stops where float16 still creeps.
+#   It lacks two things at once: run it with one of them, and see which one it needs.
 #
 # Below you see what the scores mean.
 
@@ -1307,8 +1308,8 @@ for i, name in enumerate(("the images", *shown)):
 # %% [markdown]
 # Can you tell float32 from mixed float16?
 # Without master weights they are only as good as the score says.
-# A network that received no gradient still draws the noise of the weights that it started from;
-# one whose updates were lost has not got much further: compare the last two rows.
+# Without loss scaling the output is still mostly the noise of the weights that the network started from: its few gradients have moved them a little.
+# One whose updates were lost has not got much further: compare the last two rows.
 #
 # Why is bfloat16 so much worse at this than float16?
 # Its numbers lie eight times further apart, so an update must be eight times larger to count:
@@ -1442,9 +1443,9 @@ print(f"the columns differ in {differ} of {len(operators)} lines")
 
 # %% [markdown]
 # The rule of the task is the one for GPUs, made for float16.
-# On a CPU PyTorch's list of float32 operators is shorter, losses above all, so lines may differ there:
-# its 16 bits are bfloat16, in which `exp` does not overflow earlier than in float32,
-# and its `sum` adds in float32 and rounds the result once.
+# On a CPU PyTorch's list of float32 operators is shorter (losses are on it), so lines may differ there:
+# the list is made for bfloat16, in which `exp` does not overflow earlier than in float32,
+# and `sum` adds in float32 and rounds the result once.
 
 # %% nbgrader={"grade_id": "compute-dtype-check", "grade": true, "points": 2}
 import torch
@@ -1570,6 +1571,13 @@ with check.hidden_case(
             check.equal(
                 compute_dtype(name, [left, right], bf16), real, name=name
             )
+with check.hidden_case(
+    "an operator that is not in the table",
+    hint="compare whole names: batch_norm is not norm, expand is not exp",
+):
+    for op in ("batch_norm", "expand", "logical_not", "conv1d", "powder"):
+        check.equal(compute_dtype(op, [f16], bf16), f16, name=op)
+        check.equal(compute_dtype(op, [f32], f16), f32, name=op)
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -1580,7 +1588,7 @@ check.score(2)
 # the model's own parameters *are* the master weights.
 # `GradScaler` is your `DynamicLossScaler`. With `enabled=False` it passes everything through,
 # so that one loop serves float32, bfloat16 and float16.
-# `Reader`, given at the top of the next task's cell, reads digits.
+# `Reader`, given below the next task's text, reads digits.
 
 
 # %% [markdown]
@@ -1843,8 +1851,9 @@ with check.case(
     expect_forward_in(torch.bfloat16, torch.float32, title)
 # bfloat16 has two and a half digits; the loss comes out right to about 0.2 %.
 with check.case(
-    "the loss is returned unscaled",
-    hint="the scaler's product is for backward alone",
+    "the loss is returned unscaled, and the step is the gradient's",
+    hint="the scaler's product is for backward alone; a step that is far too"
+    " short was clipped before it was unscaled",
 ):
     for dtype in (torch.bfloat16, torch.float16):
         net, optimizer = new_reader(2, lr=0.1)
@@ -1970,6 +1979,25 @@ with check.hidden_case(
             0.05,
             name="distance from float32's end, as a share of the way",
         )
+with check.hidden_case(
+    "gradients from before the first step are forgotten",
+    hint="step 1 of the text: what if somebody else has called backward?",
+):
+    net, optimizer = new_reader(9, lr=0.5, momentum=0.0)
+    start = drawn(9, net)
+    net(100 * images).pow(2).sum().backward()
+    train_step(
+        net,
+        optimizer,
+        new_scaler(torch.float32),
+        images,
+        labels,
+        torch.float32,
+        100.0,
+    )
+    wanted = float32_steps(start, 0.5)[1]
+    off = distance(parameters(net), wanted) / distance(wanted, start)
+    check.at_most(off, 0.01, name="distance from one plain step's end")
 with check.hidden_case(
     "with float32 autocast is off", hint="step 2 of the text says when"
 ):
@@ -2397,7 +2425,7 @@ else:
 # %% [markdown]
 # ## After 2022: eight bits
 #
-# Since 2022 GPUs multiply numbers of eight bits, in two formats (Micikevicius et al. 2022):
+# Since 2022 GPUs multiply floating-point numbers of eight bits, in two formats (Micikevicius et al. 2022):
 #
 # | | bits: sign, exponent, fraction | largest | smallest above 0 | meant for |
 # |---|---|---|---|---|

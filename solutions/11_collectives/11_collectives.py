@@ -101,8 +101,7 @@ except RankError as error:
 # Nobody receives, so nobody's `send` returns: a *deadlock*.
 # Rank 0 waits for 1, 1 for 2, 2 for 0; the line before the last names this circle.
 # `launch` sees that it cannot end and stops all ranks after about a second.
-# Your own circles below end in the same way, with the line of code where each rank stood;
-# other ways to wait forever end when the time of `launch` is up.
+# Your own circles below end in the same way; other ways to wait forever end when the time of `launch` is up.
 #
 # Real libraries make it worse: they copy small messages into a buffer, so that `send` returns at once.
 # Such a program works until the gradient outgrows the buffer.
@@ -519,7 +518,11 @@ with check.case(
 plan |= {
     "many": [job(size, 2 * size) for size in (2, 6, 7, 8)],
     "uneven": [job(4, 10), job(5, 3), job(5, 13), job(3, 0)],
-    "types": [job(3, 7, np.float32), job(3, 61, np.int64)],
+    "types": [
+        job(3, 7, np.float32),
+        job(3, 61, np.int64),
+        job(2, 5, np.int32),
+    ],
     "one": [job(1, 5), job(2, 2)],
 }
 with check.hidden_case(
@@ -834,7 +837,11 @@ def chunks_of(size, n, dtype=np.float64):
 plan |= {
     "many": [job(size, 2 * size + 1) for size in (2, 3, 6, 7, 8)],
     "few": [job(5, 3), job(4, 1), job(3, 0)],
-    "types": [job(3, 7, np.float32), job(3, 61, np.int64)],
+    "types": [
+        job(3, 7, np.float32),
+        job(3, 61, np.int64),
+        job(2, 5, np.int32),
+    ],
     "one": [job(1, 5), job(2, 2)],
 }
 plan["gather apart"] = [
@@ -895,6 +902,16 @@ with check.hidden_case(
                 size - 1,
                 name=f"messages of {title}",
             )
+with check.hidden_case(
+    "bytes of the vector as it is, float32 or integers",
+    hint="in which type do the chunks travel? It is m that is sent about twice",
+):
+    for (size, xs), ranks in outcome("types"):
+        own = [part.nbytes for part in np.array_split(xs[0], size)]
+        for me, found in enumerate(ranks):
+            want = 2 * sum(own) - own[me] - own[(me + 1) % size]
+            title = f"bytes of rank {me} of {size}, {xs[0].dtype}"
+            check.equal(found["bytes"], want, name=title)
 with check.hidden_case(
     "only neighbours talk", hint="to the right, from the left, in both phases"
 ):
@@ -1192,7 +1209,12 @@ with check.case(
 plan |= {
     "powers": [job(2, 7), job(8, 60)],
     "odd": [job(3, 4), job(5, 4), job(7, 60)],
-    "types": [job(3, 7, np.float32), job(3, 61, np.int64), job(3, 0)],
+    "types": [
+        job(3, 7, np.float32),
+        job(3, 61, np.int64),
+        job(2, 5, np.int32),
+        job(3, 0),
+    ],
     "one": [job(1, 5), job(2, 2)],
     "single": [job(8, 60, np.float32), job(6, 60, np.float32)],
 }
@@ -1862,7 +1884,11 @@ with check.case(
 plan |= {
     "many": [job(size, 2 * size) for size in (2, 6, 7)],
     "uneven": [job(4, 11), job(5, 3), job(5, 13), job(3, 0)],
-    "types": [job(3, 7, np.float32), job(3, 61, np.int64)],
+    "types": [
+        job(3, 7, np.float32),
+        job(3, 61, np.int64),
+        job(2, 5, np.int32),
+    ],
     "one": [job(1, 5), job(2, 2)],
 }
 with check.hidden_case(
@@ -1886,6 +1912,7 @@ with check.hidden_case(
     hint="2 (P - 1) messages also if chunks are empty",
 ):
     expect_bytes("uneven")
+    expect_bytes("types")
     for (size, _), ranks in outcome("uneven"):
         for number, found in enumerate(ranks):
             check.equal(
@@ -2280,10 +2307,12 @@ check.score(2)
 # With $P = 8$, $m = 100$, $\alpha = 1$ and $\beta = 0.02$: 17.5, 9, 9.5, 34 and 6.
 
 # %% [markdown]
-# The last three rows are formulas of talk B (slide 15, as $2L\log_2 P + 2\gamma m G (P-1)/P$
+# The last three rows are formulas of talk B, on communication in deep learning (slide 15, as $2L\log_2 P + 2\gamma m G (P-1)/P$
 # and $2L + 2P\gamma (m/s) G$, with $s = 1$ and $s = P$ servers; $L$ is our $\alpha$, $G$ our $\beta$, $\gamma m$ the bytes).
-# There, a server's $P$ messages share one latency, and servers are machines of their own.
-#
+# There, a server's $P$ messages share one latency, and servers are machines of their own:
+# `"server"` takes in $P$ vectors and hands out $P$, where rank 0 in `central_server` above, which works too, has $P-1$.
+
+# %% [markdown]
 # One batch is shared out over $P$ devices: a step of training takes `compute_s / P` seconds, and then the gradients are added up.
 # `best_size(compute_s, communication, sizes)` gets a function `communication(P)` that returns seconds.
 # It returns the $P$ of the list `sizes` (which stays as it is) whose step is the shortest,
@@ -2545,7 +2574,7 @@ check.score(2)
 # * `"ring"`: a step of ResNet-50 takes one device 0.64 s for 256 images; its gradient has 102 MB.
 #   The batch stays 256 and is shared out over 1 to 256 devices on 10 Gbit Ethernet
 #   ($\alpha$ = 50 µs, $1/\beta$ = 1.25 GB/s). With the ring, how many devices make the shortest step?
-# * `"server"`: the same with the central server.
+# * `"server"`: the same with the central server, by Task 8's formula.
 #
 # `predictions()` returns a dictionary with these three keys and a number for each, the same in each call. 1 line.
 
@@ -2640,7 +2669,7 @@ for name, scheme in schemes.items():
 
 # %% [markdown]
 # On paper the ring is the best for the busiest link and the central server the worst. Compare the ratios above.
-# Where they are larger than 1, the paper is still right, but this is not its network.
+# Where they are larger than 1, the ring lost. The paper is not wrong; this machine is not its network.
 # Here no rank has a link of its own: eight processes share two cores or a few, and one memory.
 # What one rank saves, another spends.
 # So the *totals* count, and how many of them wait for one another:
@@ -2684,7 +2713,9 @@ crossing = volumes[np.argmax(ring_ms < doubling_ms)]
 print(f"from {crossing / 1e3:,.0f} kB on the ring is faster than doubling")
 
 # %% [markdown]
-# On the left only latencies count, and the ring has fourteen, halving six, doubling three, the servers two.
+# On the left only latencies count, and the ring has fourteen, halving six, doubling three, the servers two:
+# by their formulas, in which many messages to one machine cost one latency. That makes `"sharded"` the cheapest at every size;
+# it also needs as many machines again, which the formula does not count.
 # On the right only bytes count: ring, halving and the sharded server come close together,
 # doubling moves 1.7 times as many as the ring, and the central server nine times as many.
 # The printed line says where ring and doubling cross.
@@ -2696,7 +2727,7 @@ print(f"from {crossing / 1e3:,.0f} kB on the ring is faster than doubling")
 # %% [markdown]
 # ### Experiment 4. Where does one more device stop helping?
 #
-# Lecture A compares NVLink, "up to 300GB/s", with 10 Gbit Ethernet, 1 GB/s, and calls it 100 times faster.
+# Lecture A, on scalable machine learning, compares NVLink, "up to 300GB/s", with 10 Gbit Ethernet, 1 GB/s, and calls it 100 times faster.
 # Its own numbers say 300.
 # Like for like it is nearer the 100:
 # the 300 GB/s add up six links and both directions (NVIDIA's Volta whitepaper, 2017), one way is 150, with rings over all six at once;
@@ -2747,10 +2778,12 @@ print(
 # %% [markdown]
 # With the central server on Ethernet one device is best:
 # two already take longer than one, and eight more than twice as long.
+# (That is the formula's server, a machine of its own. If rank 0 serves and works, as in Task 6, two still gain.)
 # The ring goes on to 69 devices, but look at what they bring: less than four times.
 # Its bytes do not shrink with $P$: $2m\beta$ is 0.16 s, and no number of devices makes a step shorter than that.
 # At the end it is the latencies, two more with each device, that turn the curve down.
-#
+
+# %% [markdown]
 # With NVLink eight devices are nearly eight times as fast, with the ring.
 # (256 is only the last size that was tried.)
 # The lecture concludes that *parallelism works best between multiple GPUs on the same machine*.
@@ -2763,7 +2796,7 @@ print(
 # Here every rank reaches every other at the same price. A real network has a *topology*: links form rings, trees or grids,
 # and distant partners share cables. A ring that follows the links keeps its price; recursive doubling, whose partners are far apart, may not.
 #
-# The course's source B, a talk on communication in machine learning, names more ways to send less, or less far. In a *neighbourhood collective* each rank exchanges with a few fixed partners,
+# Talk B names more ways to send less, or less far. In a *neighbourhood collective* each rank exchanges with a few fixed partners,
 # as in the halo of lab 15 and in gossip (lab 13). *Remote memory access* writes into another rank's memory without its taking part,
 # which asynchronous training likes. A *hierarchical* scheme adds up inside a machine first, over its fast links, and sends one sum to the others.
 
