@@ -14,6 +14,7 @@ from autograder.boundary.parsing import syntax_tree
 from autograder.markers import clear
 from autograder.notebook import metadata_of
 from autograder.proof import array_rules, python_rules
+from autograder.proof.late import LATE, done_late
 from autograder.proof.sites import Function, Site, Solution, expressions, header
 
 __all__ = ["RULES", "Mutant", "Task", "heads", "mutants_of", "tasks_of"]
@@ -21,7 +22,10 @@ __all__ = ["RULES", "Mutant", "Task", "heads", "mutants_of", "tasks_of"]
 _EXPRESSIONS = {**python_rules.EXPRESSIONS, **array_rules.EXPRESSIONS}
 _STATEMENTS = {**python_rules.STATEMENTS, **array_rules.STATEMENTS}
 RULES = frozenset(
-    (*_EXPRESSIONS, *_STATEMENTS, *array_rules.DECORATORS, *array_rules.OF_METHODS, *array_rules.OF_ARGUMENTS)
+    (
+        *(*_EXPRESSIONS, *_STATEMENTS, LATE),
+        *(*array_rules.DECORATORS, *array_rules.OF_METHODS, *array_rules.OF_ARGUMENTS),
+    )
 )
 """The kinds of change by their names."""
 _PRELUDE = "from autograder.proof import fairly, unseen, wrongly\n"
@@ -114,6 +118,7 @@ def mutants_of(task: Task) -> list[Mutant]:
 def _all(task: Task, solution: Solution) -> Iterator[Mutant]:
     for function in solution.functions():
         yield from _decorated(task, solution, function)
+        yield from _late(task, solution, function)
     for site in solution.sites():
         before = header(site.statement)
         for rule, after in _changes(site):
@@ -129,6 +134,14 @@ def _decorated(task: Task, solution: Solution, function: Function) -> Iterator[M
     for rule, name in faults if function.node.name != "__init__" else []:
         changed = solution.decorated(function, name)
         yield Mutant(task.name, rule, function.name, f"def {function.name}", f"@{name}", changed)
+
+
+def _late(task: Task, solution: Solution, function: Function) -> Iterator[Mutant]:
+    own = [site.statement.lineno for site in solution.sites() if site.function.name == function.name]
+    for statement, after in done_late(function.node):
+        if {statement.lineno, after.lineno} <= set(own) and (changed := solution.moved(statement, after)):
+            text = header(statement)
+            yield Mutant(task.name, LATE, function.name, text, f"{text}  # after {header(after)}", changed)
 
 
 def _changes(site: Site) -> Iterator[tuple[str, str]]:

@@ -72,6 +72,13 @@ def _nearly(node: ast.AST) -> Iterator[ast.AST]:
             yield call("unseen.nearly", sides[0], ast.Constant(_SIGNS[type(node.ops[0])]), sides[1])
 
 
+def _within(node: ast.AST) -> Iterator[ast.AST]:
+    """A text of which a part is a known one counts as known."""
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn):
+        word = ast.Constant("in" if isinstance(node.ops[0], ast.In) else "not in")
+        yield call("unseen.within", node.left, word, node.comparators[0])
+
+
 def _condition(node: ast.AST) -> Iterator[ast.AST]:
     """`and` for `or`, an operand dropped, `not` dropped, one branch of two."""
     if isinstance(node, ast.BoolOp):
@@ -191,6 +198,7 @@ EXPRESSIONS: Mapping[str, ExpressionRule] = {
     "comparison boundary": _comparison_boundary,
     "comparison negated": _comparison_negated,
     "nearly equal": _nearly,
+    "part of a name": _within,
     "condition": _condition,
     "operator": _operator,
     "operand order": _operand_order,

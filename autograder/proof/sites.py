@@ -88,6 +88,15 @@ class Solution:
         new = [indent + part for part in text.split("\n")]
         return "\n".join([*self._lines[: first - 1], *new, *self._lines[last:]])
 
+    def moved(self, statement: ast.stmt, after: ast.stmt) -> str | None:
+        """Return the source with a simple statement put after a later one of its block; None if it shares a line."""
+        first, last = statement.lineno, statement.end_lineno or statement.lineno
+        if self.replaced(statement, "pass") is None:
+            return None
+        end = after.end_lineno or after.lineno
+        lines = self._lines
+        return "\n".join([*lines[: first - 1], *lines[last:end], *lines[first - 1 : last], *lines[end:]])
+
     def decorated(self, function: Function, decorator: str) -> str:
         """Return the source with a decorator next to the function."""
         at = function.node.lineno - 1

@@ -20,7 +20,7 @@ from autograder.proof.results import Function, afterwards, cached, form, is_arra
 
 __all__ = [
     "advanced", "cached_by_class", "cached_by_length", "copied", "distinct", "half_up", "nearly", "ordered",
-    "squeezed", "ties",
+    "squeezed", "ties", "within",
 ]  # fmt: skip
 
 _RELATIVE, _ABSOLUTE = 1e-6, 1e-8
@@ -92,6 +92,17 @@ def nearly(left: Any, sign: str, right: Any) -> Any:
     met.add("touched", bool(finite if isinstance(finite, bool) else finite.any()))
     close = finite & (apart <= _ABSOLUTE + _RELATIVE * abs(right))
     return exact | close if sign in ("==", "<=", ">=") else exact & (close == 0)
+
+
+def within(item: Any, word: str, known: Any) -> bool:
+    """Say whether an item is in a collection, or is not; a text of which a part is in it counts as in it."""
+    met.add("seen")
+    found = item in known
+    if type(item) is str and type(known) in (set, frozenset, list, tuple, dict):
+        texts = [each for each in known if type(each) is str and each]
+        met.add("touched", bool(texts))
+        found = found or any(each in item for each in texts)
+    return bool(found) == (word == "in")
 
 
 def _floating(value: Any) -> bool:

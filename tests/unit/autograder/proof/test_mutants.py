@@ -12,6 +12,7 @@ CASES = {
     "comparison boundary": ("return a < b", "return a <= b"),
     "comparison negated": ("return a == b", "return a != b"),
     "nearly equal": ("return a < b", "return unseen.nearly(a, '<', b)"),
+    "part of a name": ("return a in (b, 'x')", "return unseen.within(a, 'in', (b, 'x'))"),
     "condition": ("return a and b", "return a or b"),
     "operator": ("return a / b", "return a // b"),
     "operand order": ("return a - b", "return b - a"),
@@ -48,6 +49,26 @@ def test_a_rule_changes_one_place(rule: str, body: str, after: str) -> None:
     assert after in [mutant.after for mutant in found]
     for mutant in found:
         compile(mutant.source, "<mutant>", "exec")
+
+
+LATE = {
+    "a.append(b)\nc = len(a)\nreturn c": "    c = len(a)\n    a.append(b)\n    return c",
+    "a += 1\nif b:\n    c = a\nreturn b": "        c = a\n    a += 1\n    return b",
+    "for x in b:\n    a += x\n    b[0] = a": "        b[0] = a\n        a += x\n",
+    "a.append(1)\nb.append(2)": "",
+    "a.append(1); a.sort()": "",
+    "a.append(1)\nreturn a": "",
+}
+"""Bodies, and what the mutant holds that does something late; empty where there is none."""
+
+
+@pytest.mark.parametrize(("body", "there"), list(LATE.items()), ids=list(LATE))
+def test_what_is_done_first_may_be_done_last_where_something_between_can_notice(body: str, there: str) -> None:
+    found = [mutant for mutant in _mutants(body) if mutant.rule == "done late"]
+    assert [there in mutant.changed for mutant in found] == [True] * bool(there)
+    for mutant in found:
+        compile(mutant.source, "<mutant>", "exec")
+        assert mutant.key[3].startswith(f"{mutant.before}  # after ")
 
 
 def test_state_of_an_instance_is_shared_by_its_class() -> None:

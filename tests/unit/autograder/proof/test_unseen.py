@@ -42,6 +42,19 @@ def test_of_equal_items_the_last_is_first() -> None:
     assert not wrongly.idle()
 
 
+def test_a_part_of_a_name_counts_as_the_name() -> None:
+    names = {"norm", "exp"}
+    assert unseen.within("norm", "in", names)
+    assert unseen.within("batch_norm", "in", names)
+    assert not unseen.within("batch_norm", "not in", names)
+    assert unseen.within("relu", "not in", dict.fromkeys(names))
+    assert not wrongly.idle()
+    met.clear()
+    assert unseen.within(2, "in", [1, 2])
+    assert unseen.within("a", "in", "abc")
+    assert wrongly.idle(), "no texts among which a part could be one"
+
+
 def test_of_equal_numbers_in_arrays_the_last_is_first() -> None:
     x = np.array([[3, 5, 5], [1, 0, 1]])
     assert unseen.ties(np.argmax)(x, axis=1).tolist() == [2, 2]
