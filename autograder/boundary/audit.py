@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.boundary.frames import Unanswered
+from autograder.boundary.templates import guard
 
 __all__ = ["CodeMade", "Sentry"]
 
@@ -67,6 +68,7 @@ class Sentry:
         self._writable = _folders(places)
         self._installed = _folders({Path(path) for path in (sys.prefix, sys.base_prefix, *sys.path) if path} - places)
         sys.addaudithook(self._heard)
+        guard(lambda: self._on)
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:

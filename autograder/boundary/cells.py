@@ -26,6 +26,7 @@ from autograder.boundary.locked import all_statements
 from autograder.boundary.operations import compares
 from autograder.boundary.peer import Peer
 from autograder.boundary.proxy import Judge, Proxy
+from autograder.boundary.templates import BUILT_IN
 from autograder.boundary.trusted import Trusted
 from autograder.boundary.verdicts import verdicts
 from labkit import check
@@ -132,7 +133,8 @@ class _Names(dict[str, Any]):
     """The built-in names and those of locked cells that are the grader's, below which lie the student's."""
 
     def __init__(self, peer: Peer, theirs: Collection[str] | None, left: Left) -> None:
-        super().__init__({name: value for name, value in vars(builtins).items() if name not in (theirs or ())})
+        known = vars(builtins) | BUILT_IN
+        super().__init__({name: value for name, value in known.items() if name not in (theirs or ())})
         self._peer = peer
         self._left = left
         self._theirs = theirs
@@ -142,20 +144,21 @@ class _Names(dict[str, Any]):
     def below(self) -> _Names:
         """Return what functions of locked cells find where they find no name: all built-in names, and the student's."""
         names = _Names(self._peer, self._theirs, self._left)
-        names.update(vars(builtins))
+        names.update(vars(builtins) | BUILT_IN)
         names.asked = self.asked
         return names
 
     def give(self, given: Mapping[str, Any], source: str, *, look: bool) -> dict[str, list[str]]:
         """Give the test what the locked cells and the tests above give it; return what there is to report of that."""
 
+        judged = _judged(given)
+
         def make() -> Mapping[str, Any]:
-            left, unbound = self._left.values, self._left.unbound
-            below = self.below()
-            return trusted_names(**given, test=source, beneath=below, left=left, unbound=unbound) if given else {}
+            known: dict[str, Any] = {"left": self._left.values, "unbound": self._left.unbound, "kept": judged}
+            return trusted_names(**given, test=source, beneath=self.below(), **known) if given else {}
 
         made = make()
-        self._left.keep(given.get("cells", ()), {name: made[name] for name in _judged(given) & made.keys()})
+        self._left.keep(given.get("cells", ()), {name: made[name] for name in judged & made.keys()})
         self.update(made)
         self.update(self._left.values)  # what came of a test above, and not what its text alone would give
         if not look:

@@ -44,6 +44,8 @@ _ATTRIBUTES = {
     ),
     *("run_line_magic", "run_cell_magic", "run_cell", "getoutput"),
 }
+_BY_NAME = {"attrgetter", "getattr_static", "locate", "methodcaller", "resolve_name"}
+"""What follows the names that a text says, which is the test's own only where it stands there."""
 _ORDINARY = {"trace", "profile", "code"}
 """Names that other modules give to other things."""
 _WITH_ARGUMENTS = {"eval", "query"}
@@ -87,6 +89,8 @@ def _evaluating(node: ast.AST, called: dict[str, str]) -> str:
         module = ast.unparse(node.value)
         loads = node.attr == "load" and called.get(module, module) in _LOADERS
         return node.attr if loads or node.attr in _ATTRIBUTES else ""
+    if isinstance(node, ast.Call) and (name := getattr(node.func, "attr", getattr(node.func, "id", ""))) in _BY_NAME:
+        return "" if all(isinstance(argument, ast.Constant) for argument in node.args) else name
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return node.func.attr if node.func.attr in _WITH_ARGUMENTS and (node.args or node.keywords) else ""
     if isinstance(node, ast.ImportFrom):

@@ -56,13 +56,15 @@ def trusted_names(
     wide: bool = False,
     left: Mapping[str, Any] | None = None,
     unbound: Collection[str] = (),
+    kept: Collection[str] = (),
 ) -> Mapping[str, Any]:
     """Return the names of locked cells that a test uses and that are the grader's, with their values, made now.
 
     cells: the locked cells above the test, and what others import. theirs: names that the student's cells bind in the
     instructor's notebook. withheld: names that are to be the student's process's for this test. beneath: the built-in
     names, below which functions find the student's. wide: see needed.needed. left: what tests above have computed,
-    by name: functions find it as it is. unbound: the names of what they would have computed, and did not.
+    by name: functions find it as it is. unbound: the names of what they would have computed, and did not. kept: what
+    is returned too, where a statement that is run here binds it beside what the test uses.
     A statement is the grader's if all that it needs is; classes only where asked for, because their instances go to the
     student's code, which knows its own. Raises what the statements raise.
     """
@@ -73,6 +75,7 @@ def trusted_names(
     space: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins if beneath is None else beneath}
     for statement in needed(ours, wanted, wide=wide) if wanted else ():
         exec(_compiled(statement), space)
+        wanted |= statement.binds & set(kept)
     space.update(left or {})
     for name in unbound:
         space.pop(name, None)

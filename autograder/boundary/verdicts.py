@@ -10,7 +10,8 @@ import builtins
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from autograder.boundary.locked import Statement, only_imports
-from autograder.boundary.scopes import root_of
+from autograder.boundary.ours import judges
+from autograder.boundary.scopes import root_of, run_at_once
 
 __all__ = ["verdicts"]
 
@@ -42,24 +43,44 @@ def verdicts(found: Sequence[Statement], ours: Collection[str] = ()) -> list[Sta
 
     An assignment does so itself or in functions of these that it reaches. A loop or a condition does if it asks whether
     values are the same, counts by a comparison, or reckons with what the student's code returns: one that trains does
-    none of these. A call does if it is told such a thing: `results.append(f(2) == 4)`.
+    none of these. A call does if it is told such a thing: `results.append(f(2) == 4)`. So does what hands the student's
+    code to a class that compares, or to a module of the instructor's: `passed = suite.run(f)`.
     """
     functions = {s.name: s for s in found if s.is_function}
-    known = {*functions, *dir(builtins), *(name for s in found if only_imports(s.node) for name in s.binds)}
-    comparing = {name for name, s in functions.items() if _compares(ast.walk(s.node))}
-    kinds = _ASSIGNING | _COUNTING | _HOLDING | ast.Expr
-    data = [s for s in found if s.gives_data and s.binds and isinstance(s.node, kinds)]
-    data = [s for s in data if not s.binds <= set(ours)]
-    names = {name for s in data if (s.touches & comparing) or _reckons(s.node, known) for name in s.binds}
+    named = {*functions, *dir(builtins), *(name for s in found if only_imports(s.node) for name in s.binds)}
+    comparing = {name for name, s in functions.items() if _compares(ast.walk(s.node)) or _differs(s.node)}
+    classes = {s.name for s in found if isinstance(s.node, ast.ClassDef) and _compares(ast.walk(s.node))}
+    everything = {*dir(builtins), *(name for s in found for name in s.binds)}
+    telling = judges(found, classes, everything)
+    known = named | {name for s in found if s.gives_data and s.touches <= everything for name in s.binds}
+    data = [s for s in found if s.binds and _gives(s) and not s.binds <= set(ours)]
+    handed = [s for s in data if s.touches - everything and _calls(s.node, telling)]
+    reckoned = [s for s in data if (s.touches & comparing) or _reckons(s.node, known)]
+    names = {name for s in (*handed, *reckoned) for name in s.binds}
     while more := {name for s in data if s.binds & names or s.uses & names for name in s.binds} - names:
         names |= more
     return [s for s in data if s.binds & names]
 
 
+def _gives(statement: Statement) -> bool:
+    """Whether a statement gives data, if need be as attributes of a class: `class Found: right = f(2) == 4`."""
+    kinds = _ASSIGNING | _COUNTING | _HOLDING | ast.Expr
+    return (statement.gives_data and isinstance(statement.node, kinds)) or isinstance(statement.node, ast.ClassDef)
+
+
+def _calls(node: ast.stmt, telling: Collection[str]) -> bool:
+    """Whether this calls what these names begin, when it is run."""
+    return any(isinstance(part, ast.Call) and root_of(part, calls=True) in telling for part in run_at_once(node))
+
+
 def _reckons(node: ast.stmt, known: Collection[str]) -> bool:
     """Whether this statement does so; known: names of functions and modules that are not the student's."""
+    if isinstance(node, ast.ClassDef):
+        own = [part for part in node.body if isinstance(part, _ASSIGNING | _COUNTING | _HOLDING)]
+        return any(_reckons(part, known) for part in own)
     if isinstance(node, _HOLDING):
         handlers = node.handlers if isinstance(node, ast.Try) else []
+        known = {*known, *(_held(node) if isinstance(node, ast.With) else ())}
         inside = [*node.body, *(part for handler in handlers for part in handler.body)]
         return any(_reckons(part, known) for part in inside)
     if isinstance(node, _COUNTING):
@@ -81,7 +102,7 @@ def _tells(part: ast.AST, known: Collection[str]) -> bool:
     if isinstance(part, ast.AugAssign):
         return _is_reckoned(part.value, known)
     if isinstance(part, ast.Expr) and isinstance(part.value, ast.Call):
-        return _matches(part.value, known) or any(_is_reckoned(argument, known) for argument in part.value.args)
+        return _matches(part.value, known) or any(_is_reckoned(value, known) for value in _handed(part.value))
     return False
 
 
@@ -100,7 +121,19 @@ def _matches(part: ast.AST, known: Collection[str]) -> bool:
     if not isinstance(part, ast.Call):
         return False
     name = getattr(part.func, "attr", getattr(part.func, "id", ""))
-    return name in _MATCHING and any(_asks(side, known) for side in (part.func, *part.args))
+    return name in _MATCHING and any(_asks(side, known) for side in (part.func, *_handed(part)))
+
+
+def _handed(call: ast.Call) -> list[ast.expr]:
+    """Return the arguments of a call."""
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
+def _held(node: ast.With) -> Iterator[str]:
+    """Yield what a `with` calls what it holds open: `with Pool() as pool`."""
+    for item in node.items:
+        if isinstance(item.optional_vars, ast.Name):
+            yield item.optional_vars.id
 
 
 def _asks(part: ast.AST, known: Collection[str]) -> bool:
@@ -142,6 +175,21 @@ def _compares(nodes: Iterable[ast.AST], *, alike: bool = False) -> bool:
             constant = any(isinstance(side, ast.Constant) for side in sides)
             if not constant or any(isinstance(part, ast.Call) for side in sides for part in ast.walk(side)):
                 return True
+    return False
+
+
+def _differs(function: ast.stmt) -> bool:
+    """Whether a function reckons with what it has called: `f(x) - y`, `match f(x)`, `want.remove(f(x))`."""
+    for part in ast.walk(function):
+        sides: list[ast.expr] = []
+        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Sub | ast.Div | ast.BitXor):
+            sides = [side for side in (part.left, part.right) if isinstance(getattr(side, "func", None), ast.Name)]
+        elif isinstance(part, ast.Match):
+            sides = [part.subject]
+        elif isinstance(part, ast.Call) and getattr(part.func, "attr", "") in _MATCHING:
+            sides = _handed(part)
+        if any(isinstance(side, ast.Call) for side in sides):
+            return True
     return False
 
 

@@ -26,7 +26,7 @@ from autograder.submission.sanitize_outputs import error, plain
 __all__ = ["put_points", "score_notebook"]
 
 _MAX_TEXT = 2000
-_ENDS = {"TimeLimit", "ProcessDied", "WireError", "CodeMade", "CheckFailed"}
+_ENDS = {"TimeLimit", "ProcessDied", "WireError", "CodeMade", "Reached", "CheckFailed"}
 """Names of errors of the process that runs the tests."""
 _NO_SCORE = "the checks did not reach their score"
 _NO_REPORT = "the test did not report"

@@ -31,10 +31,11 @@ class Foreign:
         after: str = "",
         config: str = "",
         points: float = 1,
+        beside: Mapping[str, str] | None = None,
     ) -> None:
         """tests: by their names, each worth these points. after: a locked cell below the answer.
 
-        config: more lines of nbgrader_config.py.
+        config: more lines of nbgrader_config.py. beside: files beside the notebook, by their names.
         """
         self.root = root
         notebook = nbformat.v4.new_notebook()
@@ -55,6 +56,8 @@ class Foreign:
         notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
         (root / "source/hw").mkdir(parents=True)
         nbformat.write(notebook, root / "source/hw/hw.ipynb")
+        for name, text in (beside or {}).items():
+            (root / "source/hw" / name).write_text(text)
         (root / "nbgrader_config.py").write_text(f"c = get_config()\n{config}\n")
         result = autograder("release", "--skip-solution", "--course", root)
         assert result.exit_code == 0, result.output

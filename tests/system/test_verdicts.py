@@ -25,6 +25,7 @@ class Case:
     after: str = ""
     honest: Mapping[str, str] = field(default_factory=dict)
     forgers: Mapping[str, str] = field(default_factory=dict)
+    beside: Mapping[str, str] = field(default_factory=dict)
     blank: bool = True
     """Whether nothing is to earn nothing: a test may ask for nothing where nothing was made, in one process too."""
 
@@ -37,7 +38,66 @@ class Yes:
         return True
 SEEN = []
 """
+PATHS = (
+    "{p.__init__.__globals__[want]}",
+    "{p.__init__.__globals__[run_cells].__globals__[sys].modules[__main__].want}",
+    "{p.__init__.__globals__[__builtins__]._left.values}",
+)
 CASES = {
+    "templates": Case(
+        "def template(): return '{p.name} is {p.age:>2}, {p.at[0]}'",
+        {
+            "own": "class P:\n    def __init__(self, n, a): self.name, self.age, self.at = n, a, [a]\n"
+            "for n, a, want in [('ann', 3, 'ann is  3, 3')]: assert template().format(p=P(n, a)) == want\n"
+            "### BEGIN HIDDEN TESTS\n"
+            "for n, a, want in [('bob', 44, 'bob is 44, 44')]: assert template().format(p=P(n, a)) == want\n"
+            "### END HIDDEN TESTS",
+            "locked": "for n, a, want in [('ann', 3, 'ann is  3, 3')]:\n"
+            "    assert template().format_map({'p': Person(n, a, [a])}) == want",
+        },
+        locked="from dataclasses import dataclass\n@dataclass\nclass Person:\n"
+        "    name: str\n    age: int\n    at: list",
+        honest={"conversions": "def template(): return '{0}{1}'.format('{p.name!s} is {p.age:2d}', ', {p.at[0]}')"},
+        forgers={f"path {n}": f"def template(): return {path!r}" for n, path in enumerate(PATHS)},
+    ),
+    "the instructor's own modules and classes": Case(
+        "def square(x): return x * x",
+        {
+            "function": "assert ok, failed",
+            "object": "assert outcome == []",
+            "method": "assert checker.failed == []",
+            "registry": "assert all(results.values())",
+            "pool": "assert all(same)",
+            "keywords": "assert LOG['right'] == 2",
+            "attributes": "assert Found.right == 2",
+            "gaps": "assert gaps == [0, 0]",
+            "rest": "assert rest == []",
+        },
+        locked="CASES = [(2, 4), (12, 144)]\nfrom concurrent.futures import ThreadPoolExecutor\n"
+        "from report import Suite, check_all, same_as\nclass Checker:\n    def __init__(self, cases):\n"
+        "        self.cases, self.failed = cases, []\n    def run(self, f):\n        for x, y in self.cases:\n"
+        "            if f(x) != y: self.failed.append(x)\n"
+        "def off(f): return [f(x) - y for x, y in CASES]\n"
+        "def rest_of(f):\n    want = [y for _, y in CASES]\n    for x, _ in CASES: want.remove(f(x))\n    return want",
+        after="ok, failed = check_all(square)\nsuite = Suite(CASES)\noutcome = suite.run(square)\n"
+        "checker = Checker(CASES)\nchecker.run(square)\nresults = {}\n"
+        "for x, y in CASES: results[x] = same_as(square(x), y)\n"
+        "with ThreadPoolExecutor() as pool: same = list(pool.map(lambda c: square(c[0]) == c[1], CASES))\n"
+        "LOG = {}\nLOG.update(right=sum(square(x) == y for x, y in CASES))\n"
+        "class Found: right = sum(square(x) == y for x, y in CASES)\ngaps, rest = off(square), rest_of(square)",
+        honest={"loop": "def square(x): return sum([x] * x)"},
+        forgers={
+            "equal": YES + "class Any(Yes):\n    def __sub__(self, other): return 0\n    __rsub__ = __sub__\n"
+            "def square(x): return Any()",
+            "patches": "import report\nreport.check_all = lambda f: (True, [])\nreport.Suite.run = lambda *_: []\n"
+            "report.same_as = lambda *_: True\nThreadPoolExecutor.map = lambda *_: [True]\ndef square(x): return 0",
+        },
+        blank=False,
+        beside={"report.py": "def check_all(f):\n    bad = [x for x, y in [(2, 4), (12, 144)] if f(x) != y]\n"
+                "    return not bad, bad\nclass Suite:\n    def __init__(self, cases): self.cases = cases\n"
+                "    def run(self, f): return [x for x, y in self.cases if f(x) != y]\n"
+                "def same_as(got, want): return got == want\n"},
+    ),
     "made by the student": Case(
         "def make(n): return [x * x for x in range(n)]",
         {
@@ -165,9 +225,8 @@ def courses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Foreign
     found = {}
     for name, case in CASES.items():
         answer = f"### BEGIN SOLUTION\n{case.answer}\n### END SOLUTION"
-        course = Foreign(
-            tmp_path_factory.mktemp("verdicts"), case.tests, locked=case.locked, answer=answer, after=case.after
-        )
+        root, texts = tmp_path_factory.mktemp("verdicts"), {"locked": case.locked, "after": case.after}
+        course = Foreign(root, case.tests, answer=answer, beside=case.beside, **texts)
         for student, text in {"solution": case.answer, **case.honest, **case.forgers, "blank": ""}.items():
             course.hand_in(student.replace(" ", "-"), text)
         found[name] = course, course.grade()

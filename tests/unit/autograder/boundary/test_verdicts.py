@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.boundary.given import FUNCTIONS, names_made
+from autograder.boundary.given import CLASSES, FUNCTIONS, names_made
 from autograder.boundary.locked import all_statements
 from autograder.boundary.verdicts import verdicts
 
+CHECKER = (
+    "class Checker:\n    def __init__(self, cases): self.cases, self.failed = cases, []\n"
+    "    def run(self, f):\n        self.failed += [x for x, t in self.cases if f(x) != t]\n        return self.failed"
+)
 GIVEN = "import numpy as np\nDATA = [(x, x % 2) for x in range(20)]"
 
 
@@ -53,13 +57,37 @@ GIVEN = "import numpy as np\nDATA = [(x, x % 2) for x in range(20)]"
         ("six = [classify(x) for x, _ in DATA].count(6)", {"six"}),
         ("left = [t for _, t in DATA]\nfor x, _ in DATA:\n    left.remove(classify(x))", {"left"}),
         ("left = {1, 2}\nleft.discard(classify(3))", {"left"}),
+        ("from report import check_all\nok, failed = check_all(classify)", {"ok", "failed"}),
+        ("import report\npassed = report.evaluate(lambda x: classify(x), DATA)", {"passed"}),
+        ("from report import Suite\nsuite = Suite(DATA)\noutcome = suite.run(classify)", {"outcome"}),
+        ("import report\nsuite = report.Suite(DATA)\nsuite.run(f=classify)", {"suite"}),
+        ("from report import same\nfound = {}\nfor x, t in DATA:\n    found[x] = same(classify(x), t)", {"found"}),
+        (f"{CHECKER}\nchecker = Checker(DATA)\nchecker.run(classify)", {"checker"}),
+        (f"{CHECKER}\nfailed = Checker(DATA).run(classify)", {"failed"}),
+        (
+            "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor() as pool:\n"
+            "    same = list(pool.map(lambda c: classify(c[0]) == c[1], DATA))",
+            {"same"},
+        ),
+        (
+            "from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor()\n"
+            "same = list(pool.map(lambda c: classify(c[0]) == c[1], DATA))",
+            {"same"},
+        ),
+        ("LOG = {}\nLOG.update(n=sum(classify(x) == t for x, t in DATA))", {"LOG"}),
+        ("class Found:\n    right = sum(classify(x) == t for x, t in DATA)", {"Found"}),
+        ("def off(f): return [f(x) - t for x, t in DATA]\ngaps = off(classify)", {"gaps"}),
+        ("def off(f): return [f(x) / t for x, t in DATA]\nshares = off(classify)", {"shares"}),
+        ("def fit(f):\n    match f(12):\n        case 144: return 1\n    return 0\nfits = fit(classify)", {"fits"}),
+        ("def left(f):\n    want = [1, 4]\n    want.remove(f(2))\n    return want\nrest = left(classify)", {"rest"}),
     ],
 )
 def test_what_compares_is_a_verdict_and_is_computed_beside_the_test(cell: str, found: set[str]) -> None:
     imported = "from torch.nn.functional import mse_loss\n" + GIVEN
     named = {name for statement in verdicts(all_statements((imported, cell))) for name in statement.binds}
     assert found <= named
-    assert found <= names_made((imported, cell), {"classify"}, FUNCTIONS)
+    level = CLASSES if CHECKER in cell else FUNCTIONS
+    assert found <= names_made((imported, cell), {"classify"}, level)
 
 
 @pytest.mark.parametrize(
@@ -78,6 +106,9 @@ def test_what_compares_is_a_verdict_and_is_computed_beside_the_test(cell: str, f
         "after = classify(DATA, len(DATA) - 1)",
         "model = classify(X / 255).fit(list(X), epochs=3 + 2)",
         "model.fit(X / 255)",
+        "from scipy.optimize import minimize\nfound = minimize(classify, 0)",
+        "from functools import partial\nhalf = partial(classify, 2)",
+        "class Net:\n    def fit(self, f): self.w = f(1)\nnet = Net()\nnet.fit(classify)",
         "history = []\nfor e in range(9):\n    history.append(classify(e))",
     ],
 )
