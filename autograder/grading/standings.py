@@ -106,9 +106,8 @@ class Standings:
         standing, cells = self.of[name], self._checks.cells_above(name)
         theirs = {*self._checks.theirs, *standing.again, *standing.live}
         used = _used_of(cells, self._checks.theirs, self._sources[name])
-        judging = used.functions | (
-            (used.hard | standing.again) & _judging(cells, self._checks.theirs, self._sources[name])
-        )
+        compared = _judging(cells, self._checks.theirs, self._sources[name])
+        judging = used.functions | ((used.hard | standing.again) & compared)
         there = judging - self._checks.theirs - names_made(cells, theirs, standing.level)
         found = [_LIVE.format(name, ", ".join(sorted(standing.live)))] if standing.live else []
         return [*found, *([_THERE.format(name, ", ".join(sorted(there)))] if there else [])]

@@ -225,8 +225,8 @@ def courses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Foreign
     found = {}
     for name, case in CASES.items():
         answer = f"### BEGIN SOLUTION\n{case.answer}\n### END SOLUTION"
-        root, texts = tmp_path_factory.mktemp("verdicts"), {"locked": case.locked, "after": case.after}
-        course = Foreign(root, case.tests, answer=answer, beside=case.beside, **texts)
+        root, files = tmp_path_factory.mktemp("verdicts"), case.beside
+        course = Foreign(root, case.tests, locked=case.locked, answer=answer, after=case.after, beside=files)
         for student, text in {"solution": case.answer, **case.honest, **case.forgers, "blank": ""}.items():
             course.hand_in(student.replace(" ", "-"), text)
         found[name] = course, course.grade()
