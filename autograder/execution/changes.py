@@ -13,10 +13,11 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from autograder.execution.flow import difference_in, is_plain, runs_through, straight, wanted
+from autograder.execution.flow import difference_in, is_plain, neighbours, runs_through, straight, title_of, wanted
+from autograder.execution.gathered import each_of, lists_of, none_of
 from autograder.execution.literals import EXACT, Reach, literals_of, shifted
 from autograder.execution.made import compared_whole, made_otherwise
-from autograder.execution.syntax import called, is_case, offset, segment
+from autograder.execution.syntax import called, offset, segment
 from autograder.execution.tolerance import reach_of
 
 __all__ = ["HELPERS", "Change", "Changes"]
@@ -74,7 +75,8 @@ class Changes:
         self._whole = {*whole, *compared_whole(statements)}
         self._others = [value for statement in statements for value in literals_of(statement)]
         calls = [s.value.func for s in statements if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call)]
-        self._beside_it = _neighbours(statements)
+        self._beside_it = neighbours(statements)
+        self._lists = lists_of(statements)
         self._called = {function.id for function in calls if isinstance(function, ast.Name)}
 
     def of(self, statements: Sequence[ast.stmt]) -> Iterator[Change]:
@@ -83,7 +85,7 @@ class Changes:
 
     def in_cases(self, statements: Sequence[ast.stmt]) -> Iterator[Change]:
         """Yield changes that make a case of a title of its own fail."""
-        titled = [(_title(statement), statement) for statement in statements]
+        titled = [(title_of(statement), statement) for statement in statements]
         titles = [title for title, _ in titled]
         for title, statement in titled:
             if title and titles.count(title) == 1 and isinstance(statement, ast.With):
@@ -117,7 +119,13 @@ class Changes:
 
     def _of_condition(self, test: ast.expr) -> Iterator[Change]:
         """Yield ways to make a true condition false."""
-        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        if (each := each_of(test)) is not None:
+            yield from self._of_condition(each)
+        elif (none := none_of(test, self._lists)) is not None:
+            yield from self._of_inequality(none)
+        elif isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
+            yield from self._of_all(test)
+        elif isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
             for value in test.values:
                 yield from self._of_condition(value)
         elif isinstance(test, ast.Compare) and len(test.ops) == 1:
@@ -129,6 +137,26 @@ class Changes:
             yield self._another_type(test) or Change(test, f"not {segment(self._source, test)}", literal=False)
         elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) and called(test.operand) in _CERTAIN:
             yield Change(test, segment(self._source, test.operand), literal=False)
+
+    def _of_all(self, test: ast.BoolOp) -> Iterator[Change]:
+        """Yield a change of every operand of an `or`: one that was left would make it true.
+
+        Of what is compared with, for that an operand is false does not make its opposite false.
+        """
+        changes = (self._of_condition(value) for value in test.values)
+        found = [[change for change in some if not isinstance(change.node, ast.Compare)] for some in changes]
+        if all(found):
+            start, text = offset(self._source, test), segment(self._source, test)
+            for change in map(secrets.choice, reversed(found)):
+                begin, end = (offset(self._source, change.node, end=last) - start for last in (False, True))
+                text = text[:begin] + change.text + text[end:]
+            yield Change(test, text, literal=False)
+
+    def _of_inequality(self, test: ast.Compare) -> Iterator[Change]:
+        """Yield changes that make `!=` true where it was false: of what a value is compared with."""
+        if len(test.ops) == 1 and isinstance(test.ops[0], ast.NotEq):
+            found = list(self._of_literals([test.left, test.comparators[0]], EXACT))
+            yield from found or [self._moved(test.comparators[0], EXACT)]
 
     def _of_comparison(self, test: ast.Compare) -> Iterator[Change]:
         left, operator, right = test.left, test.ops[0], test.comparators[0]
@@ -254,15 +282,6 @@ class Changes:
                 yield Change(found[0], found[1], literal=True)
 
 
-def _neighbours(statements: Sequence[ast.stmt]) -> dict[str, set[str]]:
-    """Return for each attribute of a name the others of the same: for `Color.RED` `Color.GREEN`."""
-    nodes = [node for statement in statements for node in ast.walk(statement)]
-    functions = {node.func for node in nodes if isinstance(node, ast.Call)}
-    found = [node for node in nodes if isinstance(node, ast.Attribute) and node not in functions]
-    read = {(node.value.id, node.attr) for node in found if isinstance(node.value, ast.Name)}
-    return {f"{a}.{b}": {f"{a}.{other}" for root, other in read if root == a and other != b} for a, b in read}
-
-
 def _of_expected_error(statement: ast.Try) -> Iterator[Change]:
     """Let the error out that a test waits for: `except ValueError: pass`, and otherwise it raises."""
     last = [*statement.body, *statement.orelse][-1]
@@ -273,10 +292,3 @@ def _of_expected_error(statement: ast.Try) -> Iterator[Change]:
 
 def _reach(call: ast.Call) -> Reach | None:
     return reach_of(call, called(call)) if len(call.args) >= 1 else None
-
-
-def _title(statement: ast.stmt) -> str:
-    call = statement.items[0].context_expr if isinstance(statement, ast.With) and len(statement.items) == 1 else None
-    if isinstance(call, ast.Call) and is_case(call) and call.args and isinstance(call.args[0], ast.Constant):
-        return str(call.args[0].value)
-    return ""

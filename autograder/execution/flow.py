@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from autograder.execution.syntax import called
+from autograder.execution.syntax import called, is_case
 
-__all__ = ["difference_in", "is_plain", "runs_through", "straight", "wanted"]
+__all__ = ["difference_in", "is_plain", "neighbours", "runs_through", "straight", "title_of", "wanted"]
 
 _TRANSPARENT = {"catch_warnings", "object", "open", "patch", "redirect_stderr", "redirect_stdout"}
 """Context managers that let errors out; `object` is that of patch."""
@@ -80,3 +80,20 @@ def _within(node: ast.Call) -> bool:
 def is_plain(node: ast.expr) -> bool:
     """Whether this is the same each time it is looked at."""
     return isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and is_plain(node.value))
+
+
+def neighbours(statements: Sequence[ast.stmt]) -> dict[str, set[str]]:
+    """Return for each attribute of a name the others of the same: for `Color.RED` `Color.GREEN`."""
+    nodes = [node for statement in statements for node in ast.walk(statement)]
+    functions = {node.func for node in nodes if isinstance(node, ast.Call)}
+    found = [node for node in nodes if isinstance(node, ast.Attribute) and node not in functions]
+    read = {(node.value.id, node.attr) for node in found if isinstance(node.value, ast.Name)}
+    return {f"{a}.{b}": {f"{a}.{other}" for root, other in read if root == a and other != b} for a, b in read}
+
+
+def title_of(statement: ast.stmt) -> str:
+    """Return the title of the case that a statement is; empty if it is none, or if the title is made."""
+    call = statement.items[0].context_expr if isinstance(statement, ast.With) and len(statement.items) == 1 else None
+    if isinstance(call, ast.Call) and is_case(call) and call.args and isinstance(call.args[0], ast.Constant):
+        return str(call.args[0].value)
+    return ""
