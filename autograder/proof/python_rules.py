@@ -73,8 +73,10 @@ def _nearly(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _within(node: ast.AST) -> Iterator[ast.AST]:
-    """A text of which a part is a known one counts as known."""
-    if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn):
+    """A text of which a part is a known one counts as known; of one that stands there it is plain that none is."""
+    if not isinstance(node, ast.Compare) or len(node.ops) != 1 or isinstance(node.left, ast.Constant):
+        return
+    if isinstance(node.ops[0], ast.In | ast.NotIn):
         word = ast.Constant("in" if isinstance(node.ops[0], ast.In) else "not in")
         yield call("unseen.within", node.left, word, node.comparators[0])
 
