@@ -778,6 +778,19 @@ with check.hidden_case(
     ]
     expect(back, [], [[0, 2], [1, 2], [2, 0], [2, 1]])
 with check.hidden_case(
+    "a condition whose name begins like a block's",
+    hint="a target is a whole name",
+):
+    expect(
+        [
+            ("a", "%a.c", "icmp slt i64 %n, 7"),
+            ("a", "", "br i1 %a.c, label %a, label %b"),
+            ("b", "", "ret void"),
+        ],
+        [[0, 1]],
+        [[1, 0], [1, 2]],
+    )
+with check.hidden_case(
     "names of blocks that are no targets, calls that begin with br",
     hint="only br branches; a phi names blocks without going there",
 ):
@@ -1747,6 +1760,7 @@ with check.hidden_case(
         owners = (draw.integers(30, size=80) * 7 % 31).tolist()
         expect(owners, 9, seed + 11)
         expect([f"p{owner}" for owner in owners], 4, seed)
+        expect(["p10", "p1", "p100", "p1", "1"], 2, seed)
 with check.hidden_case(
     "none, all, one row, no rows",
     hint="both arrays are int64, also where they are empty",
