@@ -1213,7 +1213,7 @@ with check.hidden_case(
         "w": np.array([[0.5, 2.5], [1.5, 0.25]]),
         "x": np.array([[1.25, 9.0], [3.5, 9.0]]),
         "s": np.array([[10.75, 20.5], [9.0, 9.0]]),
-        "feed": np.array([0.5, 1.75]),
+        "feed": np.array([1.5, 1.75]),  # whole: twice 1
     }
     for whole in halves:
         given = halves | {whole: halves[whole].astype(int)}
