@@ -40,6 +40,7 @@ def main() -> None:
     cache_table(ns)
     threshold("Task 8, relative difference of losses, slow and fast", lambda s: difference(ns, s), 2e-3, at_least=False)
     counts(ns)
+    later_steps(ns, data)
     roofs = [ns["peaks"]() for _ in SEEDS]
     ridges = [peak / bandwidth for peak, bandwidth in roofs]
     print(f"this core: {mean_and_spread([peak / 1e9 for peak, _ in roofs], 1)} GFLOP/s,", end=" ")
@@ -69,6 +70,23 @@ def cache_table(ns: dict[str, Any]) -> None:
     for n, block, lines, allowed in ((24, 8, 64, 1296), (22, 8, 90, 1944), (24, 4, 16, 2592)):
         blocked, plain = (ns["misses"](ns["blocked_order"](n, size), n, lines, 4) for size in (block, n))
         print(f"  {n}, {block}, {lines}: {blocked}, {plain}, {allowed}")
+    print("  above the text's bound, where a block or a line is not whole: n, block, lines: fetched, bound")
+    for n, block, lines in ((24, 16, 240), (36, 32, 864), (10, 4, 24)):
+        fetched = ns["misses"](ns["blocked_order"](n, block), n, lines, 4)
+        print(f"  {n}, {block}, {lines}: {fetched}, {3 * n**3 / (block * 4):g}")
+
+
+def later_steps(ns: dict[str, Any], data: Any) -> None:
+    """Print the launches of a step of Task 6 once the optimiser has its memory, as the open task's cell counts them."""
+    batch = [(data[0][:32], data[1][:32])]
+    for foreach in (False, True):
+        model, _ = ns["make_training"](0, count.STAND_IN)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, foreach=foreach)
+        epochs = [
+            count.operations(ns["train_epoch"], model, optimizer, batch * n, count.STAND_IN)["launches"]
+            for n in (1, 1, 2)
+        ]
+        print(f"Open task, foreach={foreach}: {epochs[2] - epochs[1]} launches a step")
 
 
 def small(seed: int) -> tuple[torch.Tensor, torch.Tensor]:

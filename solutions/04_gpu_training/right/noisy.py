@@ -97,7 +97,8 @@ def fast_training(
     model, optimizer, images, labels, device, *,
     epochs, batch_size, seed=0, prepare=prepare_images, capture=capture_model,
 ):  # fmt: skip
-    torch.manual_seed(seed)
+    draw = torch.Generator()
+    draw.manual_seed(seed)
     n, history = len(images), {"loss": [], "accuracy": []}
     x, y, network = (
         prepare(images).to(device),
@@ -106,7 +107,7 @@ def fast_training(
     )
     for epoch in range(epochs):
         print("epoch", epoch)
-        order, total = torch.randperm(n).to(device), 0
+        order, total = torch.randperm(n, generator=draw).to(device), 0
         for start in range(0, n, batch_size):
             batch = order[start : start + batch_size]
             loss = nn.functional.cross_entropy(network(x[batch]), y[batch])
