@@ -131,7 +131,7 @@ def write_beside(ax: Axes, named: Sequence[tuple[float, float, str]]) -> None:
     marks = scale * ax.transData.transform(np.array([(x, y) for x, y, _ in named]))
     taken = [(at, np.array([4.0, 4.0])) for at in marks]  # centres, and half of widths and heights, in points
     for (x, y, text), at in zip(named, marks, strict=True):
-        half = np.array([2.8 * len(text), 5.0])
+        half = np.array([2.8 * len(text) + 2.0, 5.0])  # and a gap to the next
         inside = [step for step in _STEPS if (at + step - half > low).all() and (at + step + half < high).all()]
         free = [step for step in inside if all((abs(at + step - c) >= half + h).any() for c, h in taken)]
         step = (free or _STEPS)[0]
