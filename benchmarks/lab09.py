@@ -68,7 +68,7 @@ def one_seed(ns: dict[str, Any], digits: Any, seed: int, found: Found) -> None:
 
 
 def students(ns: dict[str, Any], reader: Any, seed: int, add: Any) -> None:
-    """Train one student by labels, by the teacher, and by the teacher on synthetic images."""
+    """Train one student by labels, by the teacher, and by the teacher on synthetic images; then on all images."""
     x, y = ns["few_labels"](seed)
     add("student, labels", ns["train_student"](x, y, seed=seed))
     targets, loss = ns["from_teacher"](reader, x, y)
@@ -76,6 +76,10 @@ def students(ns: dict[str, Any], reader: Any, seed: int, add: Any) -> None:
     more = invented(ns, x, seed)
     targets, loss = ns["from_teacher"](reader, more)
     add("student, synthetic", ns["train_student"](more, targets, loss=loss, seed=seed))
+    x, y = ns["x_train"], ns["y_train"]
+    add("student, all labels", ns["train_student"](x, y, seed=seed))
+    targets, loss = ns["from_teacher"](reader, x, y)
+    add("student, all labels, teacher", ns["train_student"](x, targets, loss=loss, seed=seed))
 
 
 def invented(ns: dict[str, Any], x: Any, seed: int) -> Any:

@@ -19,7 +19,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.ticker import LogFormatter
 
-__all__ = ["PALETTE", "SIZE_IN", "axes", "colour_map", "finish", "look", "luminance", "tick", "write_beside"]
+__all__ = [
+    "CLOUDS",
+    "PALETTE",
+    "SIZE_IN",
+    "axes",
+    "cloud",
+    "colour_map",
+    "finish",
+    "look",
+    "luminance",
+    "tick",
+    "write_beside",
+]
 
 # Okabe and Ito (2008), "Color universal design"; without its yellow, which is too light for lines on white.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -27,6 +39,7 @@ SIZE_IN = (6.0, 3.1)  # fits the text column of a printed notebook
 _DRAWN = "_labkit_drawn"
 _LINES = ("-", "--", "-.", ":")
 _MARKS = ("o", "s", "^", "D", "v", "P", "X")
+CLOUDS = 2 * len(_MARKS)  # so many clouds of points can be told apart
 _STEPS = [r * np.array([np.cos(a), np.sin(a)]) for r in range(9, 60, 4) for a in np.radians(range(30, 390, 30))]
 
 
@@ -82,6 +95,16 @@ def look(i: int) -> tuple[str, str, str]:
     return PALETTE[i % len(PALETTE)], _LINES[i % len(_LINES)], _MARKS[i % len(_MARKS)]
 
 
+def cloud(i: int) -> dict[str, Any]:
+    """Return how the points of series `i`, below `CLOUDS`, are drawn: hollow after the palette's last colour."""
+    turn, at = divmod(i, len(PALETTE))
+    style: dict[str, Any] = {"s": 28, "alpha": 0.8}
+    if not turn:
+        return style | {"color": PALETTE[at], "marker": _MARKS[at], "linewidth": 0}
+    mark = _MARKS[(at + 3) % len(_MARKS)]  # another than that of the same colour
+    return style | {"facecolors": "none", "edgecolors": PALETTE[at], "marker": mark, "linewidth": 1.4}
+
+
 def finish(ax: Axes, *, legend: bool = False) -> Axes:
     """Add the legend, and see to it that a notebook shows the figure once, as SVG."""
     if legend:
@@ -108,7 +131,7 @@ def write_beside(ax: Axes, named: Sequence[tuple[float, float, str]]) -> None:
     marks = scale * ax.transData.transform(np.array([(x, y) for x, y, _ in named]))
     taken = [(at, np.array([4.0, 4.0])) for at in marks]  # centres, and half of widths and heights, in points
     for (x, y, text), at in zip(named, marks, strict=True):
-        half = np.array([2.8 * len(text), 5.0])
+        half = np.array([2.8 * len(text) + 2.0, 5.0])  # and a gap to the next
         inside = [step for step in _STEPS if (at + step - half > low).all() and (at + step + half < high).all()]
         free = [step for step in inside if all((abs(at + step - c) >= half + h).any() for c, h in taken)]
         step = (free or _STEPS)[0]

@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from labkit._figure import PALETTE, SIZE_IN, axes, colour_map, finish, look, luminance, tick, write_beside
+from labkit._figure import (
+    CLOUDS,
+    PALETTE,
+    SIZE_IN,
+    axes,
+    cloud,
+    colour_map,
+    finish,
+    look,
+    luminance,
+    tick,
+    write_beside,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,17 +88,21 @@ def scatter(
 
     `names["name"]`, n short texts, stand beside the points, where none covers another.
 
-    Raises ValueError for empty data, wrong shapes, or nothing that can be drawn.
+    Raises ValueError for empty data, wrong shapes, nothing that can be drawn, or more than 14 names.
     """
     clouds = _points("plot.scatter", series, logx=logx, logy=logy)
     texts = {
         key: _names("plot.scatter", f"names of {key!r}", those, clouds[key][0].size)
         for key, those in (names or {}).items()
     }
+    if len(clouds) > CLOUDS:
+        raise ValueError(
+            f"plot.scatter: {len(clouds)} names, of which {CLOUDS} can be told apart\n"
+            "hint: put points that belong together under one name, and say which is which by `names`"
+        )
     ax = axes(ax, title=title, xlabel=xlabel, ylabel=ylabel, logx=logx, logy=logy)
     for i, (name, (x, y)) in enumerate(clouds.items()):
-        colour, _, mark = look(i)
-        ax.scatter(x, y, s=28, alpha=0.8, linewidth=0, label=name, color=colour, marker=mark)
+        ax.scatter(x, y, label=name, **cloud(i))
     finish(ax, legend=len(clouds) > 1)
     write_beside(
         ax, [(*at, text) for key, those in texts.items() for *at, text in zip(*clouds[key], those, strict=True)]
@@ -209,12 +225,13 @@ def images(
     return finish(ax)
 
 
-def panels(count: int) -> list[Axes]:
-    """Return empty axes side by side, each to be given to a function above as `ax`."""
+def panels(count: int, *, stacked: bool = False) -> list[Axes]:
+    """Return empty axes side by side, or stacked and wider, each to be given to a function above as `ax`."""
     import matplotlib.pyplot as plt
 
-    size = (max(SIZE_IN[0], 3.0 * count), SIZE_IN[1])
-    return list(plt.subplots(1, count, figsize=size, layout="constrained", squeeze=False)[1][0])
+    rows, size = (1, (max(SIZE_IN[0], 3.0 * count), SIZE_IN[1])) if not stacked else (count, (9.0, 2.5 * count))
+    drawn = plt.subplots(rows, count // rows, figsize=size, layout="constrained", squeeze=False)[1]
+    return [finish(ax) for ax in drawn.flat]
 
 
 def _checked(where: str, what: str, values: ArrayLike, *, ndim: int, positive: bool = False) -> _Values:

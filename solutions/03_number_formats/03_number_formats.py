@@ -12,7 +12,7 @@
 # | | |
 # |---|---|
 # | Prerequisites | NumPy, binary numbers; lab 01 or its equivalent |
-# | Time | about 4 hours |
+# | Time | about 5 hours |
 # | Points | 20: 16 from checks, 4 from two written answers |
 # | Hardware | two CPU cores; with a GPU, one cell near the end times narrow products there |
 
@@ -47,6 +47,7 @@ print(digits)
 # ### Task 1. Predict (1 point)
 #
 # Commit to three numbers before you measure them; the point is for writing them down.
+# A guess will do: the next section explains the first.
 #
 # * `"finite"`: how many of the 65,536 codes of float16 are finite numbers.
 # * `"int8"`: how many times as fast as in float32
@@ -218,41 +219,67 @@ for name, dtype in {"E5M2": "float8_e5m2", "E4M3": "float8_e4m3fn"}.items():
 # %% [markdown]
 # ### Every value of each format
 #
-# Above, each line is one positive number, on a logarithmic axis;
-# below, the stretch from 1/2 to 4 on an ordinary one.
+# Three pictures of the positive numbers.
+# The first shows how far each format reaches, subnormals paler, on a logarithmic axis.
+# In the two others each line is one number: on a logarithmic axis, and on an ordinary one.
+# Where lines would lie closer than a picture can show, the count stands instead.
 
 
 # %% explore=true
 import matplotlib.pyplot as plt
 
 
-def draw_values(ax, low, high):
-    for row, name in enumerate(FORMATS):
+def draw_reach(ax):
+    """Draw from the smallest number to the largest, on a log axis."""
+    for row, (name, (exponent, _, _)) in enumerate(FORMATS.items()):
         values = all_values(name)
+        values = values[np.isfinite(values) & (values > 0)]
+        normal, look = 2.0 ** (2 - 2 ** (exponent - 1)), plot.PALETTE[row]
+        ax.hlines(row, values.min(), normal, look, lw=11, alpha=0.4)
+        ax.hlines(row, normal, values.max(), look, lw=11)
+        ends = f"  {len(values):,} numbers, up to {values.max():.5g}"
+        ax.text(2.0**130, row, ends, va="center", fontsize=9)
+    ax.set_xscale("log", base=2)
+    ax.set_xlim(2.0**-140, 2.0**230)
+    ax.set_xticks([2.0**k for k in (-133, -100, -50, 0, 50, 100, 128)])
+
+
+def draw_lines(ax, low, high, most=300):
+    """Draw each number from low to high as a line, or say how many."""
+    for row, name in enumerate(FORMATS):
+        values, look = all_values(name), plot.PALETTE[row]
         values = values[(values >= low) & (values <= high)]
-        look = {"color": plot.PALETTE[row], "rasterized": True}
-        width = 0.6 if len(values) > 300 else 1.5
-        ax.vlines(values, row - 0.38, row + 0.38, lw=width, **look)
-    ax.set_yticks(range(len(FORMATS)), FORMATS)
-    ax.invert_yaxis()
-    ax.grid(visible=False)
-    ax.spines[["top", "right"]].set_visible(False)
+        if len(values) <= most:
+            ax.vlines(values, row - 0.38, row + 0.38, look, lw=1)
+            continue
+        ax.hlines(row, values.min(), high, look, lw=14, alpha=0.25)
+        words = f"{len(values):,} lines, too close to draw"
+        middle = np.sqrt(low * high) if low < 0.1 else (low + high) / 2
+        ax.text(middle, row, words, ha="center", va="center", fontsize=9)
 
 
-figure, (whole, near) = plt.subplots(
-    2, 1, figsize=(9, 5.6), layout="constrained"
+# %% explore=true
+rows = plot.panels(3, stacked=True)
+draw_reach(rows[0])
+draw_lines(rows[1], 2.0**-10, 8.0)
+rows[1].set_xscale("log", base=2)
+draw_lines(rows[2], 0.5, 4)
+titles = (
+    "How far the positive numbers reach, logarithmic",
+    "Every value from 2^-10 to 8, logarithmic",
+    "Every value from 0.5 to 4, linear",
 )
-draw_values(whole, 2.0**-40, 2.0**20)
-whole.set_xscale("log", base=2)
-whole.set_title("Every positive value from 2^-40 to 2^20, logarithmic")
-draw_values(near, 0.5, 4)
-near.set_title("Every value from 0.5 to 4, linear")
+for ax, title in zip(rows, titles, strict=True):
+    ax.set_title(title, loc="left", fontsize=11, fontweight="bold")
+    ax.set_yticks(range(len(FORMATS)), FORMATS)
+    ax.set_ylim(len(FORMATS) - 0.4, -0.6)
+    ax.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %% [markdown]
 # Seen logarithmically a floating-point format is a comb that is even but for a factor of two, as wide as its exponent allows.
-# bf16's goes on past both edges.
-# At the left end of the others the teeth move apart: these are the subnormals, evenly spaced,
+# bf16 reaches as far as a float32, FP16 no further than E5M2, which has as many bits of exponent.
+# At the left end the teeth move apart, as E4M3's and E2M1's do in the second picture: these are the subnormals, evenly spaced,
 # with one digit less at each step.
 # Seen linearly, the comb is coarser by a factor of two beyond each power of two.
 # An integer format is the opposite: even on the linear axis, from 1 to 127 only.
@@ -442,6 +469,22 @@ import numpy as np
 from labkit import check
 
 F = np.float32
+
+
+def check_codes(got, want, dtype=""):
+    """Compare codes, and say those that differ as the text writes them."""
+    check.shape(got, np.shape(want), name="codes")
+    there, here = (
+        [
+            f"0x{int(code):04X}" if code % 1 == 0 else str(code)
+            for code in np.ravel(codes).tolist()
+        ]
+        for codes in (got, want)
+    )
+    check.equal(there, here, name="codes")
+    check.close(got, want, rtol=0, dtype=dtype, name="codes")
+
+
 with check.case(
     "the worked example, and its negatives",
     hint="half a unit of the upper part goes up or down with its last bit",
@@ -450,21 +493,21 @@ with check.case(
     pair = np.array([1 + 2.0**-8, 1 + 3 * 2.0**-8], F)
     got = round_to_bfloat16(np.concatenate([pair, -pair]))
     want = [0x3F80, 0x3F82, 0xBF80, 0xBF82]
-    check.close(got, want, rtol=0, dtype="uint16", name="codes")
+    check_codes(got, want, "uint16")
 with check.case(
     "the nearest of the two neighbours",
     hint="the lower half decides: less, exactly or more than a half",
 ):
     some = np.array([1 + 2.0**-9, 1 + 2.0**-8 + 2.0**-20, 1.9999], F)
     got = round_to_bfloat16(some)
-    check.close(got, [0x3F80, 0x3F81, 0x4000], rtol=0, name="codes")
+    check_codes(got, [0x3F80, 0x3F81, 0x4000])
 with check.case(
     "what is exact stays",
     hint="the lower half is 0: upper half and result are one",
 ):
     some = np.array([[0.0, -0.0], [-2.0, 2.0**-133]], F)
     want = [[0, 0x8000], [0xC000, 1]]
-    check.close(round_to_bfloat16(some), want, rtol=0, name="codes")
+    check_codes(round_to_bfloat16(some), want)
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "as PyTorch rounds, for floats of every size",
@@ -582,34 +625,44 @@ def one_after_the_other(arrays, m, n, seed):
 
 
 # %% explore=true
-def many_updates(step, draw=None, count=3000):
-    """Add step again and again to a Q2.5 number; return it each time."""
-    value, seen = np.zeros(1), []
+def many_updates(step, draw=None, runs=1, count=3000):
+    """Add step again and again to Q2.5 numbers; shape (count, runs)."""
+    value, seen = np.zeros(runs), []
     for _ in range(count):
         value = to_fixed(value + step, 2, 5, draw) / 2**5
-        seen.append(value[0])
-    return seen
+        seen.append(value)
+    return np.array(seen)
 
 
-updates = 0.001
+updates, draw = 0.001, np.random.default_rng(0)
+by_chance = many_updates(updates, draw, runs=200)
+exact = np.arange(1, 3001) * updates
+mean = "mean of 200 runs"
 plot.curves(
     {
-        "exact": np.arange(1, 3001) * updates,
-        "rounded by chance, yours": many_updates(
-            updates, np.random.default_rng(0)
-        ),
-        "rounded to the nearest, yours": many_updates(updates),
+        "exact": exact,
+        mean: by_chance.mean(axis=1),
+        "one of these runs": by_chance[:, 0],
+        "to the nearest": many_updates(updates)[:, 0],
     },
+    spread={mean: np.percentile(by_chance, [5, 95], axis=1)},
     xlabel="update",
     ylabel="value",
-    title=f"3000 updates of {updates} in eight bits, Q2.5",
+    title=f"3000 updates of {updates} in Q2.5, rounded by you",
 )
+for count in (300, 3000):
+    off = by_chance[count - 1].std() * 2**5
+    print(f"after {count} updates the runs spread by {off:.1f} steps,", end=" ")
+    print(f"{off / 2**5 / exact[count - 1]:.0%} of the sum")
 
 # %% [markdown]
 # One step of Q2.5 is $2^{-5}$, some thirty updates.
 # To the nearest, every one of them is rounded away, and nothing is ever learned.
-# By chance about one in thirty is rounded up to a whole step: the line is rough, and wanders about the exact one.
-# Its standard deviation after $k$ updates is at most $\tfrac12 \sqrt{k}$ steps; relative to the sum it shrinks.
+# By chance an update is rounded up to a whole step with probability $f = 0.032$: the mean of many runs follows the exact line
+# (the band holds the middle 90 % of them).
+# One run need not: like any random walk it may stay on one side for a thousand updates.
+# Its standard deviation after $k$ updates is $\sqrt{k f (1-f)}$ steps, 9.6 of them or 0.3 at the end;
+# relative to the sum it shrinks, like $1/\sqrt k$: compare the two printed lines.
 # That is why training with fixed-point weights rounds by chance.
 # Lab 07 keeps a wide copy of the weights instead, and lab 14 rounds gradients by chance.
 
@@ -1207,6 +1260,7 @@ check.score(2)
 # More than four times is possible where instructions do more for bytes:
 # VNNI multiplies four pairs of bytes and adds them to a 32-bit sum at once, AMX multiplies whole tiles.
 # Less is usual where a library has no such code: NumPy calls BLAS, a tuned library of matrix products, for floats, and BLAS has no integers.
+# And fewer bits need not be faster at all: where the library's program for bf16 is the better one, bf16 may win over int8.
 # So measure, side by side in one run.
 
 
@@ -1244,19 +1298,23 @@ print(f"you predicted {predictions()['int8']:g} for the last, int8")
 a, w = torch.ones(128, 256), torch.ones(256, 256)
 narrow = a.to(torch.int8), w.to(torch.int8)
 arrays = [tensor.numpy() for tensor in narrow]
+wide = [array.astype(np.int32) for array in arrays]
 ways = {
     "float32": lambda: a @ w,
     "int8 with @, wraps": lambda: narrow[0] @ narrow[1],
     "yours, in NumPy": lambda: int8_matmul(arrays[0], 0, arrays[1], 1),
+    "int32 with @, in NumPy": lambda: wide[0] @ wide[1],
 }
 if hasattr(torch, "_int_mm"):
     ways["int8 with _int_mm"] = lambda: torch._int_mm(*narrow)
 compare(ways, repeat=9)
 
 # %% [markdown]
-# The same codes, and opposite results: one library multiplies them faster than floats, another slower.
-# NumPy's product of integers has no code that fills the lanes, and takes many times as long as one of floats.
-# (If yours sums in float64, it uses BLAS.) PyTorch's `@` of integers lay in between where this lab was written.
+# The same codes, and opposite results: one function multiplies them faster than floats, others slower.
+# NumPy's product of integers has no code that fills the lanes, and takes many times as long as PyTorch's of floats.
+# PyTorch's own `@` of integers is slower than floats, too.
+# Yours may be faster than NumPy's integers if it sums in float64: then it uses BLAS.
+# (NumPy's BLAS is not limited to one thread here, so on a busy machine that row may be far off.)
 # Look at PyTorch's product with a single row, too: where there is little to multiply,
 # all that surrounds the product counts, and a narrow format may lose.
 # A narrow format saves time only if the instruction exists, the library uses it,
@@ -1744,7 +1802,8 @@ check.score(1)
 #
 # The next cell multiplies larger matrices in four formats on the GPU, or says that it has nothing to time.
 # There, Tensor Cores do for narrow formats what VNNI and AMX do here:
-# from bf16 down, expect each halving of the bits to gain up to a factor of two, if the matrices are large.
+# from bf16 down, a halving of the bits gains a factor of two at most, if the matrices are large, and often less:
+# compare int8 with bf16 in the table.
 # Plain float32, which they do not multiply, lies further behind.
 # `int8, by rows` multiplies the same numbers, with the second matrix stored by rows: the fast program wants its columns.
 
@@ -1776,6 +1835,8 @@ else:
 #
 # `tails` holds 16,384 numbers, some of them large.
 # Store them in *at most six bits a number*, all scales and exponents counted, so that as little as possible is lost.
+# Each number takes the same bits, so that any of them can be read without those before it:
+# codes of variable length (Huffman's, lab 08) would lose less, and are not what is asked here.
 # You choose: exponent and mantissa, integers or floats, size of the block,
 # nearest or by chance, a scale that cuts off the largest entries, something of your own.
 

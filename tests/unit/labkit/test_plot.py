@@ -200,6 +200,18 @@ def test_scatter_draws_each_cloud() -> None:
     assert [len(cloud.get_offsets()) for cloud in ax.collections] == [2, 2]
 
 
+def test_fourteen_clouds_differ_in_colour_or_filling_and_in_their_mark() -> None:
+    ax = draw(plot.scatter({str(i): ([1, 2], [i, i + 1]) for i in range(14)}))
+    looks = []
+    for points in ax.collections:
+        filled = len(points.get_facecolor()) > 0
+        edge = points.get_facecolor() if filled else points.get_edgecolor()
+        looks.append((filled, tuple(edge[0]), points.get_paths()[0].vertices.tobytes()))
+    assert len({(filled, colour) for filled, colour, _ in looks}) == 14
+    assert len({(filled, mark) for filled, _, mark in looks}) == 14
+    assert len({(colour, mark) for _, colour, mark in looks}) == 14
+
+
 def test_names_beside_points_cover_neither_each_other_nor_a_point() -> None:
     near = [1.0, 1.001, 1.002, 50.0], [2.0, 2.0, 2.001, 3.0]
     ax = draw(plot.scatter({"a": near, "b": ([1.001], [2.001])}, names={"a": [0, 1, 2, 10], "b": [3]}, logx=True))
@@ -224,6 +236,13 @@ def test_panels_stand_side_by_side_in_one_figure() -> None:
     assert draw(left).figure is right.figure
 
 
+def test_panels_stand_one_above_the_other_where_that_is_asked_for() -> None:
+    upper, lower = plot.panels(2, stacked=True)
+    lower.hlines([0], 1, 2)
+    assert upper.get_position().y0 > draw(lower).get_position().y1
+    assert upper.get_position().x0 == lower.get_position().x0
+
+
 @pytest.mark.parametrize(
     ("call", "what"),
     [
@@ -237,6 +256,10 @@ def test_panels_stand_side_by_side_in_one_figure() -> None:
         (lambda: plot.curves({"a": [1, 2]}, spread={"a": [1]}), r"spread of 'a' has shape \(1,\), expected \(2,\)"),
         (lambda: plot.scatter({"a": ([NAN], [1])}), "plot.scatter: x of 'a' holds no finite number"),
         (lambda: plot.scatter({"a": ([1], [1])}, names={"a": []}), "plot.scatter: 0 names of 'a', expected 1"),
+        (
+            lambda: plot.scatter({str(i): ([1], [1]) for i in range(15)}),
+            "plot.scatter: 15 names, of which 14 can be told apart\nhint: put points that belong together",
+        ),
         (lambda: plot.bars([]), "plot.bars: values is empty"),
         (lambda: plot.bars([1, 2], ["a"]), "plot.bars: 1 labels, expected 2"),
         (lambda: plot.bars([1, 2], spread=[1]), "plot.bars: 1 values of spread, expected 2"),
