@@ -61,6 +61,8 @@ def layer_bytes(ns: dict[str, Any]) -> tuple[list[int], int]:
     data = count.collective(ns["all_reduce"], [(4, [flat] * 4)])[0][0]["bytes"]
     print(f"an MLP for the digits on four ranks: gradients {data:,} bytes, activations by batch:")
     print("  " + ", ".join(f"{n}: {sent:,}" for n, sent in zip(BATCHES, tensor, strict=True)))
+    each = (64 + 10) * (weights[0].itemsize * 2 * 3 / 4)  # an image's numbers, in two all-reduces of four ranks
+    print(f"  as many at {data / each:.0f} images: {flat.size:,} numbers of all weights, {64 + 10} an image")
     return tensor, data
 
 

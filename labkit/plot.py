@@ -192,11 +192,13 @@ def images(
     columns: int | None = None,
     signed: bool = False,
     cmap: str | None = None,
+    tile_in: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw images, shape (n, height, width) or (n, height, width, 3), in a grid and all on one scale.
 
     `signed` is for weights: blue below zero, white at zero, red above, with a colour bar.
+    `tile_in` is an image's width in inches; without it six or more in a row fill the page.
 
     Raises ValueError for empty data, wrong shapes, nothing but NaN, or colours outside of [0, 1].
     """
@@ -206,7 +208,7 @@ def images(
         raise ValueError(f"plot.images: shape {pictures.shape}, values {low:g} to {high:g}; colours are 3, from 0 to 1")
     names = [] if titles is None else _names("plot.images", "titles", titles, len(pictures))
     columns = columns or min(len(pictures), 10)
-    tile_in = (SIZE_IN[0] - signed * 0.8) / max(columns, 6)
+    tile_in = tile_in or (SIZE_IN[0] - signed * 0.8) / max(columns, 6)
     head = int(np.ceil(0.22 / tile_in * pictures.shape[2])) if names else 0  # pixels that a line of text takes
     sheet = _mosaic(pictures, columns, head)
     size = (sheet.shape[1], sheet.shape[0]) * np.array(tile_in / pictures.shape[2]) + (signed * 0.8, bool(title) * 0.3)

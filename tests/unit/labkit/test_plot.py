@@ -185,6 +185,11 @@ def test_an_image_has_its_title_above_it() -> None:
         assert not empty[int(y) + 2, int(x)]
 
 
+def test_an_image_is_as_wide_as_asked() -> None:
+    width, wider = (draw(plot.images(np.zeros((2, 4, 4)), tile_in=t)).figure.get_size_inches()[0] for t in (1, 2))
+    assert wider == pytest.approx(2 * width)
+
+
 def test_signed_images_are_white_at_zero() -> None:
     image = draw(plot.images(np.array([[[-1.0, 3.0]]]), signed=True)).images[0]
     assert (image.norm.vmin, image.norm.vmax) == (-3, 3)
