@@ -1215,8 +1215,8 @@ with check.hidden_case(
         "s": np.array([[10.75, 20.5], [9.0, 9.0]]),
         "feed": np.array([1.5, 1.75]),  # whole: twice 1
     }
-    for whole in halves:
-        given = halves | {whole: halves[whole].astype(int)}
+    for whole, halved in halves.items():
+        given = halves | {whole: halved.astype(int)}
         w, x, s, feed = given.values()
         used = [[feed[0], x[0, 0]], [feed[1], x[1, 0]]]
         sums = [
