@@ -28,6 +28,11 @@ _MATCHING = {
     "issuperset", "ne", "not_", "remove", "starmap", "truth",
 }  # fmt: skip
 """Functions and methods that ask whether things are the same, or are told so by a function that they are given."""
+_HANDED_ON = {
+    "compress", "contains", "countOf", "difference", "eq", "fmean", "fsum", "ge", "get_close_matches", "gt", "indexOf",
+    "is_", "is_not", "isin", "le", "lt", "ndiff", "ne", "SequenceMatcher", "sub", "truediv", "unified_diff", "xor",
+}  # fmt: skip
+"""What compares or reckons by its name alone, handed to another (`map(operator.eq, got, WANT)`) or called."""
 _ASSIGNING = ast.Assign | ast.AnnAssign | ast.AugAssign
 _COUNTING = ast.For | ast.If | ast.Match
 _HOLDING = ast.With | ast.Try
@@ -55,7 +60,10 @@ def verdicts(found: Sequence[Statement], ours: Collection[str] = ()) -> list[Sta
     known = named | {name for s in found if s.gives_data and s.touches <= everything for name in s.binds}
     data = [s for s in found if s.binds and _gives(s) and not s.binds <= set(ours)]
     handed = [s for s in data if s.touches - everything and _calls(s.node, telling)]
-    reckoned = [s for s in data if (s.touches & comparing) or _reckons(s.node, known)]
+    answers = {name for s in data if s.touches - everything for name in s.binds}
+    while more := {name for s in data if s.touches & answers for name in s.binds} - answers:
+        answers |= more
+    reckoned = [s for s in data if (s.touches & comparing) or _reckons(s.node, known) or _tells(s.node, known, answers)]
     names = {name for s in (*handed, *reckoned) for name in s.binds}
     while more := {name for s in data if s.binds & names or s.uses & names for name in s.binds} - names:
         names |= more
@@ -75,6 +83,8 @@ def _calls(node: ast.stmt, telling: Collection[str]) -> bool:
 
 def _reckons(node: ast.stmt, known: Collection[str]) -> bool:
     """Whether this statement does so; known: names of functions and modules that are not the student's."""
+    if not isinstance(node, ast.ClassDef) and any(_refers(part, known) for part in ast.walk(node)):
+        return True
     if isinstance(node, ast.ClassDef):
         own = [part for part in node.body if isinstance(part, _ASSIGNING | _COUNTING | _HOLDING)]
         return any(_reckons(part, known) for part in own)
@@ -95,20 +105,31 @@ def _reckons(node: ast.stmt, known: Collection[str]) -> bool:
     return any(_is_reckoning(part, known) for part in _outside_of_answers(node, known))
 
 
-def _tells(part: ast.AST, known: Collection[str]) -> bool:
-    """Whether this asks how far what the student's code returns is off, or adds it up, or hands on how far it is."""
+def _refers(part: ast.AST, known: Collection[str]) -> bool:
+    """Whether this names a function of a library that compares, called here or by another."""
+    if isinstance(part, ast.Attribute):
+        return part.attr in _HANDED_ON and root_of(part) in known
+    return isinstance(part, ast.Name) and part.id in _HANDED_ON & set(known)
+
+
+def _tells(part: ast.AST, known: Collection[str], answers: Collection[str] = ()) -> bool:
+    """Whether this asks how far what the student's code returns is off, or adds it up, or hands on how far it is.
+
+    answers: names of what it has returned, if what is told of these counts.
+    """
     if isinstance(part, ast.Compare):
         return any(_is_reckoned(side, known) for side in (part.left, *part.comparators))
     if isinstance(part, ast.AugAssign):
-        return _is_reckoned(part.value, known)
+        return _is_reckoned(part.value, known, answers)
     if isinstance(part, ast.Expr) and isinstance(part.value, ast.Call):
-        return _matches(part.value, known) or any(_is_reckoned(value, known) for value in _handed(part.value))
+        reckoned = (_is_reckoned(value, known, answers) for value in _handed(part.value))
+        return _matches(part.value, known, answers) or any(reckoned)
     return False
 
 
-def _is_reckoned(value: ast.expr, known: Collection[str]) -> bool:
+def _is_reckoned(value: ast.expr, known: Collection[str], answers: Collection[str] = ()) -> bool:
     """Whether an operator or a known function is applied here to what the student's code returns."""
-    return any(_is_reckoning(part, known) and _asks(part, known) for part in ast.walk(value))
+    return any(_is_reckoning(part, known) and _asks(part, known, answers) for part in ast.walk(value))
 
 
 def _is_reckoning(part: ast.AST, known: Collection[str]) -> bool:
@@ -116,12 +137,12 @@ def _is_reckoning(part: ast.AST, known: Collection[str]) -> bool:
     return reckons or _matches(part, known)
 
 
-def _matches(part: ast.AST, known: Collection[str]) -> bool:
+def _matches(part: ast.AST, known: Collection[str], answers: Collection[str] = ()) -> bool:
     """Whether this looks for what the student's code returns, or for something in it: `[f(x) for x in XS].count(6)`."""
     if not isinstance(part, ast.Call):
         return False
     name = getattr(part.func, "attr", getattr(part.func, "id", ""))
-    return name in _MATCHING and any(_asks(side, known) for side in (part.func, *_handed(part)))
+    return name in _MATCHING and any(_asks(side, known, answers) for side in (part.func, *_handed(part)))
 
 
 def _handed(call: ast.Call) -> list[ast.expr]:
@@ -136,9 +157,13 @@ def _held(node: ast.With) -> Iterator[str]:
             yield item.optional_vars.id
 
 
-def _asks(part: ast.AST, known: Collection[str]) -> bool:
-    """Whether the student's code is called in this."""
-    return any(isinstance(one, ast.Call) and root_of(one, calls=True) not in known for one in ast.walk(part))
+def _asks(part: ast.AST, known: Collection[str], answers: Collection[str] = ()) -> bool:
+    """Whether the student's code is called in this, or what it has returned stands there under one of these names."""
+    return any(
+        (isinstance(one, ast.Call) and root_of(one, calls=True) not in known)
+        or (isinstance(one, ast.Name) and one.id in answers)
+        for one in ast.walk(part)
+    )
 
 
 def _outside_of_answers(node: ast.stmt, known: Collection[str]) -> Iterator[ast.AST]:
@@ -186,6 +211,8 @@ def _differs(function: ast.stmt) -> bool:
             sides = [side for side in (part.left, part.right) if isinstance(getattr(side, "func", None), ast.Name)]
         elif isinstance(part, ast.Match):
             sides = [part.subject]
+        elif isinstance(part, ast.Attribute) and part.attr in _HANDED_ON:
+            return True
         elif isinstance(part, ast.Call) and getattr(part.func, "attr", "") in _MATCHING:
             sides = _handed(part)
         if any(isinstance(side, ast.Call) for side in sides):

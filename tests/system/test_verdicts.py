@@ -72,6 +72,8 @@ CASES = {
             "attributes": "assert Found.right == 2",
             "gaps": "assert gaps == [0, 0]",
             "rest": "assert rest == []",
+            "operator": "assert equal == [True] * 2",
+            "told": "assert fine == [True]",
         },
         locked="CASES = [(2, 4), (12, 144)]\nfrom concurrent.futures import ThreadPoolExecutor\n"
         "from report import Suite, check_all, same_as\nclass Checker:\n    def __init__(self, cases):\n"
@@ -84,6 +86,8 @@ CASES = {
         "for x, y in CASES: results[x] = same_as(square(x), y)\n"
         "with ThreadPoolExecutor() as pool: same = list(pool.map(lambda c: square(c[0]) == c[1], CASES))\n"
         "LOG = {}\nLOG.update(right=sum(square(x) == y for x, y in CASES))\n"
+        "import operator\nequal = list(map(operator.eq, [square(x) for x, _ in CASES], [y for _, y in CASES]))\n"
+        "got = square(12)\nfine = []\nfine.append(got == 144)\n"
         "class Found: right = sum(square(x) == y for x, y in CASES)\ngaps, rest = off(square), rest_of(square)",
         honest={"loop": "def square(x): return sum([x] * x)"},
         forgers={

@@ -74,6 +74,22 @@ GIVEN = "import numpy as np\nDATA = [(x, x % 2) for x in range(20)]"
             "same = list(pool.map(lambda c: classify(c[0]) == c[1], DATA))",
             {"same"},
         ),
+        ("import operator\nok = list(map(operator.eq, map(classify, [1, 2]), [1, 4]))", {"ok"}),
+        (
+            "from operator import ne\nfrom itertools import compress\ngot = [classify(x) for x, _ in DATA]\n"
+            "bad = list(compress(DATA, map(ne, got, DATA)))",
+            {"bad"},
+        ),
+        ("import math, operator\ngot = classify(DATA)\nerr = math.fsum(map(operator.sub, got, DATA))", {"err"}),
+        ("import operator\nrows = [dict(x=x, ok=operator.eq(g := classify(x), t)) for x, t in DATA]", {"rows"}),
+        (
+            "import difflib\nratio = difflib.SequenceMatcher(None, [classify(x) for x, _ in DATA], DATA).ratio()",
+            {"ratio"},
+        ),
+        ("import operator\ndef same(f): return list(map(operator.eq, [f(1)], [1]))\nok = same(classify)", {"ok"}),
+        ("got = classify(2)\nfine = []\nfine.append(got == 4)", {"fine"}),
+        ("got = classify(2)\noff = []\noff.append(abs(got - 4))", {"off"}),
+        ("fine = np.isin(classify(DATA), DATA)", {"fine"}),
         ("LOG = {}\nLOG.update(n=sum(classify(x) == t for x, t in DATA))", {"LOG"}),
         ("class Found:\n    right = sum(classify(x) == t for x, t in DATA)", {"Found"}),
         ("def off(f): return [f(x) - t for x, t in DATA]\ngaps = off(classify)", {"gaps"}),
