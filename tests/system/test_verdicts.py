@@ -102,6 +102,22 @@ CASES = {
                 "    def run(self, f): return [x for x, y in self.cases if f(x) != y]\n"
                 "def same_as(got, want): return got == want\n"},
     ),
+    "arrays of no items": Case(
+        "def square(x): return np.asarray(x) ** 2",
+        {
+            "allclose": "assert np.allclose(square(2), 4)",
+            "testing": "np.testing.assert_allclose(square(3), 9)",
+            "imported": "from numpy.testing import assert_array_equal\nassert_array_equal(square(4), 16)",
+            "each": "for v in (2, 3.5): assert np.all(np.abs(square(v) - v ** 2) < 1e-9)",
+            "none": "assert not np.any(np.abs(square(3.0) - 9) > 1e-9)",
+            "helper": "assert same(square(5), 25)",
+            "elements": "assert np.isclose(square(2), 4).all()",
+        },
+        locked="import numpy as np\ndef same(a, b): return bool(np.allclose(a, b))",
+        honest={"product": "def square(x): return np.multiply(x, x)"},
+        forgers={"empty": "def square(x): return np.array([])", "column": "def square(x): return np.empty((0, 1))",
+                 "list": "class L(list):\n    def __sub__(self, other): return []\ndef square(x): return L()"},
+    ),
     "made by the student": Case(
         "def make(n): return [x * x for x in range(n)]",
         {
