@@ -68,8 +68,8 @@ def layer_bytes(ns: dict[str, Any]) -> tuple[list[int], int]:
 
 def sharded_ratio(ns: dict[str, Any]) -> float:
     """Print and return how many times the bytes of an all-reduce a fully sharded layer sends."""
-    w, pair = np.ones((128, 128)), [{"x": np.ones((8, 128)), "dy": np.ones((8, 128))}]
-    yours = count.collective(ns["sharded_passes"], [(4, [None] * 4, w, [pair] * 4)])[0][0]
+    w, pair = np.ones((128, 128)), {"x": np.ones((8, 128)), "dy": np.ones((8, 128))}
+    yours = count.collective(ns["sharded_passes"], [(4, [{"passes": [pair]}] * 4, w)])[0][0]
     plain = count.collective(ns["all_reduce"], [(4, [w] * 4)])[0][0]
     held = yours["value"]["passes"][0]["held"][1] / (2 * w.nbytes)
     print(
