@@ -2001,7 +2001,7 @@ print(f"{count:,} parameters, 360 images, 300 steps")
 def draw_seeds(found, title):
     """Draw means as bars and each seed as a dot; print them all."""
     for way, seeds in found.items():
-        print(f"{way:24}", *(f"seed {s}: {a:.1%}" for s, a in enumerate(seeds)))
+        print(f"{way:24}", *(f"{share:7.1%}" for share in seeds))
     ax = plot.bars(
         {way: float(np.mean(seeds)) for way, seeds in found.items()},
         spread=[np.ptp(seeds) / 2 for seeds in found.values()],
