@@ -12,7 +12,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,6 +29,9 @@ __all__ = [
     "finish",
     "look",
     "luminance",
+    "mosaic",
+    "number",
+    "side_by_side",
     "tick",
     "write_beside",
 ]
@@ -211,3 +214,29 @@ def luminance(rgba: ArrayLike) -> float:
     red_green_blue = np.asarray(rgba, float)[:3]
     linear = np.where(red_green_blue <= 0.04045, red_green_blue / 12.92, ((red_green_blue + 0.055) / 1.055) ** 2.4)
     return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def side_by_side(places: NDArray[np.float64], names: Sequence[str], width: float) -> bool:
+    """Say whether names fit below an axis that spans the places logarithmically and is `width` characters wide."""
+    at = np.log(places) * width / (np.log(places[-1] / places[0]) or 1.0)
+    lengths = np.array([len(name) for name in names])
+    return bool((np.diff(at) > (lengths[1:] + lengths[:-1]) / 2 + 1).all())
+
+
+def mosaic(pictures: NDArray[np.float64], columns: int, head: int) -> NDArray[np.float64]:
+    """Lay the pictures out in one, a pixel apart and `head` more pixels above each."""
+    n, height, width, *colours = pictures.shape
+    rows = -(-n // columns)
+    sheet = np.full((rows * (height + 1 + head), columns * (width + 1), *colours), 1.0 if colours else np.nan)
+    for i, picture in enumerate(pictures):
+        y, x = i // columns * (height + 1 + head) + head, i % columns * (width + 1)
+        sheet[y : y + height, x : x + width] = picture
+    return sheet[:-1, :-1]
+
+
+def number(value: float, fmt: str | None) -> str:
+    """Write a number: as `fmt` says, else integers whole and others with three digits."""
+    if fmt is not None:
+        return format(value, fmt)
+    text = f"{value:,.0f}" if abs(value) >= 1000 or float(value).is_integer() else f"{value:.3g}"
+    return text.replace("-", "\N{MINUS SIGN}")

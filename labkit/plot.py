@@ -18,6 +18,9 @@ from labkit._figure import (
     finish,
     look,
     luminance,
+    mosaic,
+    number,
+    side_by_side,
     tick,
     write_beside,
 )  # fmt: skip
@@ -65,7 +68,7 @@ def curves(
     places = np.unique(np.concatenate([x for x, _ in lines.values()]))
     beside = max(map(len, lines)) if len(lines) > 1 else 0  # the legend's names take from the axis' width
     names = [tick(place) for place in places]
-    if logx and _side_by_side(places, names, width=min(46, 62 - beside)):  # 2, 4, 8, 16 devices
+    if logx and side_by_side(places, names, width=min(46, 62 - beside)):  # 2, 4, 8, 16 devices
         ax.set_xticks(places, names)
         ax.set_xticks([], minor=True)
     elif not logx and (places == places.round()).all():  # there is no epoch 2.5
@@ -137,7 +140,7 @@ def bars(
         raise ValueError(f"plot.bars: {error.size} values of spread, expected {heights.size}")
     ax = axes(ax, title=title, xlabel=xlabel, ylabel=ylabel, logy=logy)
     drawn = ax.bar(range(heights.size), heights, yerr=error, color=PALETTE[0], ecolor=PALETTE[-1], capsize=3)
-    ax.bar_label(drawn, [_number(height, fmt) for height in heights], padding=2, fontsize=9)
+    ax.bar_label(drawn, [number(height, fmt) for height in heights], padding=2, fontsize=9)
     crowded = sum(map(len, names)) > 70
     ax.set_xticks(range(heights.size), names, rotation=30 if crowded else 0, ha="right" if crowded else "center")
     ax.grid(visible=False, axis="x")
@@ -174,7 +177,7 @@ def matrix(
     drawn = ax.imshow(np.ma.array(cells, mask=plain), cmap=colour_map("Blues", bad="#EEEEEE"), aspect="auto")
     for at, value in np.ndenumerate(cells):
         dark = not plain[at] and luminance(drawn.to_rgba(np.array(value))) < _DARK
-        text = "" if np.isnan(value) else _number(value, fmt)
+        text = "" if np.isnan(value) else number(value, fmt)
         ax.text(at[1], at[0], text, ha="center", va="center", fontsize=9, color="white" if dark else "black")
     ax.set_yticks(range(len(rows)), rows)
     ax.set_xticks(range(len(columns)), columns)
@@ -210,7 +213,7 @@ def images(
     columns = columns or min(len(pictures), 10)
     tile_in = tile_in or (SIZE_IN[0] - signed * 0.8) / max(columns, 6)
     head = int(np.ceil(0.22 / tile_in * pictures.shape[2])) if names else 0  # pixels that a line of text takes
-    sheet = _mosaic(pictures, columns, head)
+    sheet = mosaic(pictures, columns, head)
     size = (sheet.shape[1], sheet.shape[0]) * np.array(tile_in / pictures.shape[2]) + (signed * 0.8, bool(title) * 0.3)
     ax = axes(ax, title=title, size=(size[0], size[1]))
     low, high = (-max(high, -low), max(high, -low)) if signed else (low, high)
@@ -266,13 +269,6 @@ def _points(where: str, series: Mapping[str, ArrayLike] | ArrayLike, *, logx: bo
     return points
 
 
-def _side_by_side(places: _Values, names: Sequence[str], width: float) -> bool:
-    """Say whether names fit below an axis that spans the places logarithmically and is `width` characters wide."""
-    at = np.log(places) * width / (np.log(places[-1] / places[0]) or 1.0)
-    lengths = np.array([len(name) for name in names])
-    return bool((np.diff(at) > (lengths[1:] + lengths[:-1]) / 2 + 1).all())
-
-
 def _bands(points: _Points, spread: Mapping[str, ArrayLike]) -> dict[str, _Values]:
     """Return the lower and the upper edge of each band, shape (2, n)."""
     bands = {}
@@ -293,22 +289,3 @@ def _names(where: str, what: str, labels: Sequence[object] | None, count: int) -
     if len(names) != count:
         raise ValueError(f"{where}: {len(names)} {what}, expected {count}")
     return names
-
-
-def _mosaic(pictures: _Values, columns: int, head: int) -> _Values:
-    """Lay the pictures out in one, a pixel apart and `head` more pixels above each."""
-    n, height, width, *colours = pictures.shape
-    rows = -(-n // columns)
-    sheet = np.full((rows * (height + 1 + head), columns * (width + 1), *colours), 1.0 if colours else np.nan)
-    for i, picture in enumerate(pictures):
-        y, x = i // columns * (height + 1 + head) + head, i % columns * (width + 1)
-        sheet[y : y + height, x : x + width] = picture
-    return sheet[:-1, :-1]
-
-
-def _number(value: float, fmt: str | None) -> str:
-    """Write a number: as `fmt` says, else integers whole and others with three digits."""
-    if fmt is not None:
-        return format(value, fmt)
-    text = f"{value:,.0f}" if abs(value) >= 1000 or float(value).is_integer() else f"{value:.3g}"
-    return text.replace("-", "\N{MINUS SIGN}")
