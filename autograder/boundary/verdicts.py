@@ -83,11 +83,11 @@ def _calls(node: ast.stmt, telling: Collection[str]) -> bool:
 
 def _reckons(node: ast.stmt, known: Collection[str]) -> bool:
     """Whether this statement does so; known: names of functions and modules that are not the student's."""
-    if not isinstance(node, ast.ClassDef) and any(_refers(part, known) for part in ast.walk(node)):
-        return True
     if isinstance(node, ast.ClassDef):
         own = [part for part in node.body if isinstance(part, _ASSIGNING | _COUNTING | _HOLDING)]
         return any(_reckons(part, known) for part in own)
+    if any(_refers(part, known) for part in ast.walk(node)):
+        return True
     if isinstance(node, _HOLDING):
         handlers = node.handlers if isinstance(node, ast.Try) else []
         known = {*known, *(_held(node) if isinstance(node, ast.With) else ())}

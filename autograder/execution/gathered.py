@@ -29,11 +29,13 @@ def none_of(test: ast.expr, lists: Mapping[str, ast.Compare]) -> ast.Compare | N
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         found = _gathered(test.operand, "any") or lists.get(getattr(test.operand, "id", ""))
     elif isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq):
-        sides = {ast.unparse(test.comparators[0]): test.left, ast.unparse(test.left): test.comparators[0]}
-        for empty in ("[]", "0"):
-            side = sides.get(empty)
-            inner = side.args[0] if empty == "0" and isinstance(side, ast.Call) and called(side) == "len" else side
-            found = found or lists.get(getattr(inner, "id", "") if (inner is side) == (empty == "[]") else "")
+        left, right = test.left, test.comparators[0]
+        for side, other in ((left, right), (right, left)):
+            empty = ast.unparse(other)
+            if empty == "[]":
+                found = found or lists.get(getattr(side, "id", ""))
+            elif empty == "0" and isinstance(side, ast.Call) and called(side) == "len" and side.args:
+                found = found or lists.get(getattr(side.args[0], "id", ""))
     return found if isinstance(found, ast.Compare) else None
 
 
