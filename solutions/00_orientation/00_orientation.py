@@ -15,7 +15,8 @@
 # %% [markdown]
 # ## Where the claims come from
 #
-# The labs measure what four documents of 2017 and 2018 claim, and call them by letters (`docs/claims.md`):
+# The labs measure what four documents of 2017 and 2018 claim, and call them by letters
+# (all their claims stand in `docs/claims.md` of the course's repository):
 # *lecture A* on scalable machine learning, *talk B* (T. Hoefler) on communication in deep learning,
 # *talk C* on the framework MXNet, and *slides D*, a course on deep learning at large scale.
 
@@ -67,16 +68,21 @@ plot.images(
 # A helper or an import that a task needs belongs in the task's cell.
 
 # %% [markdown]
+# What a person grades, a text or a plot of your own, is read as it stands in the file that you hand in:
+# run the cell that draws it, then save.
+
+# %% [markdown]
 # ### Task 1. The middle and the spread (2 points)
 #
 # Measure anything on a computer twice and you get two numbers.
-# This course quotes the *median* of several runs, because one slow run moves a mean but not a median,
-# and the *interquartile range*, the distance from the first to the third quartile, as the spread.
-# A result card names one number beside the value: half of that distance, or a standard deviation where its `n` are seeds.
+# This course quotes the *median* of several runs: half of them lie below it, and how slow the slowest was does not matter.
+# As the spread it quotes the *interquartile range*. A quarter of the runs lies below the *first quartile*,
+# a quarter above the third; between the two lies the *middle half*, and the range is how wide that is.
 #
-# `median_and_iqr(samples)` takes a sequence of numbers and returns the pair `(median, iqr)` as floats.
+# `median_and_iqr(samples)` takes a sequence of numbers, at least one: a list, a tuple or an array of one axis.
+# It returns the pair `(median, iqr)` as floats, with float64's digits.
 # Quartiles are interpolated linearly, as `np.percentile` does; the samples stay as they were.
-# For `[1, 2, 3, 4, 100]` that is `(3.0, 2.0)`: the 100 changes neither.
+# For `[1, 2, 3, 4, 100]` that is `(3.0, 2.0)`; with a 5 in place of the 100 it is the same.
 # An empty sequence raises `ValueError`. About 4 lines.
 
 
@@ -122,10 +128,13 @@ plot.curves(
 
 # %% [markdown]
 # The first run may be the slowest: memory is touched for the first time, a library loads its code.
-# Later runs differ because your machine does other things. One thread: of several the slowest sets the time.
+# Later runs differ because your machine does other things.
 # That is why a benchmark warms up first, repeats, and says how far its numbers lie apart.
+# It also computes on one thread where it can: a product is done when the slowest of its threads is.
 
 # %% nbgrader={"grade_id": "median-and-iqr-check", "grade": true, "points": 2}
+import numpy as np
+
 from labkit import check
 
 with check.case(
@@ -169,13 +178,45 @@ with check.hidden_case(
     check.true(isinstance(median, float), "a float for the median")
     check.true(isinstance(spread, float), "a float for the interquartile range")
 with check.hidden_case(
-    "the samples stay as they were",
-    hint="sorting in place changes the caller's list",
+    "lists, tuples and arrays, of integers or fractions; results are floats",
+    hint="len() counts all of them; `if samples` asks an array too much",
+):
+    for given in (
+        [7, 1, 3],
+        (7, 1, 3),
+        np.array([7, 1, 3]),
+        np.array([7.0, 1.0, 3.0]),
+    ):
+        median, spread = median_and_iqr(given)
+        title = f"of {type(given).__name__}"
+        check.close([median, spread], [3.0, 3.0], name=f"pair {title}")
+        check.true(isinstance(median, float), f"a float, the median {title}")
+        check.true(isinstance(spread, float), f"a float, the range {title}")
+with check.hidden_case(
+    "large numbers that lie close together",
+    hint="float32 has seven digits: these need ten",
+):
+    seconds = [1.7e9 + part for part in (0.75, 0.0, 0.25, 0.5)]
+    for given in (seconds, np.array(seconds)):
+        median, spread = median_and_iqr(given)
+        # Neighbouring numbers of float64 lie 2.4e-7 apart here.
+        check.close(median - 1.7e9, 0.375, rtol=0, atol=1e-6, name="median")
+        check.close(spread, 0.375, rtol=0, atol=1e-6, name="range")
+with check.hidden_case(
+    "an empty tuple and an empty array raise ValueError, too",
+    hint="how many samples are there? Ask that of any sequence",
     guard=True,
 ):
-    given = [10.0, 1.0, 4.0, 2.0]
-    with check.unchanged(samples=given):
-        median_and_iqr(given)
+    for given in ((), np.array([])):
+        check.raises(ValueError, median_and_iqr, given)
+with check.hidden_case(
+    "the samples stay as they were",
+    hint="sorting in place changes the caller's list or array",
+    guard=True,
+):
+    for given in ([10.0, 1.0, 4.0, 2.0], np.array([10.0, 1.0, 4.0, 2.0])):
+        with check.unchanged(samples=given):
+            median_and_iqr(given)
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -183,6 +224,7 @@ check.score(2)
 # ## When a check fails
 #
 # A failed case says what was expected, what came, and where to look.
+# `at [1]` is the place in a list or array, counted from 0.
 # Read it before you change anything.
 # Outside of a check cell the same functions raise an error, which is useful for tests of your own.
 
@@ -202,8 +244,7 @@ check.score(1)
 # Every lab asks you to write a number down before you measure it.
 # A guess that turns out wrong is worth more than a measurement without one: it shows what you believed.
 # How many times as long does a product of two 512 x 512 matrices take in float64 as in float32?
-# Write your guess into the next cell, then run it.
-# It computes on one thread: of several, the slowest decides, and your browser has a say in that.
+# Write your guess into the next cell, then run it. It computes on one thread again.
 
 # %% explore=true
 my_guess = 1.0
@@ -220,12 +261,14 @@ print(f"(middle half {low:.1f} to {high:.1f})")
 timings
 
 # %% [markdown]
-# Half the bytes, and twice as many numbers in one vector instruction: that makes two.
-# If you measured something else, caches, the library or a busy neighbour had a say.
+# A float32 has half the bytes of a float64, and one *vector instruction*, which computes with several numbers at a time,
+# takes twice as many of them: that makes twice as fast.
+# If you measured something else, caches, the library or another program had a say.
 # Lab 03 asks how far down that goes, and lab 07 what it costs.
 #
-# A *result card* keeps a measurement with its spread, the machine and the date,
-# here and as a file in the folder `cards` beside this notebook.
+# A *result card* keeps a measurement with the machine and the date,
+# here and as a file in the folder `cards` beside this notebook, in place of the one that came with it.
+# It names one number as the spread: here, half the width of the middle half.
 # Lab 16 will read the cards of your whole term and ask whether you would believe them.
 
 # %% explore=true
@@ -233,7 +276,7 @@ result_card(
     "a float64 matrix product takes longer than a float32 one",
     ratio,
     unit="x",
-    n=10,
+    n=timings["float64"].n,
     spread=(high - low) / 2,
     lab="00_orientation",
 )
@@ -242,7 +285,7 @@ result_card(
 # ### Open task: your first plot (1 point)
 #
 # How does the time of a matrix product grow with its side?
-# Draw it, below: the median for at least five sides of your choice, with labelled axes,
+# Draw it, in the next code cell: the median for at least five sides of your choice, with labelled axes,
 # and the spread from `median_and_iqr`. `plot.curves` has `logx=True`, `logy=True`
 # and `spread={name: (low, high)}`, a pair of lists: for example median less, and plus, half of the interquartile range.
 #

@@ -136,6 +136,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from labkit import check
 
+BACK = "the way back alone, without the one forward: how many operators is it?"
+
 
 def counted_by_torch(operator, a, b):
     """Return PyTorch's own count, forward and backward, for these shapes."""
@@ -187,6 +189,7 @@ with check.case(
         backward,
         rtol=0,
         name="backward",
+        hint=BACK,
     )
 with check.case(
     "conv: FLOPs as torch.utils.flop_counter counts them",
@@ -207,6 +210,7 @@ with check.case(
         backward,
         rtol=0,
         name="backward",
+        hint=BACK,
     )
 with check.case(
     "an unknown op raises ValueError",
@@ -396,7 +400,8 @@ check.score(1)
 # PCIe is the bus between host and card.
 
 # %% nbgrader={"grade_id": "data-sheets", "locked": true}
-# FLOP/s (without sparsity), bytes/s of its memory,
+# FLOP/s (not the double that sheets print for weights of which half are 0),
+# bytes/s of its memory,
 # bytes/s from the host (PCIe 3 and 5, one way)
 DATA_SHEETS = {
     "V100, float32": (15.7e12, 0.9e12, 16e9),
@@ -1201,6 +1206,27 @@ with check.hidden_case(
     check.close(x, [[0.5, 1], [1.5, 3]], name="x")
     check.close(s, [[0.25, 0.5], [10.75, 21.5]], name="s")
 with check.hidden_case(
+    "fractions, whichever argument holds whole numbers",
+    hint="no single argument decides the type of what comes out",
+):
+    halves = {
+        "w": np.array([[0.5, 2.5], [1.5, 0.25]]),
+        "x": np.array([[1.25, 9.0], [3.5, 9.0]]),
+        "s": np.array([[10.75, 20.5], [9.0, 9.0]]),
+        "feed": np.array([1.5, 1.75]),  # whole: twice 1
+    }
+    for whole, halved in halves.items():
+        given = halves | {whole: halved.astype(int)}
+        w, x, s, feed = given.values()
+        used = [[feed[0], x[0, 0]], [feed[1], x[1, 0]]]
+        sums = [
+            [w[0, 0] * feed[0], w[0, 1] * x[0, 0]],
+            [s[0, 0] + w[1, 0] * feed[1], s[0, 1] + w[1, 1] * x[1, 0]],
+        ]
+        new_x, new_s = systolic_step(w, x, s, feed)
+        check.close(new_x, used, name=f"x, with whole numbers in {whole}")
+        check.close(new_s, sums, name=f"s, with whole numbers in {whole}")
+with check.hidden_case(
     "no argument is changed",
     hint="build new arrays; x[:, 0] = feed changes the caller's",
     guard=True,
@@ -1283,11 +1309,16 @@ for name, value in count.operations(look_twice, torch.rand(32, 64)).items():
 
 # %% nbgrader={"grade_id": "make-training", "locked": true}
 def make_training(
-    seed: int, device: str, lr: float = 0.1, old: float | None = None
+    seed: int,
+    device: str,
+    lr: float = 0.1,
+    old: float | None = None,
+    dropout: float = 0.0,
 ):
     """Return a small CNN for 8 x 8 images, on the device, and its optimiser.
 
     old: a number in all gradients that the network comes with.
+    dropout: the share of the linear layer's inputs that training drops.
     """
     torch.manual_seed(seed)
     model = nn.Sequential(
@@ -1295,6 +1326,7 @@ def make_training(
         nn.ReLU(),
         nn.MaxPool2d(2),
         nn.Flatten(),
+        *([nn.Dropout(dropout)] if dropout else []),
         nn.Linear(128, 10),
     ).to(device)
     for part in model.parameters() if old else ():
@@ -1500,7 +1532,10 @@ with check.case(
     )
 with check.case(
     "nothing waits: no number is read",
-    hint="which of your lines needs a number, and not a tensor?",
+    hint=(
+        "which of your lines needs a number, and not a tensor? "
+        "A RuntimeError: something, such as the total, was left on the CPU"
+    ),
     more="item(), float() and `if loss > ...` wait; a sum of tensors does not",
     essential=True,
 ):
@@ -1526,6 +1561,11 @@ with check.case(
 ):
     count_on_meta(4)
     loss = train_epoch(*make_training(0, "meta"), some_batches(4), "meta")
+    check.true(
+        hasattr(loss, "device"),
+        "a tensor, not a number",
+        hint="return the mean unread: reading it is left to the caller",
+    )
     check.equal(loss.device.type, "meta", name="device of the loss")
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
@@ -1825,7 +1865,12 @@ with check.case(
         0,
         name="threads that run when the generator has been closed",
     )
-    check.at_most(seen["read after"], 5 + 2 + 2, name="items read in the end")
+    check.at_most(
+        seen["read after"],
+        5 + 2 + 2,
+        name="items read in the end",
+        hint="told to stop, offer gives up: does read go on with the source?",
+    )
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "an empty source", hint="the end comes without an item before it"
@@ -2330,19 +2375,22 @@ with check.case(
 
 
 def reference(
-    inputs, classes, epochs, batch_size, seed, lr=0.1, layers=5, prepare=copied
-):
+    inputs, classes, epochs, batch_size, seed,
+    lr=0.1, layers=5, prepare=copied, dropout=0.0,
+):  # fmt: skip
     """Train the same another way; return losses, accuracies, last weights."""
     torch.manual_seed(2)
     model = torch.nn.Sequential(
         torch.nn.Conv2d(1, 8, 3, padding=1), torch.nn.ReLU(),
         torch.nn.MaxPool2d(2), torch.nn.Flatten(), torch.nn.Linear(128, 10),
     )  # fmt: skip
+    if dropout:
+        model.insert(4, torch.nn.Dropout(dropout))
     optimizer = torch.optim.SGD(model.parameters(), lr=lr, momentum=0.9)
     generator, x, network = (
         torch.Generator().manual_seed(seed),
         prepare(inputs),
-        model[:layers],
+        model[:layers] if layers < 5 else model,
     )
     losses, accuracies = [], []
     for _ in range(epochs):
@@ -2358,7 +2406,7 @@ def reference(
         losses.append(summed / len(x))
         found = network(x).argmax(1)
         accuracies.append(float((found == classes).float().mean()))
-    return losses, accuracies, model[0 if layers < 5 else 4].weight.detach()
+    return losses, accuracies, model[0 if layers < 5 else -1].weight.detach()
 
 
 with check.hidden_case(
@@ -2488,6 +2536,31 @@ with check.hidden_case(
         options = {"epochs": 1, "batch_size": 64, "capture": itself}
         fast_training(model, optimizer, *few, "cpu", **options)
         check.equal(model.training, mode, name="training mode afterwards")
+with check.hidden_case(
+    "the accuracy is looked at in the mode in which the model came",
+    hint="the mode is the caller's, in training and for the accuracy",
+    guard=True,
+):
+    # A layer that drops all it is given, in training mode only.
+    for mode in (True, False):
+        model, optimizer = make_training(2, "cpu", dropout=1.0)
+        model.train(mode)
+        options = {"epochs": 2, "batch_size": 16, "capture": itself}
+        history = fast_training(model, optimizer, *few, "cpu", **options)
+        losses, accuracies, _ = reference(*few, 2, 16, 0, dropout=1.0 * mode)
+        check.close(history["loss"], losses, rtol=1e-3, name="losses")
+        found = history["accuracy"]
+        check.close(found, accuracies, atol=0.028, name="accuracies")
+with check.hidden_case(
+    "PyTorch's own random numbers are left to the network",
+    hint="draw the orders from a torch.Generator, as slow_training does",
+    guard=True,
+):
+    untrained = make_training(2, "cpu", dropout=0.5)
+    options = {"epochs": 1, "batch_size": 16, "capture": itself}
+    history = fast_training(*untrained, *few, "cpu", **options)
+    losses, *_ = reference(*few, 1, 16, 0, dropout=0.5)
+    check.close(history["loss"], losses, rtol=1e-3, name="loss with dropout")
 with check.hidden_case(
     "images and labels stay as they are",
     hint=(

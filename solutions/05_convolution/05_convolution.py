@@ -675,7 +675,10 @@ def theirs(x, weights, stride=1, padding=0):
 line, pair = np.array([[[[1.0, 2, 3]]]]), np.array([[[[1.0, 10]]]])
 with check.case(
     "the worked example",
-    hint="which results does the edge not touch? how many are they?",
+    hint=(
+        "31 first: the kernel was turned round. What turns a spectrum? "
+        "21 and more than two: which results does the edge not touch?"
+    ),
     more="21, 32 and 13 come out of the circle; 31, 12 and 23 mean that no"
     " spectrum was conjugated",
 ):

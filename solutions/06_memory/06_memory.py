@@ -906,7 +906,10 @@ with check.case(
 with check.case(
     "nothing but x is kept",
     hint="what is recorded in forward is kept",
-    more="an error in backward: is the second call recorded?",
+    more=(
+        "an error in backward: is the second call recorded, "
+        "and does it begin at an x that has no past?"
+    ),
 ):
     got = recomputed(weights, x, segments=2)
     check.equal(got["kept"], 3 * 5 * 8, name="bytes kept by two segments")
@@ -1299,14 +1302,22 @@ with check.case(
 ):
     got = chained(weights, x, [2, 4, 6])
     check.close(got["y"], plain(weights, x)[0], rtol=1e-12, name="result")
-    check.equal(got["forward"], order([2, 4, 6])[0], name="calls")
+    check.equal(
+        got["forward"],
+        order([2, 4, 6])[0],
+        name="functions in the order of calls, and segments",
+    )
 with check.case(
     "backward calls each segment's own functions again",
     hint="which segment does run see when it is called after the loop?",
     essential=True,
 ):
     got = chained(weights, x, [2, 4, 6])
-    check.equal(got["backward"], order([2, 4, 6])[1], name="calls in backward")
+    check.equal(
+        got["backward"],
+        order([2, 4, 6])[1],
+        name="functions in the order in which backward calls them",
+    )
     for number, want in enumerate(plain(weights, x)[1]):
         check.close(got["gradients"][number], want, rtol=1e-10, name="gradient")
 ### BEGIN HIDDEN TESTS
@@ -2120,6 +2131,14 @@ with check.case(
     for size, want in ((2, [2, 2, 2, 1]), (3, [3, 3, 1])):
         got = accumulated(w, v, x, y, size)
         check.equal(got["sizes"], want, name="examples in each microbatch")
+with check.case(
+    "three examples, two of them in the first microbatch",
+    hint="the worked number: the mean over examples, not over microbatches",
+):
+    got = accumulated(w, v, x[:3], y[:3], 2)
+    value, dw, _ = whole(w, v, x[:3], y[:3])
+    check.close(got["loss"], value, rtol=1e-9, name="loss")
+    check.close(got["w"], dw, rtol=1e-9, name="gradient of w")
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "a smaller last microbatch weighs less",

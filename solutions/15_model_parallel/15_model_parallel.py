@@ -1334,61 +1334,7 @@ def held(order):
     return np.cumsum([1 if what == "F" else -1 for what, _ in order]).tolist()
 
 
-# %% nbgrader={"grade_id": "draw-pipeline", "locked": true}
-def draw_pipeline(spans, orders, title, axes):
-    """Draw who computes what and when; below it, what stage 0 holds."""
-    above, below = axes
-    for (stage, what, m), (start, end) in spans.items():
-        colour = plot.PALETTE[0 if what == "F" else 1]
-        box = [(start, end - start)]
-        above.broken_barh(
-            box, (stage - 0.4, 0.8), facecolor=colour, edgecolor="white"
-        )
-        middle = (start + end) / 2
-        above.text(middle, stage, m, ha="center", va="center", color="white")
-    above.set_yticks(range(len(orders)))
-    above.set(ylabel="stage", title=f"{title}: {idle(spans):.0%} idle")
-    above.invert_yaxis()
-    above.grid(visible=False)
-    for stage in (0, len(orders) - 1):
-        turns = [
-            spans[stage, what, m][what == "B"] for what, m in orders[stage]
-        ]
-        below.step(
-            [0, *turns],
-            [0, *held(orders[stage])],
-            where="post",
-            label=f"stage {stage}",
-        )
-    below.set_ylabel("held")
-    below.yaxis.get_major_locator().set_params(integer=True)
-    below.legend(loc="upper right", fontsize=8)
-
-
-def draw_schedules(schedules, stages, microbatches):
-    """Draw some schedules, one below the other."""
-    import matplotlib.pyplot as plt
-
-    _, axes = plt.subplots(
-        2 * len(schedules),
-        figsize=(7.5, 2.9 * len(schedules)),
-        height_ratios=[2, 1] * len(schedules),
-        sharex=True,
-        layout="constrained",
-    )
-    for at, (title, schedule) in enumerate(schedules.items()):
-        orders = [schedule(s, stages, microbatches) for s in range(stages)]
-        pair = axes[2 * at : 2 * at + 2]
-        draw_pipeline(clock(orders), orders, title, pair)
-    axes[-1].set_xlabel("ticks")
-    plt.show()
-
-
-# %% [markdown]
-# The next two cells are yours to change: they draw a pipeline in another way, and take the place of `draw_pipeline` above.
-
-
-# %% explore=true
+# %% nbgrader={"grade_id": "draw-held", "locked": true}
 def held_over_time(spans, stage, order):
     """Return when what a stage holds changes, and how much it holds then.
 
@@ -1416,7 +1362,7 @@ def draw_held(ax, spans, orders, images):
     ax.yaxis.get_major_locator().set_params(**steps)
 
 
-# %% explore=true
+# %% nbgrader={"grade_id": "draw-pipeline", "locked": true}
 def draw_pipeline(spans, orders, title, axes, images=1):
     """Draw who computes what and when; below it, what two stages hold.
 
@@ -1444,6 +1390,25 @@ def draw_pipeline(spans, orders, title, axes, images=1):
         ax.set_axisbelow(True)
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+
+
+def draw_schedules(schedules, stages, microbatches):
+    """Draw some schedules, one below the other."""
+    import matplotlib.pyplot as plt
+
+    _, axes = plt.subplots(
+        2 * len(schedules),
+        figsize=(7.5, 2.9 * len(schedules)),
+        height_ratios=[2, 1] * len(schedules),
+        sharex=True,
+        layout="constrained",
+    )
+    for at, (title, schedule) in enumerate(schedules.items()):
+        orders = [schedule(s, stages, microbatches) for s in range(stages)]
+        pair = axes[2 * at : 2 * at + 2]
+        draw_pipeline(clock(orders), orders, title, pair)
+    axes[-1].set_xlabel("ticks")
+    plt.show()
 
 
 # %% explore=true
@@ -2787,6 +2752,10 @@ def expect_kept(*names):
 with check.case(
     "the worked example",
     hint="gather both parts, give them w's shape, multiply",
+    more=(
+        "5 in place of 3: w was changed after the layer was made; "
+        "is its part a copy?"
+    ),
 ):
     ranks = outcomes("shown")[0]
     for rank, y in enumerate([3.0, 4.0]):
