@@ -30,7 +30,8 @@
 
 # %% [markdown]
 # Cells that begin with `# explore` are yours to change and are not run when your work is graded:
-# a helper or an import that a task needs belongs in the task's cell.
+# a helper or an import that a task needs belongs in the task's cell,
+# and a plot of your own is read as you saved it.
 
 # %% [markdown]
 # ## Two ways to spend 16 bits

@@ -35,7 +35,8 @@
 #
 # Cells that begin with `# explore` are yours to change.
 # They are not run when your work is graded:
-# a helper or an import that a task needs belongs in the task's cell.
+# a helper or an import that a task needs belongs in the task's cell,
+# and your own plots are read as saved.
 
 # %% nbgrader={"grade_id": "setup", "locked": true}
 import contextlib

@@ -28,6 +28,7 @@
 # No check looks at a clock.
 #
 # Cells that begin with `# explore` are yours to change; they are not run when your work is graded.
+# What they show is read as you saved it.
 
 # %% [markdown]
 # Four documents are this course's sources.

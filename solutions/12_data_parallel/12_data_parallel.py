@@ -27,7 +27,8 @@
 #
 # Cells that begin with `# explore` are yours to change.
 # They are not run when your work is graded:
-# a helper or an import that a task needs belongs in the task's cell.
+# a helper or an import that a task needs belongs in the task's cell,
+# and your own plots are read as saved.
 #
 # A *rank* is one process of $P$, numbered from 0.
 # `launch(fn, P, ...)` starts them on this machine and calls `fn(rank, P, ...)` in each.

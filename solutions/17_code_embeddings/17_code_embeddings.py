@@ -33,7 +33,8 @@
 #
 # Cells that begin with `# explore` are yours to change.
 # They are not run when your work is graded:
-# a helper or an import that a task needs belongs in the task's cell.
+# a helper or an import that a task needs belongs in the task's cell,
+# and a plot of your own is read as you saved it.
 
 # %% nbgrader={"grade_id": "setup", "locked": true}
 import re
