@@ -17,6 +17,7 @@ from typing import Any
 
 from autograder.boundary.audit import Sentry
 from autograder.boundary.drift import drifted
+from autograder.boundary.empties import BELOW, compiled
 from autograder.boundary.everywhere import everywhere
 from autograder.boundary.frames import Connection, TimeLimit
 from autograder.boundary.given import DATA, names_made, trusted_names
@@ -100,9 +101,10 @@ def _run(
     space: dict[str, Any] = {}
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         try:
-            with end.awaited(peer), everywhere(peer, tests, source):
+            with end.awaited(peer), everywhere(peer, tests, source) as loaded:
                 with contextlib.redirect_stdout(io.StringIO()):
                     result |= names.give(given, source, look=look)
+                    loaded()
                     if look:
                         tests.begin(peer)  # what was looked at until now the test itself may never meet
                 value = _executed(source, names, space)
@@ -133,7 +135,7 @@ class _Names(dict[str, Any]):
     """The built-in names and those of locked cells that are the grader's, below which lie the student's."""
 
     def __init__(self, peer: Peer, theirs: Collection[str] | None, left: Left) -> None:
-        known = vars(builtins) | BUILT_IN
+        known = vars(builtins) | BUILT_IN | BELOW
         super().__init__({name: value for name, value in known.items() if name not in (theirs or ())})
         self._peer = peer
         self._left = left
@@ -144,7 +146,7 @@ class _Names(dict[str, Any]):
     def below(self) -> _Names:
         """Return what functions of locked cells find where they find no name: all built-in names, and the student's."""
         names = _Names(self._peer, self._theirs, self._left)
-        names.update(vars(builtins) | BUILT_IN)
+        names.update(vars(builtins) | BUILT_IN | BELOW)
         names.asked = self.asked
         return names
 
@@ -205,10 +207,10 @@ def _executed(source: str, names: _Names, bound: dict[str, Any]) -> Any:
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     before, sys.modules["__main__"] = sys.modules["__main__"], module
     try:
-        exec(compile(tree, "<test>", "exec"), space)
+        exec(compiled(tree, "<test>"), space)
         if not isinstance(last, ast.Expr):
             return None
-        return eval(compile(ast.Expression(last.value), "<test>", "eval"), space)
+        return eval(compiled(ast.Expression(last.value), "<test>"), space)
     finally:
         sys.modules["__main__"] = before
         bound.update(space)

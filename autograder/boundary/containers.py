@@ -155,7 +155,7 @@ def fields_of(kind: type) -> list[str] | None:
     names = kind.__dict__.get("_fields")
     if kind.__bases__ != (tuple,) or type(names) is not tuple or not all(type(name) is str for name in names):
         return None
-    known = {*vars(_plain(len(names))), *names, "__annotations__", "__orig_bases__"}
+    known = {*vars(_plain(len(names))), *names, *exact.BY_PYTHON, "__orig_bases__"}
     return list(names) if set(vars(kind)) <= known else None
 
 

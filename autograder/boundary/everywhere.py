@@ -35,34 +35,49 @@ _LAUNCHERS = (
     ("labkit.count", "read_ahead"),
 )
 """Called with one of the student's functions, these run where the function is."""
+_AT_HAND = {"keras", "labkit", "numpy", "random", "tensorflow", "torch"}
+"""Libraries of which a module costs little to load where the library is."""
 for _module, _ in (*_LAUNCHERS, ("numpy.random", "seed"), ("numpy.testing", "")):
     importlib.import_module(_module)  # now, where a process is pre-warmed: the first test of each would wait for it
 
 
 @contextlib.contextmanager
-def everywhere(peer: Peer, tests: Trusted, source: str) -> Iterator[None]:
-    """While the cell runs, let seeds reach both processes, and launchers go where the function is."""
+def everywhere(peer: Peer, tests: Trusted, source: str) -> Iterator[Callable[[], None]]:
+    """While the cell runs, let seeds reach both processes, and launchers go where the function is.
+
+    Yields a function that does so with what has been imported since.
+    """
     for root in _imported(source):
         with contextlib.suppress(ImportError):
             importlib.import_module(root)
-    replaced: list[tuple[Any, str, Any]] = []
+    replaced: dict[tuple[str, str], tuple[Any, str, Any]] = {}
 
     def replace(places: Iterable[tuple[str, str]], make: Callable[[str, str, Any], Any]) -> None:
         for module, name in places:
-            home = importlib.import_module(module) if module.partition(".")[0] in sys.modules else None
-            if home is not None and hasattr(home, name):
-                replaced.append((home, name, getattr(home, name)))
-                setattr(home, name, make(module, name, getattr(home, name)))
+            *inside, last = name.split(".")
+            home = functools.reduce(lambda found, part: getattr(found, part, None), inside, _loaded(module))
+            if home is not None and hasattr(home, last) and (module, name) not in replaced:
+                replaced[module, name] = home, last, getattr(home, last)
+                setattr(home, last, make(module, name, getattr(home, last)))
 
-    replace(COMPARING, with_items)
-    replace(_SEEDS, functools.partial(_both, peer))
-    replace(_LAUNCHERS, functools.partial(_where_it_is, peer, tests))
-    replace((("labkit.count", "collective"),), lambda _module, _name, own: _between_ranks(peer, tests, own))
+    def replace_all() -> None:
+        replace(COMPARING, with_items)
+        replace(_SEEDS, functools.partial(_both, peer))
+        replace(_LAUNCHERS, functools.partial(_where_it_is, peer, tests))
+        replace((("labkit.count", "collective"),), lambda _module, _name, own: _between_ranks(peer, tests, own))
+
+    replace_all()
     try:
-        yield
+        yield replace_all
     finally:
-        for home, name, own in reversed(replaced):
+        for home, name, own in reversed(replaced.values()):
             setattr(home, name, own)
+
+
+def _loaded(module: str) -> Any:
+    """Return a module of a library that is loaded; None if it is not, or if asking for it would load one."""
+    root = module.partition(".")[0]
+    return importlib.import_module(module) if root in sys.modules and root in _AT_HAND else sys.modules.get(module)
 
 
 def _both(peer: Peer, module: str, name: str, own: Callable[..., Any]) -> Callable[..., Any]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from autograder.boundary.frames import WireError
 
-__all__ = ["KINDS", "TYPES", "adds_nothing", "large", "read_large", "read_type"]
+__all__ = ["BY_PYTHON", "KINDS", "TYPES", "adds_nothing", "large", "read_large", "read_type"]
 
 _MAX_INT_BITS = 1 << 16
 _MAX_TEXT = 1000
@@ -81,16 +81,16 @@ def read_large(text: str) -> int:
     return int(text, 16)
 
 
-_EMPTY_BODY = {"__module__", "__doc__", "__dict__", "__weakref__", "__qualname__", "__annotations__",
-               "__abstractmethods__", "_abc_impl"}  # fmt: skip
+BY_PYTHON = {"__annotations__", "__firstlineno__", "__static_attributes__"}
+"""What Python itself notes of a class, from 3.13 on in any case."""
+_EMPTY_BODY = BY_PYTHON | {"__module__", "__doc__", "__dict__", "__weakref__", "__qualname__", "__abstractmethods__",
+                           "_abc_impl"}  # fmt: skip
 """What a class has of its own where nothing stands in its body."""
 
 
 def adds_nothing(kind: type) -> bool:
     """Whether a class is one of plain values under another name: derived from one alone, with nothing in its body."""
-    return (
-        kind.__bases__[:1] != ()
-        and kind.__bases__[0] in TYPES
-        and len(kind.__bases__) == 1
-        and not (vars(kind).keys() - _EMPTY_BODY)
-    )
+    own = vars(kind).keys() - _EMPTY_BODY
+    if len(kind.__bases__) != 1 or kind.__bases__[0] not in TYPES:
+        return False
+    return not own or (own == {"__slots__"} and vars(kind)["__slots__"] == ())

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+from autograder.boundary.empties import BELOW, compiled
 from autograder.boundary.locked import STAR, Statement, all_statements, global_names, only_imports
 from autograder.boundary.needed import needed, reached
 from autograder.boundary.verdicts import verdicts
@@ -72,7 +74,8 @@ def trusted_names(
     ours = _ours(tuple(cells), foreign, level, expand=True, asked=asked, left=frozenset({*(left or ()), *unbound}))
     looked_up = names_needed(test) - foreign
     wanted = looked_up & {name for statement in ours for name in statement.binds}
-    space: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins if beneath is None else beneath}
+    below = vars(builtins) | BELOW if beneath is None else beneath
+    space: dict[str, Any] = {"__name__": "__main__", "__builtins__": below}
     for statement in needed(ours, wanted, wide=wide) if wanted else ():
         exec(_compiled(statement), space)
         wanted |= statement.binds & set(kept)
@@ -84,7 +87,7 @@ def trusted_names(
 
 
 def _compiled(statement: Statement) -> Any:
-    return compile(ast.Module([statement.node], []), "<given>", "exec")
+    return compiled(ast.Module([copy.deepcopy(statement.node)], []), "<given>")
 
 
 def _unseen(cells: tuple[str, ...], foreign: frozenset[str], level: int, missing: frozenset[str]) -> dict[str, Any]:

@@ -121,7 +121,8 @@ FROM_TEST: tuple[Row, ...] = (
         "with the value that its object holds, and refused if it holds none", "predicates"),
     Row(("getitem", "setitem", "delitem"), "the key, a value", "items are asked for or set", "containers"),
     Row(("len", "iter", "next", "reversed", "enter"), "nothing", "as Python asks for it; of a tuple whose class does "
-        "not override `__iter__`, `__len__` or `__getitem__` all items at once", "containers"),
+        "not override `__iter__`, `__len__` or `__getitem__` all items at once; what a text holds is read",
+        "containers"),
     Row(("exit",), "the name of an exception's class", "a with block ends", "exit_tells_no_text"),
     Row(tuple(UNARY), "nothing", "the object holds no value; else it is computed here, but for `str` and `repr` of a "
         "number or container, and `abs`, `bool`, `neg`, `pos`, `invert` of a container, if its class overrides them",

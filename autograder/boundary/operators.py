@@ -124,6 +124,9 @@ def _exact(value: Any, kind: type, operation: str) -> Any:
     return value
 
 
+_TEXTS = {"str", "bytes"}
+
+
 def _overridden(self: StandIn) -> frozenset[str]:
     """Return the operators of one operand that a class derived from a built-in one overrides: `abs` of a vector.
 
@@ -132,8 +135,14 @@ def _overridden(self: StandIn) -> frozenset[str]:
     return cast("frozenset[str]", object.__getattribute__(self, "_boundary_overrides"))
 
 
-def _items(self: StandIn, operation: str) -> tuple[Any, ...] | None:
-    """Return the items of a tuple, asked for once: they stay. None for all else, and if its class overrides this."""
+def _items(self: StandIn, operation: str) -> tuple[Any, ...] | str | bytes | None:
+    """Return the items of a tuple, asked for once: they stay. None for all else, and if its class overrides this.
+
+    Of a text all is read, whatever its class says.
+    """
+    if object.__getattribute__(self, "_boundary_value") in _TEXTS and peer_of(self).trusted:
+        own = plain(self)
+        return own if type(own) in (str, bytes) else None
     known = object.__getattribute__(self, "_boundary_items")
     if known is None and object.__getattribute__(self, "_boundary_value") == "tuple" and peer_of(self).trusted:
         own = plain(self)

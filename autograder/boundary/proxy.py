@@ -98,7 +98,7 @@ class Proxy(StandIn):
             return text
         reads = _READING.get(object.__getattribute__(self, "_boundary_value"), frozenset())
         if name in reads and type(own := plain(self)) is not Proxy:
-            return getattr(own, name)
+            return _reading(getattr(own, name))
         found = ask(self, "getattr", name)
         return Predicate(self, name, found) if compares(name) and type(found) is Proxy else found
 
@@ -232,6 +232,11 @@ class Predicate(Judge):
         if type(own) is not Proxy and hasattr(own, self._attribute):
             return getattr(own, self._attribute)(*plain_all(args), **plain_all(kwargs))
         return super().__call__(*args, **kwargs)
+
+
+def _reading(method: Any) -> Any:
+    """Return a method of a value, which reads what it is given of the student's, as the value was read."""
+    return (lambda *args, **kwargs: method(*plain_all(args), **plain_all(kwargs))) if callable(method) else method
 
 
 def make(peer: Peer, handle: int, description: Mapping[str, Any]) -> Proxy:
