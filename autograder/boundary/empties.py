@@ -34,12 +34,11 @@ _ASSERTING = (
 )  # fmt: skip
 _SAYING = {"allclose", "allequal", "array_equiv", "isclose", "is_close"}
 """What returns whether two are alike."""
-_OF_ONE = {"all", "any", "count_nonzero", "norm", "vector_norm", "reduce_all", "reduce_any"}
+_OF_ONE = {"all", "any", "norm", "vector_norm", "reduce_all", "reduce_any"}
 """What says something of one array that holds of none, or is 0 for none."""
 COMPARING = (
     *(("numpy.testing", name) for name in _ASSERTING),
     *((module, name) for module in ("numpy", "torch") for name in ("allclose", "isclose", "all", "any")),
-    *((module, "count_nonzero") for module in ("numpy", "torch")),
     *(("numpy.ma", name) for name in ("allclose", "allequal")),
     ("numpy", "array_equiv"),
     *((module, "norm") for module in ("numpy.linalg", "torch", "torch.linalg", "tensorflow")),
