@@ -16,7 +16,7 @@
 # | | |
 # |---|---|
 # | Prerequisites | NumPy, gradients (lab 01), the roofline (lab 04); some PyTorch; regular expressions, or the patience to learn a few |
-# | Time | about 4 hours |
+# | Time | about 5 hours |
 # | Points | 20: 16 from checks, 2 from an open task, 2 from a written answer |
 # | Hardware | one CPU core; one cell near the end uses a GPU |
 
@@ -406,8 +406,8 @@ for number in (39, 173):
 # `parse(text)` returns the statements of a module's text, in order:
 # a list of tuples `(block, result, operation)` of three strings.
 #
-# * Only lines after one that begins with the word `define` and before the next line that begins with `}` count,
-#   whatever follows the `}`. Neither has a blank before it. There may be several such functions, or none.
+# * Only lines of functions count: those after a line that begins with the word `define`, and before the next line that begins with `}`
+#   (something may follow the `}`; no blank stands before it, nor before `define`). There may be several functions, or none.
 # * A comment begins with `;` (quoted texts have none) and ends with its line. Drop it, then the blanks and tabs at both ends.
 #   Lines that are empty then are no statements.
 # * A line that then ends with `:` begins a block; without the colon it is the block's name.
@@ -1451,8 +1451,9 @@ ax = plot.scatter(
 )
 
 # %% [markdown]
-# Nobody told the model what a type is. Statements of one type lie together because they hand each other values.
-# (Two directions out of 24 do not show all.)
+# Nobody told the model what a type is. Integers lie apart from floating point, and one width of integers from another,
+# because statements of one type hand each other values.
+# (Two directions out of 24 do not show all: halves, floats and doubles may lie on one heap here and be apart in others.)
 # Does it also know that `fmul` on floats is to `fmul` on doubles what `fadd` on floats is to `fadd` on doubles?
 
 # %% [markdown]
@@ -1462,7 +1463,7 @@ ax = plot.scatter(
 # It returns the number of the row $x$ whose cosine with $q = v_b - v_a + v_c$ is the largest:
 # $\frac{v_x \cdot q}{|v_x|\,|q|}$. Rows `a`, `b` and `c` themselves do not count.
 # A row of length 0 has cosine 0, and if $q$ has length 0, all have.
-# Of exactly equal cosines, as equal rows have them, the lowest row wins. There are at least four rows.
+# Of exactly equal cosines, as equal rows have them (compute each row's in the same way), the lowest row wins. There are at least four rows.
 #
 # For the rows `[1, 0]`, `[0, 1]`, `[2, 0]`, `[0, 9]`, `[1, 1]`: `analogy(vectors, 0, 1, 2)` is 4. About 5 lines.
 #
@@ -2361,7 +2362,7 @@ def compare(seed, n_train=200, n_test=300, n_corpus=600):
 
 
 # %% explore=true
-# (a minute or two)
+# (a minute or two on an idle machine, some more on a busy one)
 runs = [compare(seed)[0] for seed in range(3)]
 results = {name: np.array([run[name] for run in runs]) for name in runs[0]}
 print("mean of three seeds, and the seeds")
@@ -2389,7 +2390,7 @@ ax = plot.bars(
 # %% [markdown]
 # Read the bars from the right.
 # Without inputs the reader is still better than the bag: what it knows of the graph is in the vectors.
-# (It sees the order of the text as well, but so does the reader of *random, no inputs*, and that is no better than the bag.)
+# (It sees the order of the text as well, but so does the reader of *random, no inputs*, in the table above, and that is no better than the bag.)
 # With shuffled edges, a graph of the same size that says nothing, the advantage is gone.
 # Random vectors with the right inputs are above the bag, but below learned ones:
 # `fadd` on halves has nothing to do with `fadd` on floats there, so that each has to be learned from 200 labels.
@@ -2432,7 +2433,7 @@ ax = plot.curves(
 
 # %% [markdown]
 # (One seed, and a training set of each size: differences of some hundredths mean nothing.)
-# With 25 labels neither is far above the guess. From some hundred on the reader is ahead, and it goes on learning.
+# With 25 labels neither is far above the guess, and the bag may be ahead. From some hundred on the reader is ahead, and it goes on learning.
 # The bag gains little: what it lacks, no number of labels gives it,
 # namely which statement hands its result to which.
 #
@@ -2526,7 +2527,8 @@ if device() != "cuda":
 # a second `random_plan`, of which training has seen no program.
 
 # %% [markdown]
-# Hand in, below and in the cell after it (a person reads both, and the output that you have stored):
+# Hand in, in the next cell, in place of the example, and in the cell after it
+# (a person reads both, and the output that you have stored; five seeds take some minutes):
 #
 # 1. your variant, for at least five seeds, beside *vectors and graph* and one control of Experiment 4.
 #    Each seed has its own programs, as in `compare`, and within a seed all three read the same
@@ -2550,7 +2552,7 @@ both = [
     [with_inputs_of_inputs(known[codes_of(p, words)], p["data"]) for p in part]
     for part in (train_set, test_set)
 ]
-seeds = (0, 1, 2)  # of the five; each starts the reader anew
+seeds = (0, 1, 2)  # of the reader's weights alone; yours draw programs, too
 runs = {
     "inputs": [read(graph[0], y, graph[1], y_test, s) for s in seeds],
     "and theirs": [read(both[0], y, both[1], y_test, s) for s in seeds],
