@@ -52,8 +52,11 @@ class _Handler:
         if isinstance(error, NotImplementedError):
             self._missing |= dict.fromkeys(_defined(str(cell)), what)
             return f"not implemented yet: {what}"
-        name = getattr(error, "name", None) or ""
-        return f"{what}: a cell above stopped at {self._missing[name]}" if name in self._missing else ""
+        stopped_at = self._missing.get(getattr(error, "name", None) or "")
+        if stopped_at is None:
+            return ""
+        self._missing |= dict.fromkeys(_defined(str(cell)), stopped_at)  # a third cell may miss what this one defines
+        return f"{what}: a cell above stopped at {stopped_at}"
 
 
 def _defined(cell: str) -> list[str]:

@@ -235,7 +235,7 @@ def counted(fn: Callable[..., Any]) -> _Counted:
 def calls(fn: _Counted, exactly: int, *, name: str = "", hint: str = "") -> None:
     """Expect that a `counted` function was called exactly so often."""
     if fn.count != exactly:
-        raise Mismatch(sentence(name, f"{exactly} calls", str(fn.count)), hint)
+        raise Mismatch(sentence(name, f"{exactly} call{'s' * (exactly != 1)}", str(fn.count)), hint)
 
 
 @contextlib.contextmanager

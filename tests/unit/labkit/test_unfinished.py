@@ -26,6 +26,8 @@ def notebook() -> nbformat.NotebookNode:
         nbformat.v4.new_code_cell(f"{LOOK}raise NotImplementedError('of a library\\nin two lines')"),
         nbformat.v4.new_code_cell(f"{LOOK}1 / 0"),
         nbformat.v4.new_code_cell(f"{LOOK}print(of_a_task_whose_cell_has_failed)"),
+        nbformat.v4.new_code_cell(f"{LOOK}total = sum(values)"),
+        nbformat.v4.new_code_cell(f"{LOOK}print(total)"),
         nbformat.v4.new_code_cell("print('the end')"),
     ]
     for cell in cells[2:]:
@@ -47,6 +49,13 @@ def test_a_look_cell_of_an_unfinished_task_says_so_in_one_line(notebook: nbforma
 def test_what_that_cell_would_have_defined_is_missed_in_one_line_too(notebook: nbformat.NotebookNode) -> None:
     line = "name 'values' is not defined: a cell above stopped at Task 1: f"
     assert _error(notebook.cells[4]) == ("NameError", [line])
+
+
+def test_what_a_cell_would_have_defined_that_missed_it_is_missed_in_one_line_too(
+    notebook: nbformat.NotebookNode,
+) -> None:
+    line = "name 'total' is not defined: a cell above stopped at Task 1: f"
+    assert _error(notebook.cells[10]) == ("NameError", [line])
 
 
 @pytest.mark.parametrize(
