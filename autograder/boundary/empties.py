@@ -1,14 +1,15 @@
 """Takes an array of no items for no answer where a test compares it: NumPy broadcasts it, and everything holds of it.
 
-`np.allclose(np.empty((0, 1)), 4)` is true. In a test, and in what it has of locked cells and of modules of the
-instructor's, nothing is equal to something; two that are empty are equal. A test in which the instructor's solution
-relies on that does not run apart.
+`np.allclose(np.empty((0, 1)), 4)` is true, and `f(x) - y` has no item that could be too large. In a test, and in what
+it has of locked cells and of modules of the instructor's, nothing is equal to something, nor subtracted from it; two
+that are empty are equal. A test in which the instructor's solution relies on that does not run apart.
 """
 
 from __future__ import annotations
 
 import ast
 import functools
+import operator
 import sys
 import sysconfig
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.boundary.handles import is_stand_in, plain
+from autograder.boundary.handles import is_remote_tensor, is_stand_in, plain
 
 __all__ = ["BELOW", "COMPARING", "compiled", "with_items"]
 
@@ -32,10 +33,12 @@ _ASSERTING = (
     "assert_array_almost_equal_nulp", "assert_array_compare", "assert_array_equal", "assert_array_less",
     "assert_array_max_ulp", "assert_equal",
 )  # fmt: skip
-_SAYING = {"allclose", "allequal", "array_equiv", "isclose", "is_close"}
+_SAYING = {"allclose", "allequal", "array_equiv", "isclose"}
 """What returns whether two are alike."""
 _OF_ONE = {"all", "any", "norm", "vector_norm", "reduce_all", "reduce_any"}
 """What says something of one array that holds of none, or is 0 for none."""
+_COMPARED = ("a", "b", "x", "y", "x1", "x2", "actual", "desired", "expected", "input", "other", "input_tensor")
+"""What the parameters are called with which such functions take arrays."""
 COMPARING = (
     *(("numpy.testing", name) for name in _ASSERTING),
     *((module, name) for module in ("numpy", "torch") for name in ("allclose", "isclose", "all", "any")),
@@ -43,6 +46,8 @@ COMPARING = (
     ("numpy", "array_equiv"),
     *((module, "norm") for module in ("numpy.linalg", "torch", "torch.linalg", "tensorflow")),
     ("torch.linalg", "vector_norm"),
+    ("torch", "dist"),
+    ("scipy.linalg", "norm"),
     ("torch.testing", "assert_close"),
     *(("tensorflow", name) for name in ("reduce_all", "reduce_any")),
     ("tensorflow.experimental.numpy", "allclose"),
@@ -50,8 +55,6 @@ COMPARING = (
     *((module, "ApproxScalar.__eq__") for module in ("_pytest.approx", "_pytest.python_api")),
 )
 """What is compared with, where that is loaded: modules and names. pytest's class has lain in two places."""
-_GUARD = "array with items"
-"""What the guard of `.all()` is called in compiled code: no name that source could have."""
 
 
 def with_items(_module: str, name: str, own: Callable[..., Any]) -> Callable[..., Any]:
@@ -64,7 +67,8 @@ def with_items(_module: str, name: str, own: Callable[..., Any]) -> Callable[...
         if approximate:
             return _size(args[-1]) != 0 and own(*args, **kwargs)
         if _is_instructors(sys._getframe(1).f_code.co_filename):
-            sizes = [_size(value) for value in [*args, *kwargs.values()][: 1 if of_one else 2]]
+            given = [*args, *(kwargs[key] for key in _COMPARED if key in kwargs)]
+            sizes = [_size(value) for value in given[: 1 if of_one else 2]]
             if 0 in sizes and (of_one or any(sizes)):
                 if name in _SAYING:
                     return False
@@ -75,29 +79,79 @@ def with_items(_module: str, name: str, own: Callable[..., Any]) -> Callable[...
 
 
 def compiled(tree: ast.Module | ast.Expression, file: str) -> CodeType:
-    """Return the code of a test, or of a locked cell, in which `.all()` and `.any()` of nothing are an error."""
+    """Return the code of a test, or of a locked cell, in which nothing is compared with something by an operator."""
     mode = "eval" if isinstance(tree, ast.Expression) else "exec"
     return compile(ast.fix_missing_locations(_Guarded().visit(tree)), file, mode)
 
 
 class _Guarded(ast.NodeTransformer):
-    def visit_Call(self, node: ast.Call) -> ast.AST:
+    """Puts calls of functions in `BELOW` in the places of the operators that broadcast."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
-        if isinstance(node.func, ast.Attribute) and node.func.attr in {"all", "any"}:
-            guard = ast.copy_location(ast.Name(_GUARD, ast.Load()), node.func.value)
-            node.func.value = ast.copy_location(ast.Call(guard, [node.func.value], []), node.func.value)
+        return _call(node, node.op, node.left, node.right)
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        self.generic_visit(node)
+        return _call(node, node.ops[0], node.left, *node.comparators)
+
+
+def _call(node: ast.expr, operation: ast.AST, *operands: ast.expr) -> ast.expr:
+    """Return the call that stands for an operator of two operands; the node as it is for all others."""
+    name = _named(type(operation).__name__)
+    if name not in BELOW or len(operands) != 2:
         return node
+    return ast.copy_location(ast.Call(ast.copy_location(ast.Name(name, ast.Load()), node), [*operands], []), node)
 
 
-def _with_some(value: Any) -> Any:
-    """Return what `.all()` is asked of; AssertionError if it is an array or a tensor that holds nothing."""
-    if hasattr(type(value), "shape") and _size(value) == 0:
-        raise AssertionError("all of an array of no items says nothing")
-    return value
+def _named(operation: str) -> str:
+    """Return what the function of an operator is called in compiled code: no name that source could have."""
+    return f"{operation} of arrays"
 
 
-BELOW = {_GUARD: _with_some}
+_OPERATORS = {
+    "Add": operator.add, "Sub": operator.sub, "Mult": operator.mul, "Div": operator.truediv, "Pow": operator.pow,
+    "MatMult": operator.matmul, "BitXor": operator.xor, "BitAnd": operator.and_, "BitOr": operator.or_,
+    "Eq": operator.eq, "NotEq": operator.ne, "Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt,
+    "GtE": operator.ge,
+}  # fmt: skip
+_ALSO_WITH_ONE = {"Sub", "Eq", "NotEq"}
+"""Operators by which a single number is compared, too. By the others it scales or bounds: `2 * f([])`."""
+_PLAIN = (int, float, bool, complex, str, list, tuple)
+
+
+def _guarded(name: str, own: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    least = 0 if name in _ALSO_WITH_ONE else 1
+
+    def of_arrays(left: Any, right: Any) -> Any:
+        found = own(left, right)
+        if type(found) in _PLAIN or not _is_array(found) or _size(found):
+            return found
+        for nothing, something in ((left, right), (right, left)):
+            dimensions = np.ndim(nothing) if name == "MatMult" else 3  # (0, 3) @ (3, 4) is no broadcasting
+            if dimensions > 2 and not _size(nothing) and _size(something) and _dimensions(something) >= least:
+                raise AssertionError("an array of no items says nothing beside one that has some")
+        return found
+
+    return of_arrays
+
+
+BELOW = {_named(name): _guarded(name, own) for name, own in _OPERATORS.items()}
 """The names that such code finds below its own."""
+
+
+def _is_array(value: Any) -> bool:
+    kind = type(value)
+    roots = {base.__module__.partition(".")[0] for base in kind.__mro__}
+    return bool(roots & {"numpy", "tensorflow", "torch"}) and hasattr(kind, "shape") and not is_remote_tensor(kind)
+
+
+def _dimensions(value: Any) -> int:
+    """Return how many axes something has: 0 of a number, 1 of a list and of what says nothing of it."""
+    if isinstance(value, int | float | complex | np.generic):
+        return 0
+    found = getattr(value, "ndim", 1)
+    return found if type(found) is int else 1
 
 
 @functools.cache

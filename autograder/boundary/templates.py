@@ -68,7 +68,7 @@ _ORIGINALS = {"format": str.format, "format_map": str.format_map}
 def _formatted(text: str, args: tuple[Any, ...] | None, options: Mapping[str, Any]) -> str:
     """Return what str.format would, or, without args, str.format_map."""
     if _on() and any(map(_goes_on, _fields(text))):
-        return _Careful().vformat(text, args or (), options)
+        return _Careful(by_name_only=args is None).vformat(text, args or (), options)
     if args is None:
         return _ORIGINALS["format_map"](text, options)
     return _ORIGINALS["format"](text, *args, **options)
@@ -91,6 +91,29 @@ def _goes_on(field: str) -> bool:
 
 class _Careful(string.Formatter):
     """Formats as str does, but for attributes that are nobody's to ask for."""
+
+    def __init__(self, *, by_name_only: bool = False) -> None:
+        self._by_name_only = by_name_only
+        self._next = 0
+        self._numbers: str | None = None  # who gives them: the template, or the order
+
+    def parse(self, format_string: Any) -> Iterator[Any]:
+        """See string.Formatter, which numbers `{}`, but neither `{.x}` nor `{[0]}`."""
+        for literal, field, spec, conversion in super().parse(format_string):
+            yield literal, field if field is None else self._numbered(field), spec, conversion
+
+    def _numbered(self, field: str) -> str:
+        first = _split(field)[0]
+        if first != "" and type(first) is not int:
+            return field
+        if self._by_name_only:
+            raise ValueError("Format string contains positional fields")
+        who = "order" if first == "" else "template"
+        if self._numbers not in {None, who}:
+            raise ValueError("cannot switch between automatic and manual numbers of fields")
+        self._numbers = who
+        self._next += first == ""
+        return f"{self._next - 1}{field}" if first == "" else field
 
     def get_field(self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """See string.Formatter."""

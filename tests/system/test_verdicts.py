@@ -118,6 +118,9 @@ CASES = {
             "pytest": "import pytest\nassert square(9) == pytest.approx(81)",
             "approx": "assert approx(100) == square(10)",
             "beside": "assert close_to(square(11), 121)",
+            "loop": "for e in np.abs(square([1, 2]) - np.array([1, 4])): assert e < 1e-9",
+            "builtin": "assert all(abs(square(np.arange(3)) - np.array([0, 1, 4])) < 1e-9)",
+            "keywords": "assert np.allclose(rtol=1e-6, atol=1e-6, a=square([1, 2]), b=[1, 4])",
         },
         locked="import numpy as np\nfrom pytest import approx\nfrom checks import close_to\n"
         "def same(a, b): return bool(np.allclose(a, b))",

@@ -66,12 +66,35 @@ def test_a_module_beside_the_notebook_is_no_library() -> None:
     assert outcome("allclose(np.array([]), 4)", file="/home/me/course/source/hw/checks.py") is False
 
 
-def test_methods_say_nothing_of_nothing_either() -> None:
-    for text in ("(np.array([]) == 4).all()", "(np.empty((0, 1)) - [1, 2] > 1).any()", "np.isclose([], []).all()"):
-        assert outcome(text) is AssertionError
+OPERATIONS = [
+    "all(abs({} - np.array([1, 4, 9])) < 1e-9)", "({} == 4).all()", "[e for e in np.abs({} - np.array([2, 3]))]",
+    "False not in ({} == [2.0, 4.0])", "sum({} != [2, 4]) <= 0", "np.prod({} == [2, 4])",
+    "(np.array([1, 2]) - {}).any()",
+    "np.count_nonzero({} - [1, 3, 6]) == 0", "(({} - 4) ** 2).sum() < 1e-9", "np.linalg.norm({} * np.ones(3)) < 1",
+    "({} <= np.arange(3)).all()", "((np.ones((3, 2)) @ {}[..., None].repeat(2, 1)) == 0).all()",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", OPERATIONS)
+def test_operators_say_nothing_of_nothing_beside_something(text: str) -> None:
+    assert outcome(text.format("np.empty((0, 1))")) is AssertionError
+
+
+def test_operators_of_nothing_alone_or_of_something_are_what_they_were() -> None:
+    assert outcome("(np.array([]) == np.array([])).all()") == np.True_
+    assert outcome("(2 * np.array([])).tolist()") == []
+    assert outcome("(np.diff([1]) >= 0).all()") == np.True_
+    assert outcome("(np.empty((0, 3)) @ np.ones((3, 4))).shape") == (0, 4)
     assert outcome("(np.array([4]) == 4).all()") == np.True_
-    assert outcome("(np.ones((2, 2)) == 1).all(axis=0).tolist()") == [True, True]
-    assert outcome("np.array([1, 0]).any()") == np.True_
+    assert outcome("(np.ones((2, 2)) - 1).tolist()") == [[0, 0], [0, 0]]
+    assert outcome("[] == [1], 'a' + 'b', 3 - 2, 7 > 3 > 1, {1} | {2}, 2 in [1, 2]") == (
+        False, "ab", 1, True, {1, 2}, True)  # fmt: skip
+
+
+def test_what_is_compared_is_known_by_its_name() -> None:
+    assert outcome("allclose(rtol=1e-6, atol=1e-6, a=np.empty((0, 1)), b=[2, 4])") is False
+    assert outcome("assert_allclose(rtol=1e-6, desired=[2, 4], actual=np.empty((0, 1)))") is AssertionError
+    assert outcome("isclose(b=[2, 4], a=[2, 4], rtol=1e-6).tolist()") == [True, True]
 
 
 def test_all_of_numpys_assertions_that_compare_are_known() -> None:
@@ -98,6 +121,6 @@ def test_tensors_of_no_items_are_read_as_torch_reads_them() -> None:
     space = {"torch": torch, **guarded, **BELOW}
     none = "torch.empty(0, 1, requires_grad=True)"
     assert eval(compiled(ast.parse(f"allclose({none}, torch.ones(2))", mode="eval"), "<test>"), space) is False
-    for text in (f"norm({none} - torch.ones(2))", f"all({none} > 1)", f"({none} == 1).all()"):
+    for text in (f"norm({none})", f"all({none} > 1)", f"({none} == 1).all()", f"torch.ones(2) - {none}"):
         with pytest.raises(AssertionError, match="no items"):
             eval(compiled(ast.parse(text, mode="eval"), "<test>"), space)
