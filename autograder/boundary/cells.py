@@ -87,17 +87,18 @@ def _run(
 
     given: the arguments of given.trusted_names, but for the test, and the names that are live. left: of the tests
     before. leaves: what of this one counts as a locked cell for those below. In given, look: say which data is another
-    in the student's process, which is the instructor's now.
+    in the student's process, which is the instructor's now; tried: a trial has shown that the instructor's solution
+    needs nothing that is refused to operators of tests.
     """
     given, left = dict(given or {}), left or Left()
     left.begin(given.get("cells", ()), {*given.get("theirs", ()), *given.pop("live", ())})
-    look = given.pop("look", False)
+    look, tried = given.pop("look", False), given.pop("tried", False)
     peer.begin(end.cell, holds=left.holds)
     tests.begin(peer)
     check.begin()
     printed = _Printed()
     result: dict[str, Any] = {"value": None, "error": None, "bundle": {}, "differ": [], "less": []}
-    names = _Names(peer, given["theirs"] if given else None, left)
+    names = _Names(peer, given["theirs"] if given else None, left, tried=tried)
     space: dict[str, Any] = {}
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         try:
@@ -134,19 +135,20 @@ class _Printed(io.StringIO):
 class _Names(dict[str, Any]):
     """The built-in names and those of locked cells that are the grader's, below which lie the student's."""
 
-    def __init__(self, peer: Peer, theirs: Collection[str] | None, left: Left) -> None:
-        known = vars(builtins) | BUILT_IN | BELOW
+    def __init__(self, peer: Peer, theirs: Collection[str] | None, left: Left, *, tried: bool = False) -> None:
+        known = vars(builtins) | BUILT_IN | (BELOW if tried else {})
         super().__init__({name: value for name, value in known.items() if name not in (theirs or ())})
         self._peer = peer
         self._left = left
         self._theirs = theirs
+        self.tried = tried
         self.asked: set[str] = set()
         """What the student's process was asked for, there or not."""
 
     def below(self) -> _Names:
         """Return what functions of locked cells find where they find no name: all built-in names, and the student's."""
-        names = _Names(self._peer, self._theirs, self._left)
-        names.update(vars(builtins) | BUILT_IN | BELOW)
+        names = _Names(self._peer, self._theirs, self._left, tried=self.tried)
+        names.update(vars(builtins) | BUILT_IN)
         names.asked = self.asked
         return names
 
@@ -207,10 +209,10 @@ def _executed(source: str, names: _Names, bound: dict[str, Any]) -> Any:
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     before, sys.modules["__main__"] = sys.modules["__main__"], module
     try:
-        exec(compiled(tree, "<test>"), space)
+        exec(compiled(tree, "<test>", names), space)
         if not isinstance(last, ast.Expr):
             return None
-        return eval(compiled(ast.Expression(last.value), "<test>"), space)
+        return eval(compiled(ast.Expression(last.value), "<test>", names), space)
     finally:
         sys.modules["__main__"] = before
         bound.update(space)

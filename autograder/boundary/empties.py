@@ -8,11 +8,12 @@ that are empty are equal. A test in which the instructor's solution relies on th
 from __future__ import annotations
 
 import ast
+import copy
 import functools
 import operator
 import sys
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -78,10 +79,16 @@ def with_items(_module: str, name: str, own: Callable[..., Any]) -> Callable[...
     return call
 
 
-def compiled(tree: ast.Module | ast.Expression, file: str) -> CodeType:
-    """Return the code of a test, or of a locked cell, in which nothing is compared with something by an operator."""
+def compiled(tree: ast.Module | ast.Expression, file: str, below: Container[str]) -> CodeType:
+    """Return the code of a test, or of a locked cell, in which nothing is compared with something by an operator.
+
+    below: the names that it finds below its own. If those of `BELOW` are not among them, operators are Python's own:
+    the checks of this course's labs compute what they expect of nothing, too.
+    """
     mode = "eval" if isinstance(tree, ast.Expression) else "exec"
-    return compile(ast.fix_missing_locations(_Guarded().visit(tree)), file, mode)
+    if all(name in below for name in BELOW):
+        tree = ast.fix_missing_locations(_Guarded().visit(copy.deepcopy(tree)))
+    return compile(tree, file, mode)
 
 
 class _Guarded(ast.NodeTransformer):

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import ast
 import builtins
-import copy
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from autograder.boundary.empties import BELOW, compiled
+from autograder.boundary.empties import compiled
 from autograder.boundary.locked import STAR, Statement, all_statements, global_names, only_imports
 from autograder.boundary.needed import needed, reached
 from autograder.boundary.verdicts import verdicts
@@ -74,10 +73,10 @@ def trusted_names(
     ours = _ours(tuple(cells), foreign, level, expand=True, asked=asked, left=frozenset({*(left or ()), *unbound}))
     looked_up = names_needed(test) - foreign
     wanted = looked_up & {name for statement in ours for name in statement.binds}
-    below = vars(builtins) | BELOW if beneath is None else beneath
+    below = vars(builtins) if beneath is None else beneath
     space: dict[str, Any] = {"__name__": "__main__", "__builtins__": below}
     for statement in needed(ours, wanted, wide=wide) if wanted else ():
-        exec(_compiled(statement), space)
+        exec(_compiled(statement, below), space)
         wanted |= statement.binds & set(kept)
     space.update(left or {})
     for name in unbound:
@@ -86,8 +85,8 @@ def trusted_names(
     return {**{name: space[name] for name in wanted if name in space}, **_unseen(tuple(cells), foreign, level, missing)}
 
 
-def _compiled(statement: Statement) -> Any:
-    return compiled(ast.Module([copy.deepcopy(statement.node)], []), "<given>")
+def _compiled(statement: Statement, below: Mapping[str, Any]) -> Any:
+    return compiled(ast.Module([statement.node], []), "<given>", below)
 
 
 def _unseen(cells: tuple[str, ...], foreign: frozenset[str], level: int, missing: frozenset[str]) -> dict[str, Any]:
@@ -103,7 +102,7 @@ def _unseen(cells: tuple[str, ...], foreign: frozenset[str], level: int, missing
     space: dict[str, Any] = {"__name__": "__main__", "__builtins__": builtins}
     for statement in ours:
         try:
-            exec(_compiled(statement), space)
+            exec(_compiled(statement, vars(builtins)), space)
         except NameError:  # it needs what only the student's process has
             lost |= statement.binds
     return {name: space[name] for name in missing - lost if name in space}

@@ -79,7 +79,8 @@ class Checks:
         withheld = sorted(self._again(grade_id) | self._live(grade_id))
         level = self.levels.get(grade_id, given.DATA)
         about = {"cells": list(cells), "theirs": sorted(self.theirs), "level": level, "withheld": withheld}
-        return about | {"live": sorted(self._live(grade_id)), "wide": grade_id in self.wide, "look": self.look}
+        about |= {"live": sorted(self._live(grade_id)), "wide": grade_id in self.wide, "look": self.look}
+        return about | {"tried": grade_id in self.levels}
 
     def around(self, grade_id: str, source: str, *, locked: bool) -> tuple[list[str], list[str]]:
         """Return what the student's kernel runs before and after a cell that runs there."""

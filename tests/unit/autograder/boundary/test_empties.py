@@ -22,7 +22,7 @@ def outcome(text: str, file: str = "<test>") -> Any:
     guarded = {name: with_items(module, name, _own(module, name)) for module, name in sorted(OWN)}
     tree = ast.parse(text, mode="eval")
     try:
-        return eval(compiled(tree, file), {"np": np, "array": array, "deque": deque, **guarded, **BELOW})
+        return eval(compiled(tree, file, BELOW), {"np": np, "array": array, "deque": deque, **guarded, **BELOW})
     except AssertionError:
         return AssertionError
 
@@ -120,7 +120,7 @@ def test_tensors_of_no_items_are_read_as_torch_reads_them() -> None:
     guarded = {name: with_items("torch", name, getattr(torch, name)) for name in ("allclose", "norm", "all")}
     space = {"torch": torch, **guarded, **BELOW}
     none = "torch.empty(0, 1, requires_grad=True)"
-    assert eval(compiled(ast.parse(f"allclose({none}, torch.ones(2))", mode="eval"), "<test>"), space) is False
+    assert eval(compiled(ast.parse(f"allclose({none}, torch.ones(2))", mode="eval"), "<test>", BELOW), space) is False
     for text in (f"norm({none})", f"all({none} > 1)", f"({none} == 1).all()", f"torch.ones(2) - {none}"):
         with pytest.raises(AssertionError, match="no items"):
-            eval(compiled(ast.parse(text, mode="eval"), "<test>"), space)
+            eval(compiled(ast.parse(text, mode="eval"), "<test>", BELOW), space)
