@@ -2032,16 +2032,16 @@ for found, folder, whose in (
         if (number := path.parts[-3][:2]) < "16":
             card = json.loads(path.read_text(encoding="utf-8"))
             found[f"{whose}{number}/{path.stem}"] = EMPTY | card
-theirs = course or picked
+audited = course or picked
 broken = {
-    name: audit(report_of(card)) for name, card in (theirs | yours).items()
+    name: audit(report_of(card)) for name, card in (audited | yours).items()
 }
 for name, rules in broken.items():
     if rules:
         said = "; ".join(f"{rule} {RULES[rule]}" for rule in rules)
         print(f"{name:26} {said}")
-share = np.mean([bool(broken[name]) for name in theirs])
-print(f"{len(theirs)} cards of the course, {share:.0%} break a rule")
+share = np.mean([bool(broken[name]) for name in audited])
+print(f"{len(audited)} cards of the course, {share:.0%} break a rule")
 if not course:
     print("(hand-picked ones: of all that the course has, about a third do)")
 print(f"you predicted {predictions()['cards']:.0%} of all")
@@ -2054,7 +2054,7 @@ counts = {
 }
 ax = plot.bars(
     {name.split()[0]: count for name, count in counts.items()},
-    title=f"Broken by {len(theirs)} cards of the course, {len(yours)} of yours",
+    title=f"Broken by {len(audited)} cards of the course, {len(yours)} of yours",
     xlabel="; ".join(counts),
     ylabel="cards",
 )
