@@ -63,7 +63,7 @@ def test_libraries_compare_as_they_always_do() -> None:
 
 
 def test_a_module_beside_the_notebook_is_no_library() -> None:
-    assert outcome("allclose(np.array([]), 4)", file="/home/me/course/source/hw/checks.py") is False
+    assert outcome("allclose(np.array([]), 4)", file="/srv/course/source/hw/checks.py") is False
 
 
 OPERATIONS = [
