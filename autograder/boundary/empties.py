@@ -147,8 +147,13 @@ BELOW = {_named(name): _guarded(name, own) for name, own in _OPERATORS.items()}
 
 def _is_array(value: Any) -> bool:
     kind = type(value)
-    roots = {base.__module__.partition(".")[0] for base in kind.__mro__}
-    return bool(roots & {"numpy", "tensorflow", "torch"}) and hasattr(kind, "shape") and not is_remote_tensor(kind)
+    known = _libraries(kind) & {"numpy", "tensorflow", "torch"}
+    return bool(known) and hasattr(kind, "shape") and not is_remote_tensor(kind)
+
+
+def _libraries(kind: type) -> frozenset[str]:
+    """Return the packages from which a class and its bases are."""
+    return frozenset(base.__module__.partition(".")[0] for base in kind.__mro__)
 
 
 def _dimensions(value: Any) -> int:
@@ -173,7 +178,7 @@ def _size(value: Any) -> int:
     if is_stand_in(value):
         return 1
     try:
-        if any(kind.__module__.partition(".")[0] == "torch" for kind in type(value).__mro__):
+        if "torch" in _libraries(type(value)):
             return int(value.numel())  # NumPy reads no tensor that has a graph
         return int(numpy.size(value))
     except Exception:  # rows of several lengths, what an object of the student's raises: the comparison says it

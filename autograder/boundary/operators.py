@@ -140,11 +140,12 @@ def _items(self: StandIn, operation: str) -> tuple[Any, ...] | str | bytes | Non
 
     Of a text all is read, whatever its class says.
     """
-    if object.__getattribute__(self, "_boundary_value") in _TEXTS and peer_of(self).trusted:
+    value = object.__getattribute__(self, "_boundary_value")
+    if value in _TEXTS and peer_of(self).trusted:
         own = plain(self)
         return own if type(own) in (str, bytes) else None
     known = object.__getattribute__(self, "_boundary_items")
-    if known is None and object.__getattribute__(self, "_boundary_value") == "tuple" and peer_of(self).trusted:
+    if known is None and value == "tuple" and peer_of(self).trusted:
         own = plain(self)
         known = own if type(own) is tuple else None
         object.__setattr__(self, "_boundary_items", known)
