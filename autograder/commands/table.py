@@ -78,9 +78,10 @@ def _row(outcome: Outcome) -> tuple[str, str, str, str]:
 
 def _print(console: Console, row: Sequence[str], widths: Sequence[int], status_style: str, style: str) -> None:
     student, points, status, look = row
+    most = None if status == str(Status.FAILED) else _MAX_LINES  # what the instructor has to do stands at the end
     left = f"{set_cell_size(student, widths[0])}{_GAP}{points:>{widths[1]}}{_GAP}"
     indent = cell_len(left) + widths[2] + len(_GAP)
-    first, *rest = _wrapped(look, max(_width(), _NARROWEST) - indent, console)
+    first, *rest = _wrapped(look, max(_width(), _NARROWEST) - indent, most, console)
     line = Text(left, style=style)
     line.append(set_cell_size(status, widths[2]), status_style)
     line.append(f"{_GAP}{first}", style)
@@ -90,10 +91,10 @@ def _print(console: Console, row: Sequence[str], widths: Sequence[int], status_s
         console.print(" " * indent + text, markup=False)
 
 
-def _wrapped(text: str, width: int, console: Console) -> list[str]:
+def _wrapped(text: str, width: int, most: int | None, console: Console) -> list[str]:
     lines = [line.plain.rstrip() for line in Text(text).wrap(console, width)] or [""]
-    if len(lines) > _MAX_LINES:
-        lines = [*lines[: _MAX_LINES - 1], set_cell_size(lines[_MAX_LINES - 1], width - 1).rstrip() + "…"]
+    if most is not None and len(lines) > most:
+        lines = [*lines[: most - 1], set_cell_size(lines[most - 1], width - 1).rstrip() + "…"]
     return lines
 
 

@@ -174,6 +174,11 @@ print(glyphs)
 x_train, y_train = tensors(glyphs.train)
 x_val, y_val = tensors(glyphs.validation)
 x_test, y_test = tensors(glyphs.test)
+# channels last in memory: these convolutions are faster so
+x_train, x_val, x_test = (
+    x.contiguous(memory_format=torch.channels_last)
+    for x in (x_train, x_val, x_test)
+)
 reader = train_reader(0)
 whole = accuracy(reader, x_val, y_val)
 count = sum(p.numel() for p in reader.parameters())
@@ -1099,12 +1104,13 @@ def quantised(network: Reader, x, bits: int, percentile: float = 99.9):
 
 # %% explore=true
 all_bits = (2, 3, 4, 5, 6, 8)
-after = {}
+x_some, y_some = x_val[::3], y_val[::3]  # rounding a twin's numbers is slow
+plain, after = accuracy(folded, x_some, y_some), {}
 for bits in all_bits:
     twin = quantised(folded, x_train[:256], bits)
-    after[bits] = accuracy(twin, x_val, y_val)
+    after[bits] = accuracy(twin, x_some, y_some)
     print(f"{bits} bits, rounded after training: {after[bits]:.1%}")
-enough = [bits for bits in all_bits if after[bits] > whole - 0.2]
+enough = [bits for bits in all_bits if after[bits] > plain - 0.2]
 print(f"fewest that lose less than 20 points: {min(enough)};", end=" ")
 print(f"you predicted {predictions()['bits']}")
 
@@ -1113,12 +1119,12 @@ trained = {}
 for bits in (2, 3, 4):
     twin = quantised(folded, x_train[:256], bits)
     fit(twin, x_train, y_train, steps=100, lr=1e-3, adam=True)
-    trained[bits] = accuracy(twin, x_val, y_val)
+    trained[bits] = accuracy(twin, x_some, y_some)
 plot.curves(
     {
         "rounded after training": (all_bits, list(after.values())),
         "trained 100 steps more": (list(trained), list(trained.values())),
-        "float32": (all_bits, [whole] * len(all_bits)),
+        "float32": (all_bits, [plain] * len(all_bits)),
     },
     xlabel="bits of weights and activations",
     ylabel="validation accuracy",
@@ -1467,7 +1473,7 @@ def multiplies(network: Reader) -> int:
 
 # %% explore=true
 pruned, rows = {48: folded}, []
-for keep in (32, 16, 8):
+for keep in (16, 8):
     small = prune(reader, keep)
     cut = accuracy(small, x_val, y_val)
     fit(small, x_train, y_train, steps=120, lr=0.03)

@@ -2054,7 +2054,7 @@ counts = {
 }
 ax = plot.bars(
     {name.split()[0]: count for name, count in counts.items()},
-    title=f"Broken by {len(audited)} cards of the course, {len(yours)} of yours",
+    title=f"Broken by {len(audited)} cards of ours, {len(yours)} of yours",
     xlabel="; ".join(counts),
     ylabel="cards",
 )

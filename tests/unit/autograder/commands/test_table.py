@@ -113,6 +113,15 @@ def test_on_a_terminal_no_line_is_wider_and_long_ones_go_on_below(
     assert "…" in lines[-1]
 
 
+def test_why_somebody_was_not_graded_is_never_cut_off(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    where = "/a/long/path" * 20
+    failed = _outcome("ann", Status.FAILED, messages=[f"{where}: disk full; free some space and run it again"])
+    assert "free some space and run it again" in " ".join(" ".join(_shown(capsys, failed)).split())
+
+
 def test_elsewhere_lines_are_not_broken(capsys: pytest.CaptureFixture[str]) -> None:
     assert _shown(capsys, _outcome("ann", messages=["a word or two " * 30]))[1].endswith("a word or two")
 
