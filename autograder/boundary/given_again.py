@@ -128,7 +128,7 @@ class _Made:
         if isinstance(self.node, ast.FunctionDef):
             return {self.node.name: self._is_of(namespace.get(self.node.name), self.node, namespace)}
         if isinstance(self.node, ast.ClassDef):
-            return {self.node.name: self._is_class(namespace.get(self.node.name), self.node)}
+            return {self.node.name: self._is_class(namespace.get(self.node.name), self.node, namespace)}
         if self.statement.is_class:
             return {self.statement.name: self._is_made_class(namespace.get(self.statement.name))}
         if not only_imports(self.node):
@@ -138,7 +138,7 @@ class _Made:
         scratch.pop("__builtins__", None)
         return {name: name in namespace and namespace[name] is value for name, value in scratch.items()}
 
-    def _is_class(self, found: Any, node: ast.ClassDef) -> bool:
+    def _is_class(self, found: Any, node: ast.ClassDef, namespace: Mapping[str, Any]) -> bool:
         """Whether this is the class of a definition: the methods are those of its text, whatever was added."""
         bodies = [code for code in _codes(_compiled([*self.beside, node])) if code.co_name == node.name]
         if not isinstance(found, type) or found.__name__ != node.name or not bodies:
@@ -147,7 +147,7 @@ class _Made:
         methods = {part.name for part in node.body if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)}
         for code in (code for code in _codes(bodies[0]) if code.co_name in methods):
             there = list(_functions(vars(found).get(code.co_name)))
-            same = any(_alike(function.__code__, code) for function in there)
+            same = any(_alike(function.__code__, code) and function.__globals__ is namespace for function in there)
             if not same and (there or code.co_name not in decorated):  # else a decorator has made what hides it
                 return False
         return bool(methods) or all(_is_still(vars(found), part) for part in node.body)
@@ -171,7 +171,7 @@ class _Made:
             if isinstance(found, types.FunctionType) and not hasattr(found, "__wrapped__"):
                 break
             found = getattr(found, "__wrapped__", None)
-        if not isinstance(found, types.FunctionType):
+        if not isinstance(found, types.FunctionType) or found.__globals__ is not namespace:
             return False
         codes = _codes(_compiled([*self.beside, node]))
         if not any(_alike(found.__code__, code) for code in codes if code.co_name == node.name):  # else of a default

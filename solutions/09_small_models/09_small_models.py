@@ -1104,7 +1104,7 @@ def quantised(network: Reader, x, bits: int, percentile: float = 99.9):
 
 # %% explore=true
 all_bits = (2, 3, 4, 5, 6, 8)
-x_some, y_some = x_val[::3], y_val[::3]  # rounding a twin's numbers is slow
+x_some, y_some = x_val[::3], y_val[::3]  # rounding is slow
 plain, after = accuracy(folded, x_some, y_some), {}
 for bits in all_bits:
     twin = quantised(folded, x_train[:256], bits)

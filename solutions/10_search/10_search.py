@@ -1671,6 +1671,14 @@ with check.case(
     want = [[-0.04032563, 0.1904969], [-0.14577933, -0.27367729]]
     check.close(got[1], want, rtol=1e-6, name="velocity")
     check.close(got[0], x + want, rtol=1e-6, name="x")
+with check.case(
+    "past the edge of the cube",
+    hint="x' ends at the edge; the velocity stays what it is",
+):
+    x, draw = np.array([[0.9]]), np.random.default_rng(0)
+    got = pso_step(x, np.array([[1.0]]), x, np.ones(1), draw)
+    check.close(got[1], [[0.7]], name="velocity")
+    check.close(got[0], [[1.0]], name="x")
 ### BEGIN HIDDEN TESTS
 
 

@@ -1543,7 +1543,9 @@ HONEST = {
 def breaks(rules, **changes):
     """Expect these rules of an honest report with changes; ... deletes."""
     report = {k: v for k, v in (HONEST | changes).items() if v is not ...}
-    said = ", ".join(f"{k}={v}" for k, v in changes.items())
+    said = ", ".join(
+        f"no {k}" if v is ... else f"{k}={v}" for k, v in changes.items()
+    )
     found = audit_results(report)
     check.equal(list(found), rules, name=f"with {said or 'no changes'}, rules")
 
@@ -1571,6 +1573,7 @@ with check.case(
     breaks([3], runs=40)
     breaks([8], accuracy_options={"rate": 0.2})
     breaks([12], baseline_accuracy=...)
+    breaks([12], speed_up=...)
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "rule 1, accuracy ignored",
@@ -1615,7 +1618,6 @@ with check.hidden_case(
 with check.hidden_case(
     "rule 12, how it is compared", hint="exactly one of the two is missing"
 ):
-    breaks([12], speed_up=...)
     breaks([], speed_up=..., baseline_accuracy=...)
     breaks([1], accuracy=...)
 with check.hidden_case(
@@ -1741,7 +1743,9 @@ FAIR = {
 def breaks(rules, **changes):
     """Expect these rules of a fair report with changes; ... deletes."""
     report = {k: v for k, v in (FAIR | changes).items() if v is not ...}
-    said = ", ".join(f"{k}={v}" for k, v in changes.items())
+    said = ", ".join(
+        f"no {k}" if v is ... else f"{k}={v}" for k, v in changes.items()
+    )
     found = audit_machines(report)
     check.equal(list(found), rules, name=f"with {said or 'no changes'}, rules")
 

@@ -87,6 +87,8 @@ REBOUND = {
     "another function of the same parameters": "def norm(v): return 0 * sum(x * x for x in v) ** 0.5",
     "other code": "norm.__code__ = (lambda v: 0).__code__",
     "other defaults": "norm.__defaults__ = (0,)",
+    "the same code in another namespace": "import types\n"
+    "norm = types.FunctionType(norm.__code__, {'sum': sum, 'root': lambda x: 0}, 'norm', norm.__defaults__)",
     "a value": "norm = 5",
     "nothing": "del norm",
     "a wrapper that lies": "class W:\n    def __init__(self, f): self.__wrapped__ = f\n"
