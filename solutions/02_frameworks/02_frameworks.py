@@ -17,6 +17,7 @@
 # | Time | about 5 hours |
 # | Points | 20: 16 from checks, 2 from an open task, 2 from a written answer |
 # | Hardware | two CPU cores; with a GPU, one cell near the end compiles for it |
+# | Source | A, a lecture on scalable machine learning (`docs/claims.md` compares its numbers with ours) |
 
 # %% [markdown]
 # ## How this notebook works

@@ -14,6 +14,7 @@
 # | Time | about 5 hours |
 # | Points | 20: 16 from checks, 4 from two written answers |
 # | Hardware | one CPU core; with a GPU, the last experiment measures what it otherwise models |
+# | Source | A, a lecture on scalable machine learning (`docs/claims.md` compares its numbers with ours) |
 
 # %% [markdown]
 # ## How this notebook works

@@ -17,6 +17,7 @@
 # | Time | about 5 hours |
 # | Points | 20: 16 from checks, 4 from two written answers |
 # | Hardware | one CPU core; with a GPU, one cell near the end times a sparse layer there |
+# | Source | A, a lecture on scalable machine learning (`docs/claims.md` compares its numbers with ours) |
 
 # %% [markdown]
 # ## How this notebook works

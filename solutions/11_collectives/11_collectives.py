@@ -16,6 +16,7 @@
 # | Time | about 5 hours |
 # | Points | 20: 16 from checks, 4 from two written answers |
 # | Hardware | two CPU cores; with a GPU, one cell near the end fits the model to its link |
+# | Source | B, a talk on communication in machine learning (`docs/claims.md` compares its numbers with ours) |
 
 # %% [markdown]
 # ## How this notebook works

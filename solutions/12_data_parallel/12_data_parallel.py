@@ -15,6 +15,7 @@
 # | Time | about 6 hours |
 # | Points | 20: 16 from checks, 4 from two written answers |
 # | Hardware | two CPU cores, which the ranks share; one cell near the end uses a GPU |
+# | Source | C, a talk on distributed training with MXNet (`docs/claims.md` compares its numbers with ours) |
 
 # %% [markdown]
 # ## How this notebook works
