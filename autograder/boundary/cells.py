@@ -27,6 +27,7 @@ from autograder.boundary.locked import all_statements
 from autograder.boundary.operations import compares
 from autograder.boundary.peer import Peer
 from autograder.boundary.proxy import Judge, Proxy
+from autograder.boundary.ranks import Host
 from autograder.boundary.templates import BUILT_IN
 from autograder.boundary.trusted import Trusted
 from autograder.boundary.verdicts import verdicts
@@ -51,15 +52,21 @@ _ALIASES = {
 }
 
 
-def run_cells(control: Connection, student: Connection, begin: Callable[[], None] = lambda: None) -> None:
+def run_cells(
+    control: Connection,
+    student: Connection,
+    begin: Callable[[], None] = lambda: None,
+    host: Connection | None = None,
+) -> None:
     """Run each test cell that the grader sends over control, and report what became of it, until there are no more.
 
-    begin: called before each.
+    begin: called before each. host: the connection to the process that starts ranks for collectives, if there is one.
     """
     tests = Trusted()
     peer = Peer(student, tests, writable=False, only_when_asked=False)
     check.adopt(tests)
     sentry, left = Sentry(), Left()
+    starts_ranks = Host(host) if host else None
     while True:
         order, _ = control.receive()
         if "stop" in order:  # a cell that has ended meanwhile
@@ -70,7 +77,7 @@ def run_cells(control: Connection, student: Connection, begin: Callable[[], None
         )
         begin()
         with sentry.watching():
-            found = _run(peer, tests, order["source"], end, order["given"], left, order["leaves"])
+            found = _run(peer, tests, order["source"], end, order["given"], left, order["leaves"], starts_ranks)
         control.send(found)
 
 
@@ -82,6 +89,7 @@ def _run(
     given: Mapping[str, Any] | None = None,
     left: Left | None = None,
     leaves: str = "",
+    host: Host | None = None,
 ) -> dict[str, Any]:
     """Return the cell's outcome: its value or its error, what it printed, and how it looks in a notebook.
 
@@ -102,7 +110,7 @@ def _run(
     space: dict[str, Any] = {}
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         try:
-            with end.awaited(peer), everywhere(peer, tests, source) as loaded:
+            with end.awaited(peer), everywhere(peer, tests, source, host) as loaded:
                 with contextlib.redirect_stdout(io.StringIO()):
                     result |= names.give(given, source, look=look)
                     loaded()

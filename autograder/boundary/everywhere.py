@@ -8,11 +8,14 @@ import functools
 import importlib
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autograder.boundary.empties import COMPARING, with_items
 from autograder.boundary.peer import Peer
 from autograder.boundary.trusted import Trusted
+
+if TYPE_CHECKING:
+    from autograder.boundary.ranks import Host
 
 __all__ = ["everywhere"]
 
@@ -42,10 +45,10 @@ for _module, _ in (*_LAUNCHERS, ("numpy.random", "seed"), ("numpy.testing", ""))
 
 
 @contextlib.contextmanager
-def everywhere(peer: Peer, tests: Trusted, source: str) -> Iterator[Callable[[], None]]:
+def everywhere(peer: Peer, tests: Trusted, source: str, host: Host | None = None) -> Iterator[Callable[[], None]]:
     """While the cell runs, let seeds reach both processes, and launchers go where the function is.
 
-    Yields a function that does so with what has been imported since.
+    host: who starts the ranks of collectives. Yields a function that does so with what has been imported since.
     """
     for root in _imported(source):
         with contextlib.suppress(ImportError):
@@ -64,7 +67,7 @@ def everywhere(peer: Peer, tests: Trusted, source: str) -> Iterator[Callable[[],
         replace(COMPARING, with_items)
         replace(_SEEDS, functools.partial(_both, peer))
         replace(_LAUNCHERS, functools.partial(_where_it_is, peer, tests))
-        replace((("labkit.count", "collective"),), lambda _module, _name, own: _between_ranks(peer, tests, own))
+        replace((("labkit.count", "collective"),), lambda _module, _name, own: _between_ranks(peer, host, tests, own))
 
     replace_all()
     try:
@@ -104,7 +107,7 @@ def _where_it_is(peer: Peer, tests: Trusted, module: str, name: str, own: Callab
     return call
 
 
-def _between_ranks(peer: Peer, tests: Trusted, own: Callable[..., Any]) -> Callable[..., Any]:
+def _between_ranks(peer: Peer, host: Host | None, tests: Trusted, own: Callable[..., Any]) -> Callable[..., Any]:
     """Return labkit.count.collective as tests have it: between ranks of the student's the messages are seen here."""
 
     def call(fn: Any, *args: Any, **kwargs: Any) -> Any:
@@ -112,7 +115,7 @@ def _between_ranks(peer: Peer, tests: Trusted, own: Callable[..., Any]) -> Calla
             return own(fn, *args, **kwargs)
         from autograder.boundary.ranks import collective
 
-        return collective(peer, fn, *args, **kwargs)
+        return collective(peer, host, fn, *args, **kwargs)
 
     return call
 

@@ -136,8 +136,8 @@ FROM_TEST: tuple[Row, ...] = (
         "classes"),
     Row(("import",), "module, name, arguments", "seeds, launchers and, where a tensor's graph lies there, functions "
         "of torch: the value is computed here all the same", "tensors"),
-    Row(("ranks",), "how many, and seconds", "`labkit.count.collective`: processes that answer what the test asks of "
-        "one function, each by the rows of this table", "collectives"),
+    Row(("packed",), "nothing", "`labkit.count.collective`: the function as bytes, which only its ranks open; they are "
+        "processes of their own, and answer what the test asks by the rows of this table", "collectives"),
     Row(("changed",), "nothing", "`check.unchanged`", "changes"),
 )  # fmt: skip
 """What the trusted process may ask the student's for."""

@@ -1,6 +1,7 @@
 """Collectives between ranks, the trusted end: the links between the student's ranks are the test's own.
 
-Each rank is a thread here that plays `labkit.count.collective`, and a process of the student's that answers it.
+Each rank is a thread here that plays `labkit.count.collective`, and a process that has the student's function and
+answers it (see rank_host).
 Messages go from rank to rank through this process: what was sent, and to whom, was seen here.
 """
 
@@ -15,8 +16,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from autograder.boundary.frames import ProcessDied, TimeLimit, Unanswered, WireError
-from autograder.boundary.handles import plain_all
+from autograder.boundary.frames import Connection, ProcessDied, TimeLimit, Unanswered, WireError
+from autograder.boundary.handles import plain, plain_all
 from autograder.boundary.network import LinkDown, Network
 from autograder.boundary.peer import Peer
 from autograder.boundary.trusted import Trusted
@@ -24,7 +25,7 @@ from labkit._collective import Job, by_job, play
 from labkit._launch.errors import Hung, blame, reported
 from labkit._launch.rank import Report
 
-__all__ = ["MOST_RANKS", "collective"]
+__all__ = ["MOST_RANKS", "Host", "collective"]
 
 MOST_RANKS = 64
 _MOST_WAITING = 4
@@ -34,21 +35,58 @@ _OTHERS_S = 0.25
 _JOIN_S = 5.0
 
 
+class Host:
+    """The process that starts the ranks, as tests ask it: see rank_host."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.peer = Peer(connection, Trusted(), writable=False, only_when_asked=False)
+        self._launches = 0
+
+    def begin(self, deadline: float | None) -> Peer:
+        """Return who to ask for one launch more."""
+        self._launches += 1
+        self.peer.begin(self._launches)
+        self.peer.deadline = deadline
+        return self.peer
+
+
 def collective(
-    peer: Peer, fn: Any, jobs: Sequence[Job], *, gains: Sequence[float] = (1,), timeout_s: float = 20.0
+    peer: Peer,
+    host: Host | None,
+    fn: Any,
+    jobs: Sequence[Job],
+    *,
+    gains: Sequence[float] = (1,),
+    timeout_s: float = 20.0,
 ) -> list[list[dict[str, Any]]]:
-    """Do what labkit.count.collective does, with fn of the student's. Raises what it raises, and what Peer.ask does."""
+    """Do what labkit.count.collective does, with fn of the student's. Raises what it raises, and what Peer.ask does.
+
+    peer: who speaks with the process that fn lies in. host: with the one that starts ranks.
+    """
     jobs = [plain_all(job) for job in jobs]
     if not jobs or not gains or not 1 <= (size := max(size for size, *_ in jobs)) <= MOST_RANKS:
         raise ValueError(f"collective: expected at least one job and one gain, and 1 to {MOST_RANKS} ranks")
-    network = Network(size)
-    ranks = [_Rank(rank, peer, network, jobs, gains) for rank in range(size)]
-    with _running(ranks, network, timeout_s) as failed:
-        try:
-            peer.ask("ranks", fn, [size, timeout_s])
-        except Exception:  # a process that ended by itself: the launch knows how
-            if not failed:
-                raise
+    if host is None:
+        raise WireError("no process was started for the ranks of this notebook")
+    packed = plain(peer.ask("packed", fn))
+    if type(packed) is not bytes:
+        raise WireError("a function that was not packed")
+    asked, network = host.begin(peer.deadline), Network(size)
+    ranks = [_Rank(rank, asked, network, jobs, gains) for rank in range(size)]
+    try:
+        with _running(ranks, network, timeout_s) as failed:
+            try:
+                asked.ask("launch", None, [packed, size, timeout_s])
+            except Exception:  # a process that ended by itself: the launch knows how
+                if not failed:
+                    raise
+    except BaseException:
+        asked.deadline = None
+        with suppress(ProcessDied):
+            asked.send("stop")
+        raise
+    finally:
+        peer.refused = peer.refused or any(rank.peer.refused for rank in ranks)
     if failed:
         raise failed[0]
     if any(not rank.ended_well for rank in ranks):
@@ -82,7 +120,6 @@ def _running(ranks: Sequence[_Rank], network: Network, timeout_s: float) -> Iter
             rank.hang_up()
         for thread in threads:
             thread.join(_JOIN_S)
-        peer.refused = peer.refused or any(rank.peer.refused for rank in ranks)
 
 
 def _sort(ranks: Sequence[_Rank], message: dict[str, Any], block: bytes) -> None:

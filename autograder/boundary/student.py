@@ -23,11 +23,11 @@ from autograder.boundary.handles import handle_of
 from autograder.boundary.operations import OF_TUPLES, OPERATIONS, UNARY
 from autograder.boundary.peer import Peer
 from autograder.boundary.proxy import make
-from autograder.boundary.student_ranks import Ranks, answer_until_end
+from autograder.boundary.student_ranks import answer_until_end, packed
 from autograder.boundary.student_values import RANDOM_SOURCES, changed, reduced, snapshot
 from autograder.boundary.tensors import travels
 
-__all__ = ["serve"]
+__all__ = ["Agent", "serve"]
 
 
 class _Changes:
@@ -62,7 +62,7 @@ def _asks(value: Any) -> Any:
     return getattr(value, "requires_grad", None)
 
 
-class _Agent:
+class Agent:
     """See owner.Owner; here the other end may name, look at and call everything."""
 
     graphs_stay = True
@@ -72,8 +72,6 @@ class _Agent:
     def __init__(self) -> None:
         self.namespace: dict[str, Any] = {}
         self._given: Mapping[str, Any] = {}
-        self.peer: Peer | None = None
-        """Who speaks for it, where it may have ranks."""
         self._random: dict[int, Any] = {}
         self.changes_made = _Changes()
 
@@ -134,8 +132,8 @@ class _Agent:
             return _resolved(*arguments[:2])(*arguments[2:], **options)
         if operation == "call":
             return target(*arguments, **options)
-        if operation == "ranks" and self.peer is not None:
-            return Ranks(self.peer, _Agent, target, *arguments).run()
+        if operation == "packed":
+            return packed(target)
         return OPERATIONS[operation](target, *arguments)
 
     def _named(self, name: str) -> Any:
@@ -158,16 +156,15 @@ def _resolved(module: str, name: str) -> Any:
     return found
 
 
-_agents: list[tuple[_Agent, Peer]] = []
+_agents: list[tuple[Agent, Peer]] = []
 
 
 def connect(_namespace: Any = None) -> None:
     """Take over the socket to the test cells, once: before the student's code, which may empty the environment."""
     if not _agents:
-        agent = _Agent()
+        agent = Agent()
         connection = Connection(socket.socket(fileno=int(os.environ[DESCRIPTOR])))
-        agent.peer = Peer(connection, agent, writable=True, only_when_asked=True)
-        _agents.append((agent, agent.peer))
+        _agents.append((agent, Peer(connection, agent, writable=True, only_when_asked=True)))
 
 
 def serve(

@@ -1,7 +1,7 @@
 """Runs test cells until the grader hangs up: the trusted process, started inside a sandbox of its own.
 
-Standard input holds JSON: `control` and `student`, the descriptors of the sockets to the grader and to the student's
-process.
+Standard input holds JSON: `control`, `student` and, where there are collectives, `ranks`, in this order: the
+descriptors of the sockets to the grader, to the student's process and to the one that starts ranks.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ def main() -> None:
     here = Folder(Path.cwd())  # nothing of the student's lies here yet
     for below in (False, True):
         Beside(Path.cwd(), below=below).install()
-    control, student = (Connection(socket.socket(fileno=descriptors[name])) for name in ("control", "student"))
+    control, student, *ranks = (Connection(socket.socket(fileno=number)) for number in descriptors.values())
     with contextlib.suppress(ProcessDied):
-        run_cells(control, student, here.restore)
+        run_cells(control, student, here.restore, *ranks)
 
 
 if __name__ == "__main__":

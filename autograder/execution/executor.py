@@ -19,7 +19,7 @@ from autograder.boundary import DESCRIPTOR
 from autograder.errors import SandboxError
 from autograder.execution.canary import watched
 from autograder.execution.notebook_run import Run
-from autograder.execution.preload import RANKS
+from autograder.execution.preload import RANKS, has_collectives
 from autograder.execution.results import Execution
 from autograder.execution.trusted_tests import Checks, TrustedCells
 from autograder.execution.turns import Turns
@@ -147,7 +147,9 @@ class Executor(AbstractContextManager["Executor"]):
     ) -> Execution:
         memory_mib = self.gpu.MEMORY_MIB if self.gpu else limits.memory_mib
         bounds = walls.ProcessLimits(memory_mib=memory_mib, cpu_s=int(limits.total_time_s) + 60)
-        with TrustedCells(self.sandbox, checks, bounds, self._policy, folders[1]) as tests, self._watched(tests):
+        beside_ranks = folders[0] if has_collectives(notebook) else None
+        trusted = TrustedCells(self.sandbox, checks, bounds, self._policy, folders[1], beside_ranks)
+        with trusted as tests, self._watched(tests):
             policy = replace(self._policy, environment={**self._policy.environment, DESCRIPTOR: str(tests.descriptor)})
             with (
                 walls.kernel(

@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterable
 from importlib.util import find_spec
 
+import nbformat
+
 from autograder.errors import CourseError
 
-__all__ = ["RANKS", "preloads"]
+__all__ = ["RANKS", "has_collectives", "preloads"]
 
 RANKS = "torch.distributed"
 """What a lab imports whose processes talk with each other."""
@@ -19,6 +21,11 @@ _IMPORT = re.compile(r"^\s*(?:import|from)\s+(.+)$", re.MULTILINE)
 _LAUNCH = re.compile(r"(?<![.\w])(?:launch|in_fresh_process)\(")
 _RANKS = re.compile(r"(?<![.\w])launch\(|\btorch\.distributed\b|^\s*from torch import .*\bdistributed\b", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_]+")
+
+
+def has_collectives(notebook: nbformat.NotebookNode) -> bool:
+    """Whether tests of a notebook may call `labkit.count.collective`: a cell names it."""
+    return any(cell.cell_type == "code" and "collective" in cell.source for cell in notebook.cells)
 
 
 def preloads(sources: Iterable[str], frameworks: Iterable[str] = ()) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ from autograder.sandbox.scratch_dir import ScratchDir
 __all__ = ["CONNECTING", "Checks", "TrustedCells", "serving"]
 
 _PROGRAM = Path(frames.__file__).with_name("tests_program.py")
+_RANKS_PROGRAM = _PROGRAM.with_name("ranks_program.py")
 _GRACE_S = 5.0
 """How long a test cell may take to report after its time is over."""
 _FAILED = "the process that runs the tests has ended: what it was sent was too much for it"
@@ -116,8 +117,15 @@ class TrustedCells(AbstractContextManager["TrustedCells"]):
     """Runs isolated test cells in a sandboxed process that is started when the kernel has been, if there are any."""
 
     def __init__(
-        self, sandbox: walls.Sandbox, checks: Checks, limits: walls.ProcessLimits, policy: walls.Policy, files: Path
+        self,
+        sandbox: walls.Sandbox,
+        checks: Checks,
+        limits: walls.ProcessLimits,
+        policy: walls.Policy,
+        files: Path,
+        beside_ranks: Path | None = None,
     ) -> None:
+        """files: what lies beside the tests. beside_ranks: beside the ranks of collectives; None: there are none."""
         self._failed = ""
         self.overdue = False
         """Whether it was given up because it did not answer in time, as on a machine that is busy otherwise."""
@@ -126,7 +134,8 @@ class TrustedCells(AbstractContextManager["TrustedCells"]):
         self._limits = limits
         self._policy = policy
         self._files = files
-        self._process: walls.Process | None = None
+        self._beside_ranks = beside_ranks
+        self._processes: list[walls.Process] = []
         self._student, self._here = socket.socketpair()
         rights.refuse(self._here)  # the trusted process would close what the student's sends it, and wait
         self._control: frames.Connection | None = None
@@ -154,28 +163,39 @@ class TrustedCells(AbstractContextManager["TrustedCells"]):
         return self._checks
 
     def start(self) -> None:
-        """Start the trusted process, if there is anything to run in it."""
+        """Start the trusted process, if there is anything to run in it, and before it the one that starts ranks."""
         if self._checks.isolated:
             control, theirs = socket.socketpair()
             self._open.callback(control.close)
-            room = ScratchDir()
-            self._open.callback(room.leave)
             descriptors = {"control": theirs.fileno(), "student": self._here.fileno()}
-            with theirs:
-                self._process = self._sandbox.start(
-                    walls.Job(
-                        program=_PROGRAM,
-                        directory=room.path,
-                        stdin=json.dumps(descriptors).encode(),
-                        descriptors=tuple(descriptors.values()),
-                        files=self._files,
-                        limits=self._limits,
-                        policy=self._policy,
-                        trusted=True,
-                    )
-                )
+            with theirs, contextlib.ExitStack() as until_started:
+                if self._beside_ranks is not None:
+                    tests, ranks = map(until_started.enter_context, socket.socketpair())
+                    rights.refuse(tests)
+                    self._begin(_RANKS_PROGRAM, {"tests": ranks.fileno()}, self._beside_ranks, trusted=False)
+                    descriptors["ranks"] = tests.fileno()
+                self._begin(_PROGRAM, descriptors, self._files, trusted=True)
             self._control = frames.Connection(control)
         self._here.close()
+
+    def _begin(self, program: Path, descriptors: Mapping[str, int], files: Path, *, trusted: bool) -> None:
+        """Start a process that is told of its sockets' descriptors by name."""
+        room = ScratchDir()
+        self._open.callback(room.leave)
+        self._processes.append(
+            self._sandbox.start(
+                walls.Job(
+                    program=program,
+                    directory=room.path,
+                    stdin=json.dumps(descriptors).encode(),
+                    descriptors=tuple(descriptors.values()),
+                    files=files,
+                    limits=self._limits,
+                    policy=self._policy,
+                    trusted=trusted,
+                )
+            )
+        )
 
     def hand_over(self) -> None:
         """Leave the student's end to the kernel, which has started, alone: when it dies, that is noticed."""
@@ -200,28 +220,25 @@ class TrustedCells(AbstractContextManager["TrustedCells"]):
             self._control.send({"stop": cell, "why": why}, deadline=time.monotonic() + _GRACE_S)
 
     def processor_s(self) -> float:
-        """Return the processor time that the trusted process has used, in seconds."""
-        process = self._process
-        return process.processor_s() if process else 0.0
+        """Return the processor time that these processes have used, in seconds."""
+        return sum(process.processor_s() for process in [*self._processes])
 
     def held_up_s(self) -> float:
-        """Return for how long it was ready to run while others had the processors, in seconds."""
-        process = self._process
-        return process.held_up_s() if process else 0.0
+        """Return for how long they were ready to run while others had the processors, in seconds."""
+        return sum(process.held_up_s() for process in [*self._processes])
 
     def end(self) -> None:
-        """Kill the trusted process; from any thread."""
-        if process := self._process:
+        """Kill these processes; from any thread."""
+        for process in [*self._processes]:
             process.kill()
 
     def __exit__(self, *_error: object) -> None:
         self.close()
 
     def close(self) -> None:
-        """Kill the trusted process and remove what it used."""
-        if self._process is not None:
-            self._process.close()
-            self._process = None
+        """Kill these processes and remove what they used."""
+        while self._processes:
+            self._processes.pop().close()
         self._open.close()
 
     def _answer(self, order: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any, ClassVar
 
-__all__ = ["pack"]
+__all__ = ["dumps", "pack"]
 
 
 def _code(make: Callable[..., CodeType], args: tuple[Any, ...], file: str) -> CodeType:
@@ -22,7 +22,7 @@ def _cached(fn: Callable[..., Any], options: dict[str, Any]) -> Any:
     return functools.lru_cache(**options)(fn)
 
 
-def _dumps(value: object) -> bytes:
+def dumps(value: object) -> bytes:
     """Return a value as cloudpickle's bytes. Code keeps the name of its file, which tracebacks find its lines by.
 
     cloudpickle 3.1.3 began to write "<dynamic-code>" in its place. It sends a function with a cache by its name only,
@@ -53,7 +53,7 @@ def pack(title: str, fn: Callable[..., Any], args: tuple[Any, ...], leading: tup
             name = getattr(fn, "__name__", "fn")
             raise TypeError(f"{title}: {name} does not take these arguments: {error}\nhint: {hint}") from None
     try:
-        return _dumps((fn, args))
+        return dumps((fn, args))
     except Exception as error:
         hint = "open files, locks and generators stay in their process: create them inside the function"
         raise TypeError(f"{title}: the function or an argument cannot be copied: {error}\nhint: {hint}") from error

@@ -143,3 +143,81 @@ def test_a_hang_ends_in_time_with_the_rank_that_hung_first(messages: dict[str, s
 def test_nothing_is_left_behind_and_the_next_launch_works(messages: dict[str, str]) -> None:
     assert all(messages[name] == "" for name in ("first", "again and again", "again", "a process of its own"))
     assert messages["no process left"] == messages["no port left"] == ""
+
+
+HUB = """
+import builtins, sys
+import numpy as np
+
+SEEN, own = [], builtins.print
+
+def collected(*texts, **options):
+    SEEN.append(repr(texts))
+    frame = sys._getframe()
+    while frame is not None:  # the pipes of a launch of this process would lie in one of these
+        SEEN.extend(repr(value) for value in frame.f_locals.values() if type(value).__name__ == "Run")
+        frame = frame.f_back
+
+builtins.print = collected
+
+def total(comm, x):
+    print("x of", comm.rank, x.tolist(), flush=True)
+    return x + comm.exchange(x, 1 - comm.rank, 1 - comm.rank)
+
+def failing(comm, x):
+    print("x of", comm.rank, x.tolist(), flush=True)
+    if comm.rank == 0:
+        raise ValueError(f"{x.tolist()}")
+    return comm.recv(0)
+
+def heard():
+    return [text for text in SEEN if "x of" in text or "Run" in text]
+"""
+ASKING = """#test t
+import contextlib
+import numpy as np
+from labkit import RankError, check, count
+jobs = [(2, [np.ones(2), np.full(2, 7.0)])]
+with check.case("sums"):
+    check.close(count.collective(total, jobs)[0][0]["value"], [8.0, 8.0])
+with contextlib.suppress(RankError):
+    count.collective(failing, jobs, timeout_s=6)
+with check.case("after one that failed"):
+    check.close(count.collective(total, jobs)[0][1]["value"], [8.0, 8.0])
+with check.case("nothing is heard"):
+    check.equal(heard(), [])
+check.score(3)
+"""
+
+
+def test_no_process_with_the_student_s_code_hears_of_a_rank_but_that_rank() -> None:
+    """A kernel that hears two ranks could add up what should have travelled between them."""
+    cells = HUB, ASKING
+    with Executor(choose(), preloads((*cells, "launch("), ("numpy", "torch"))) as executor:
+        execution = executor.run(notebook(*cells), limits=LIMITS, files={}, checks=Checks(isolated=frozenset({"t"})))
+    row = CellSpec("t", "code", ASKING, "", True, True, False, False, 3.0)
+    (score,) = score_notebook("ranks", execution, [row])
+    assert {case["title"]: case["message"] for case in score.cases} == dict.fromkeys(
+        ["sums", "after one that failed", "nothing is heard"], ""
+    )
+
+
+def test_a_function_of_a_module_that_a_cell_has_written_comes_to_the_ranks() -> None:
+    written = (
+        "from pathlib import Path\n"
+        "Path('helper.py').write_text('def doubled(x):\\n    return 2 * x\\n')\n"
+        "import helper\n"
+        "def total(comm, x):\n    return helper.doubled(x)\n"
+    )
+    test = (
+        "#test t\nimport numpy as np\nfrom labkit import check, count\n"
+        "with check.case('doubled'):\n"
+        "    check.close(count.collective(total, [(1, [np.ones(2)])])[0][0]['value'], [2.0, 2.0])\n"
+        "check.score(1)\n"
+    )
+    cells = written, test
+    with Executor(choose(), preloads((*cells, "launch("), ("numpy", "torch"))) as executor:
+        execution = executor.run(notebook(*cells), limits=LIMITS, files={}, checks=Checks(isolated=frozenset({"t"})))
+    row = CellSpec("t", "code", test, "", True, True, False, False, 1.0)
+    (score,) = score_notebook("ranks", execution, [row])
+    assert [case["message"] for case in score.cases] == [""]

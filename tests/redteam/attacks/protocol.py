@@ -143,15 +143,15 @@ def look():
         says="Replaces the functions of the agent, so that every comparison and every look comes out well.",
         code=LINE
         + """
-perform = agent._Agent.perform
+perform = agent.Agent.perform
 def cheat(self, operation, target, arguments, options):
     if operation in ("eq", "ge", "le", "gt", "lt", "isinstance", "contains", "bool"):
         return True
     if operation in ("ne", "len"):
         return operation == "len"
     return perform(self, operation, target, arguments, options)
-agent._Agent.perform = cheat
-agent._Agent.describe = lambda self, value: {"c": ["builtins.float"], "tensor": True, "class": False}
+agent.Agent.perform = cheat
+agent.Agent.describe = lambda self, value: {"c": ["builtins.float"], "tensor": True, "class": False}
 agent.reduced = lambda value: 2.0
 """,
         answers=FAKES,
@@ -160,16 +160,16 @@ agent.reduced = lambda value: 2.0
         says="Answers every question of a test with a question of its own.",
         code=LINE
         + """
-perform = agent._Agent.perform
+perform = agent.Agent.perform
 def endless(self, operation, target, arguments, options):
     while True:
         line().ask("repr", _Handle(1))
-agent._Agent.perform = endless
+agent.Agent.perform = endless
 """,
     ),
     "agent_silent": Attack(
         says="Never answers, but runs on.",
-        code=LINE + "agent._Agent.perform = lambda *a: time.sleep(600)",
+        code=LINE + "agent.Agent.perform = lambda *a: time.sleep(600)",
     ),
     "agent_gone": Attack(
         says="Replaces the agent's module, so that no test is answered at all.",

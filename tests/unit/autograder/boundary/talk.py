@@ -16,6 +16,8 @@ from autograder.boundary.given import left_by_test
 from autograder.boundary.given_again import made_again
 from autograder.boundary.left import Left
 from autograder.boundary.peer import Peer
+from autograder.boundary.rank_host import serve as serve_ranks
+from autograder.boundary.ranks import Host
 from autograder.boundary.student_ranks import answer_until_end
 from autograder.boundary.trusted import Trusted
 
@@ -29,13 +31,16 @@ class Talk:
 
     def __init__(self) -> None:
         ends = socket.socketpair()
-        self.sockets = ends
+        self.sockets = list(ends)
         self.namespace: dict[str, Any] = {"__name__": "__main__"}
-        self.owner = agent._Agent()
+        self.owner = agent.Agent()
         self.student = Peer(Connection(ends[0]), self.owner, writable=True, only_when_asked=True)
-        self.owner.peer = self.student
         self.tests = Trusted()
         self.peer = Peer(Connection(ends[1]), self.tests, writable=False, only_when_asked=False)
+        hosts = socket.socketpair()
+        self.sockets += hosts
+        threading.Thread(target=serve_ranks, args=(Connection(hosts[0]),), daemon=True).start()
+        self.host = Host(Connection(hosts[1]))
         self.cell = 0
         self.locked: list[list[str]] = []
         """Imports and functions of each locked cell, as statements."""
@@ -60,7 +65,7 @@ class Talk:
         thread.start()
         end = cells.End(self.cell, time_s, time_s)
         source = textwrap.dedent(source).strip()
-        result = cells._run(self.peer, self.tests, source, end, given, left, left_by_test(source))
+        result = cells._run(self.peer, self.tests, source, end, given, left, left_by_test(source), self.host)
         thread.join(5)
         return result
 

@@ -10,7 +10,9 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -18,7 +20,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import labkit
+from autograder.boundary import rank_host
 from autograder.boundary.network import LinkDown, Network
+from autograder.boundary.peer import Peer
 from labkit import RankError, count
 from labkit._launch.deadlock import EXCHANGE, RECEIVE, SEND, Wait
 from labkit._launch.patience import MOST
@@ -119,22 +123,23 @@ def test_a_rank_that_computes_for_ever_is_ended(talk: Talk) -> None:
     [
         "labkit.launch = labkit._collective.launch = lambda fn, size, *a, **k: [None] * size",
         "count.collective = labkit._collective.collective = lambda *a, **k: 1 / 0",
-        "student_ranks.Ranks.run = lambda self: [[{'value': 1}]]",
-        "student_ranks.Ranks.run = lambda self: [self._peer.send_aside(0, {'k': 'a', 'cell': 1}) for _ in range(99)]",
-        "student_ranks.Ranks.run = lambda self: self._peer.send_aside(7, {'k': 'here', 'cell': 1})",
-        "student_ranks.Ranks.run = lambda self: self._peer.send_aside('0', [])",
+        "student.packed = lambda fn: b''",
+        "student.packed = lambda fn: __import__('pickle').dumps([1])",
+        "student.packed = lambda fn: [1]",
+        "student.packed = lambda fn: fn",
+        "student.packed = lambda fn: {'rank': 0}",
     ],
 )
 def test_forged_launches_make_no_counts(talk: Talk, forgery: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from autograder.boundary import student_ranks
+    from autograder.boundary import student
 
     for module, name in ((labkit, "launch"), (labkit._collective, "launch"), (labkit._collective, "collective")):
         monkeypatch.setattr(module, name, getattr(module, name))
-    for owner, name in ((student_ranks.Ranks, "run"), (count, "collective")):
+    for owner, name in ((student, "packed"), (count, "collective")):
         monkeypatch.setattr(owner, name, getattr(owner, name))
-    talk.code(f"import labkit\nfrom labkit import count\nfrom autograder.boundary import student_ranks\n{forgery}")
+    talk.code(f"import labkit\nfrom labkit import count\nfrom autograder.boundary import student\n{forgery}")
     talk.code(RING.replace("comm.exchange(carried, ", "(lambda *a: x)("))
-    result = talk.test(f"{TEST}found", time_s=3)
+    result = talk.test(f"{TEST}found", time_s=20)
     if result["error"] is None:  # the test's own `collective`, in this one process of a test
         assert "'messages': 2" not in result["bundle"]["text/plain"]
 
@@ -148,7 +153,7 @@ _JSON = st.recursive(_PLAIN, lambda inner: st.lists(inner, max_size=3) | st.dict
 _FRAMES = st.fixed_dictionaries(
     {"k": st.sampled_from(["here", "ask", "reply", "raise", "end"]), "cell": st.just(1)},
     optional={
-        "op": st.sampled_from(["call", "getattr", "name", "ranks", "next", "str"]),
+        "op": st.sampled_from(["call", "getattr", "name", "packed", "next", "str"]),
         "on": st.fixed_dictionaries({"t": st.just("yours"), "h": st.integers(0, 6)}),
         "args": st.lists(_JSON, max_size=2),
         "opts": st.just([]),
@@ -163,19 +168,16 @@ _FRAMES = st.fixed_dictionaries(
 @given(st.lists(st.tuples(st.integers(-1, 3) | _PLAIN, _FRAMES | _JSON), max_size=12))
 def test_whatever_is_said_for_ranks_the_test_ends_and_nothing_has_been_counted(said: list[tuple[Any, Any]]) -> None:
     talk = Talk()
-    perform = talk.owner.perform
 
-    def forged(operation: str, target: Any, arguments: list[Any], options: dict[str, Any]) -> Any:
-        if operation != "ranks":
-            return perform(operation, target, arguments, options)
+    def forged(peer: Peer, *_: Any) -> Any:
         for rank, frame in said:
-            talk.student.connection.send({"rank": rank, "frame": frame, "cell": talk.cell})
-        return None
+            peer.connection.send({"rank": rank, "frame": frame, "cell": peer.cell})
+        return SimpleNamespace(run=lambda: None)
 
-    talk.owner.perform = forged  # type: ignore[method-assign]
     talk.code("def f(comm, x): return x")
     start = time.monotonic()
-    result = talk.test(f"{TEST}found", time_s=5)
+    with mock.patch.object(rank_host, "_Ranks", forged):
+        result = talk.test(f"{TEST}found", time_s=5)
     for end in talk.sockets:
         end.close()
     assert result["error"] is not None

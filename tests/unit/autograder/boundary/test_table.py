@@ -106,7 +106,7 @@ _CLAIMS = """
         liar = Float()
         return liar
     import autograder.boundary.student as agent
-    describe = agent._Agent.describe
+    describe = agent.Agent.describe
     def lying(self, value, encode):
         found = describe(self, value, encode)
         return found | {"c": ["builtins.float", "numpy.ndarray", "torch.Tensor", "torch.nn.parameter.Parameter"]}

@@ -1,0 +1,191 @@
+"""Ranks of a collective that is graded: processes that nothing of the student's has been near before they begin.
+
+This process starts them, with `labkit.launch` as in a notebook, and carries what they and the test say to each other.
+The student's kernel is no part of it: it hands over the function, as bytes that only a rank opens, behind its wall. So
+what a rank is told, and what it prints, comes to no process that the student's code runs in but to this rank.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import struct
+import tempfile
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from autograder.boundary.frames import Connection, ProcessDied, WireError
+from autograder.boundary.peer import Peer
+from autograder.boundary.student_ranks import answer_of_rank, waiting
+from labkit._launch.patience import MOST
+
+__all__ = ["serve"]
+
+_MORE_S = 1.0
+"""So much later than the test at its latest the launch gives up."""
+_CREDENTIALS = struct.Struct("3i")
+_MOST_ABOVE = 3
+"""How many processes stand between a rank and this one at most: the one that forks ranks."""
+
+
+def serve(connection: Connection) -> None:
+    """Launch what the test asks for, one launch after the other, until it hangs up."""
+    host = _Host()
+    host.peer = Peer(connection, host, writable=True, only_when_asked=True)
+    with contextlib.suppress(ProcessDied):
+        while True:
+            message, block = connection.receive()
+            if message.get("k") == "ask":  # else it is left over from a launch before
+                host.peer.begin(message["cell"])
+                host.peer.answer(message, block)
+
+
+class _Host:
+    """See owner.Owner; here the other end may ask for one thing."""
+
+    graphs_stay = True
+    fatal: tuple[type[BaseException], ...] = (KeyboardInterrupt, ProcessDied)
+    changes_made = None
+    changes_heard = None
+
+    def __init__(self) -> None:
+        self.peer: Peer | None = None
+
+    def name(self, value: Any, encode: Callable[[Any], Any]) -> dict[str, Any] | None:
+        return None
+
+    def find(self, reference: Mapping[str, Any], decode: Callable[[Any], Any]) -> Any:
+        raise WireError("nothing has a name here")
+
+    def stand_in(
+        self, peer: Peer, handle: int, description: Mapping[str, Any], decode: Callable[[Any], Any], known: Any
+    ) -> Any:
+        raise WireError("nothing stands for an object here")
+
+    def handle_of(self, value: Any) -> int | None:
+        return None
+
+    def describe(self, value: Any, encode: Callable[[Any], Any]) -> dict[str, Any]:
+        return {}
+
+    def perform(self, operation: str, target: Any, arguments: list[Any], options: dict[str, Any]) -> Any:
+        if operation != "launch" or self.peer is None:
+            raise WireError(f"the ranks' process cannot do {operation!r}")
+        return _Ranks(self.peer, *arguments).run()
+
+
+class _Ranks:
+    """Ranks that answer what a test asks of one function, until it says that they have ended."""
+
+    def __init__(self, peer: Peer, packed: bytes, size: int, timeout_s: float) -> None:
+        """peer: who speaks with the test. packed: the function, see student_ranks.packed."""
+        self._peer, self._packed = peer, packed
+        self._size, self._timeout_s = size, timeout_s
+        self._error: BaseException | None = None
+        self._ranks: dict[int, Connection] = {}
+        self._processes: dict[int, int] = {}
+        self._early: list[tuple[dict[str, Any], bytes]] = []
+
+    def run(self) -> None:
+        """Launch them, and carry messages until all have gone. Raises what the launch raises."""
+        scratch = tempfile.TemporaryDirectory(prefix="ranks-", ignore_cleanup_errors=True)
+        over, ended = map(waiting, socket.socketpair())
+        with scratch as folder, waiting(socket.socket(socket.AF_UNIX)) as door, over, ended:
+            place = str(Path(folder, "door"))
+            door.bind(place)
+            door.listen(self._size)
+            launched = threading.Thread(target=self._launch, args=(place, ended), daemon=True)
+            launched.start()
+            self._peer.aside = self._take
+            try:
+                by_itself = self._carry(door, over)
+            finally:
+                self._peer.aside = None
+                for rank in self._ranks.values():
+                    rank.close()
+            if not by_itself:
+                self._kill()
+            launched.join()
+        if self._error is not None:
+            raise self._error
+
+    def _launch(self, door: str, ended: socket.socket) -> None:
+        from labkit import launch
+
+        try:
+            timeout_s = MOST * self._timeout_s + _MORE_S
+            launch(answer_of_rank, self._size, door, self._packed, timeout_s=timeout_s, backend="none")
+        except BaseException as error:
+            self._error = error
+        finally:
+            ended.close()
+
+    def _carry(self, door: socket.socket, over: socket.socket) -> bool:
+        """Carry messages until the launch is over; return False if the test gives it up before."""
+        while True:
+            heard: list[Any] = [self._peer.connection, door, over, *self._ranks.values()]
+            ready = select.select(heard, [], [], None)[0]
+            if over in ready:
+                return True
+            if not self._peer.carries():
+                return False
+            if door in ready:
+                self._enter(waiting(door.accept()[0]))
+            for rank, connection in list(self._ranks.items()):
+                if connection in ready:
+                    self._forward(rank, connection)
+
+    def _enter(self, stream: socket.socket) -> None:
+        """Know a rank by its first byte, and hand it what came for it before; nobody else is let in."""
+        sent = stream.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+        process = _CREDENTIALS.unpack(sent)[0]
+        number = stream.recv(1) if _is_below(process) else b""
+        if not number or number[0] in self._processes:
+            stream.close()
+            return
+        self._processes[number[0]] = process
+        self._ranks[number[0]] = Connection(stream)
+        early, self._early = self._early, []
+        for message, block in early:
+            self._take(message, block)
+
+    def _take(self, message: dict[str, Any], block: bytes) -> None:
+        """Hand a message of the test to its rank; hang up where that says that it has ended."""
+        rank = self._ranks.get(message["rank"])
+        if rank is None:
+            self._early.append((message, block))
+        elif message["frame"].get("k") == "end":
+            self._ranks.pop(message["rank"]).close()
+        else:
+            with contextlib.suppress(ProcessDied):  # the launch will know
+                rank.send(message["frame"], block)
+
+    def _forward(self, rank: int, connection: Connection) -> None:
+        try:
+            while connection.ready():
+                self._peer.send_aside(rank, *connection.receive())
+        except (ProcessDied, WireError):
+            self._ranks.pop(rank).close()
+
+    def _kill(self) -> None:
+        """End the ranks that have begun: nobody asks them any more."""
+        for process in self._processes.values():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+
+
+def _is_below(process: int) -> bool:
+    """Whether a process was started by this one, or by one that was: on Linux, where others might find the door."""
+    for _ in range(_MOST_ABOVE):
+        if process == os.getpid():
+            return True
+        try:
+            process = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+        except (OSError, ValueError, IndexError):
+            return False
+    return False
