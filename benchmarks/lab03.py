@@ -52,7 +52,7 @@ def changes(ns: dict[str, Any]) -> Found:
     errors: dict[str, list[float]] = {name: [] for name in ns["WAYS"]}
     split = load("digits").test
     for seed in SEEDS:
-        run = ns["losses"](ns["train_network"](seed), split)
+        run = ns["judged"](ns["train_network"](seed), split)
         base = run["float32"][0]
         for name, (plain, twin, error) in run.items():
             found[name].append((100 * (plain - base), 100 * (twin - base)))
