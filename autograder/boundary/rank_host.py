@@ -28,6 +28,8 @@ __all__ = ["serve"]
 
 _MORE_S = 1.0
 """So much later than the test at its latest the launch gives up."""
+_END_S = 2.0
+"""How long ranks that were told that they have ended may take to end."""
 _CREDENTIALS = struct.Struct("3i")
 _MOST_ABOVE = 3
 """How many processes stand between a rank and this one at most: the one that forks ranks."""
@@ -129,9 +131,12 @@ class _Ranks:
         """Carry messages until the launch is over; return False if the test gives it up before."""
         while True:
             heard: list[Any] = [self._peer.connection, door, over, *self._ranks.values()]
-            ready = select.select(heard, [], [], None)[0]
+            told = len(self._processes) == self._size and not self._ranks  # all of them that they have ended
+            ready = select.select(heard, [], [], _END_S if told else None)[0]
             if over in ready:
                 return True
+            if not ready:
+                self._kill()
             if not self._peer.carries():
                 return False
             if door in ready:

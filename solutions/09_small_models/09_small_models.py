@@ -2857,6 +2857,7 @@ draw_board(2, 1, "milliseconds, 64 images, one core")
 # Browsers run such files by ONNX Runtime Web and LiteRT.js (WebAssembly, WebGPU), phones by ExecuTorch, LiteRT and Core ML.
 # MXNet had one C core under seven languages in 2016, and was retired in 2023;
 # its idea lives on in all of them: a small core that runs graphs, and thin languages around it.
+# Its sparse data types, rows or CSR, are `torch.sparse` now, and 2:4 on GPUs.
 
 # %% [markdown]
 # ### With a GPU

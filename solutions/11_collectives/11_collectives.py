@@ -830,9 +830,8 @@ with check.case(
 
 def chunks_of(size, n, dtype=np.float64):
     """Return a job of which rank r holds chunk r, and needs n."""
-    whole = np.round(np.random.default_rng(n).normal(0, 100, n), 6).astype(
-        dtype
-    )
+    rng = np.random.default_rng()  # a rank knows its chunk alone
+    whole = np.round(rng.normal(0, 100, n), 6).astype(dtype)
     return size, np.array_split(whole, size), n
 
 

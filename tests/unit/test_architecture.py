@@ -86,7 +86,8 @@ _RANKS = {
         *(f"labkit._launch.errors.{name}" for name in ("Hung", "blame", "reported")),
         "labkit._launch.rank.Report",
     },
-    "student_ranks": {"labkit.launch", "labkit._launch.confinement.write_nothing", "labkit._launch.patience.MOST"},
+    "rank_host": {"labkit.launch", "labkit._launch.patience.MOST"},
+    "student_ranks": {"labkit._launch.confinement.write_nothing", "labkit._launch.pack.dumps"},
 }
 """`labkit.count.collective`, whose ranks the grader plays itself: what a rank does, and how a launch fails."""
 _PROTOCOL = {
