@@ -29,6 +29,7 @@ __all__ = [
     "finish",
     "look",
     "luminance",
+    "mark_runs",
     "mosaic",
     "number",
     "side_by_side",
@@ -106,6 +107,18 @@ def cloud(i: int) -> dict[str, Any]:
         return style | {"color": PALETTE[at], "marker": _MARKS[at], "linewidth": 0}
     mark = _MARKS[(at + 3) % len(_MARKS)]  # another than that of the same colour
     return style | {"facecolors": "none", "edgecolors": PALETTE[at], "marker": mark, "linewidth": 1.4}
+
+
+def mark_runs(ax: Axes, heights: NDArray[np.float64], runs: Sequence[ArrayLike], labels: Sequence[str]) -> None:
+    """Draw the values behind each bar as marks side by side, and each bar's label above them and it."""
+    if len(runs) != heights.size:
+        raise ValueError(f"plot.bars: runs of {len(runs)} bars, expected {heights.size}")
+    for place, (height, values, label) in enumerate(zip(heights, runs, labels, strict=True)):
+        shown = np.asarray(values, float).ravel()
+        across = place + 0.25 * np.linspace(-1, 1, shown.size) * (shown.size > 1)
+        ax.plot(across, shown, "o", color=PALETTE[4], markeredgecolor="black", markeredgewidth=0.6, markersize=4.5)
+        top = max(value for value in (height, *shown) if np.isfinite(value))
+        ax.annotate(label, (place, top), (0, 7), textcoords="offset points", ha="center", fontsize=9)
 
 
 def finish(ax: Axes, *, legend: bool = False) -> Axes:

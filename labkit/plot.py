@@ -18,6 +18,7 @@ from labkit._figure import (
     finish,
     look,
     luminance,
+    mark_runs,
     mosaic,
     number,
     side_by_side,
@@ -123,11 +124,13 @@ def bars(
     fmt: str | None = None,
     logy: bool = False,
     spread: ArrayLike | None = None,
+    runs: Sequence[ArrayLike] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw one bar a value, with its number: `{"name": value}`, or values of shape (n,) and n labels.
 
     `fmt` is a format such as ".1%"; `spread`, shape (n,), draws error bars that reach so far to either side.
+    `runs`, for each bar the values that it is made of, are marks on it; the bar's number stands above them.
 
     Raises ValueError for empty data, wrong shapes, or nothing that can be drawn.
     """
@@ -140,7 +143,11 @@ def bars(
         raise ValueError(f"plot.bars: {error.size} values of spread, expected {heights.size}")
     ax = axes(ax, title=title, xlabel=xlabel, ylabel=ylabel, logy=logy)
     drawn = ax.bar(range(heights.size), heights, yerr=error, color=PALETTE[0], ecolor=PALETTE[-1], capsize=3)
-    ax.bar_label(drawn, [number(height, fmt) for height in heights], padding=2, fontsize=9)
+    said = [number(height, fmt) for height in heights]
+    if runs is None:
+        ax.bar_label(drawn, said, padding=2, fontsize=9)
+    else:
+        mark_runs(ax, heights, runs, said)
     crowded = sum(map(len, names)) > 70
     ax.set_xticks(range(heights.size), names, rotation=30 if crowded else 0, ha="right" if crowded else "center")
     ax.grid(visible=False, axis="x")

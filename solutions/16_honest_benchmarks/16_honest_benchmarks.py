@@ -519,17 +519,17 @@ print(f"means: {100 * (np.mean(new) - np.mean(old)):+.2f} points")
 # %% [markdown]
 # Nothing on the left is false. What makes it fool: a maximum beside a single run, and an axis that begins where the bars differ.
 # On the right no reader would say that the methods differ.
-# The first line below the figure compares the best of 20 with the best of 20.
-# In lab 10 the best of 60 equal networks looked better than it was, by more points still.
+# The first printed line compares the best of 20 with the best of 20.
 
 # %% [markdown]
 # ### Experiment 2. Who tuned the baseline?
 #
 # Momentum against plain gradient descent: epochs to 93 % of the validation images, ten seeds, `mlperf_mean`.
-# An epoch costs the same in both, so epochs are the clock.
+# An epoch does nearly the same work in both, so epochs are the clock.
 # First both use the rate at which momentum is best; then each uses its own,
 # found by your `tune` in as many runs for the one as for the other (7 rates, 10 seeds, 4 epochs), on other seeds but the same images.
 # `tune` ranks the accuracy after 4 epochs, not the epochs to 93 %: cheaper, and not quite what is reported.
+# Both methods are trained in turns, so that a slow spell of the machine hits the seconds of both.
 
 # %% explore=true
 RATES = 0.02, 0.05, 0.1, 0.2, 0.5, 0.7, 1.0
@@ -546,19 +546,24 @@ def trained_with(momentum):
     return train
 
 
-def epochs_to_target(momentum, rate):
-    """Return MLPerf's mean of the epochs to the target, over the seeds."""
-    times = []
-    for seed in SEEDS:
-        run = learn(momentum, rate, seed, epochs=30)
-        run |= {"setup": 0, "epochs": [1] * 30}
-        times.append(time_to_accuracy(run, TARGET))
-    return mlperf_mean(times)
+def in_turns(rate, seed):
+    """Train with momentum, then without; return what came with it."""
+    for momentum in (0.9, 0.0):
+        tried[momentum, rate, seed] = trained_with(momentum)(rate, seed)
+    return tried[0.9, rate, seed]
+
+
+def epochs_of(momentum, rate):
+    """Return the epochs to the target, for each seed."""
+    runs = [learn(momentum, rate, seed, epochs=30) for seed in SEEDS]
+    each = {"setup": 0, "epochs": [1] * 30}
+    return [time_to_accuracy(run | each, TARGET) for run in runs]
 
 
 # %% explore=true
-candidate = tune(trained_with(0.9), RATES, TUNING_SEEDS)
-baseline = tune(trained_with(0.0), RATES, TUNING_SEEDS)
+tried = {}
+candidate = tune(in_turns, RATES, TUNING_SEEDS)
+baseline = tune(lambda r, s: tried[0.0, r, s], RATES, TUNING_SEEDS)
 for name, found in (("momentum", candidate), ("plain", baseline)):
     print(
         f"{name:9} best rate {found['rate']:4}, test {found['test']:.3f}",
@@ -566,19 +571,23 @@ for name, found in (("momentum", candidate), ("plain", baseline)):
     )
     print(f" ± {found['spread']:.3f},", end=" ")
     print(f"{found['runs']} runs in {found['seconds']:.1f} s")
+
+# %% explore=true
 needed = {
-    "momentum, tuned": epochs_to_target(0.9, candidate["rate"]),
-    "plain, momentum's rate": epochs_to_target(0.0, candidate["rate"]),
-    "plain, tuned": epochs_to_target(0.0, baseline["rate"]),
+    "momentum, tuned": epochs_of(0.9, candidate["rate"]),
+    "plain, momentum's rate": epochs_of(0.0, candidate["rate"]),
+    "plain, tuned": epochs_of(0.0, baseline["rate"]),
 }
+means = {name: mlperf_mean(epochs) for name, epochs in needed.items()}
 plot.bars(
-    needed,
+    means,
+    runs=list(needed.values()),
     title="Two of these three bars would be published",
     ylabel="epochs to 93 % (validation)",
     fmt=".1f",
 )
 fooling, honest = (
-    needed[name] / needed["momentum, tuned"]
+    means[name] / means["momentum, tuned"]
     for name in ("plain, momentum's rate", "plain, tuned")
 )
 for name, ratio in (("untuned", fooling), ("tuned", honest)):
@@ -586,9 +595,9 @@ for name, ratio in (("untuned", fooling), ("tuned", honest)):
     print(f"{name} baseline: {ratio:.1f}x; you predicted {said:g}x")
 
 # %% [markdown]
-# Most of the gain was the baseline's rate.
+# A mark is one of ten seeds, a bar the mean of eight of them. Most of the gain was the baseline's rate.
 # At the same rate momentum 0.9 moves up to ten times as far, so that its best rate is too small for plain descent.
-# On other problems momentum does help more; this experiment cannot say how much.
+# The marks of the two tuned methods overlap: whether momentum gains anything here, Task 4 will ask.
 #
 # Both best rates lie inside the grid; a best rate at its edge would say that the grid is too narrow.
 # Time counts as well: 70 runs tuned each method.
@@ -603,7 +612,7 @@ for name, ratio in (("untuned", fooling), ("tuned", honest)):
 # What is the speed-up, and how sure is it?
 # The *bootstrap* (Efron 1979) answers without a formula:
 # draw $n$ rounds from the $n$ measured ones, with replacement, compute the ratio, and repeat.
-# The middle 95 % of these ratios are the interval: a wide one, or one around 1, says that these rounds do not tell which is faster.
+# The middle 95 % of these ratios are the interval: one that contains 1 says that these rounds do not tell which is faster.
 # A ratio of sums counts each second once; the mean of the rounds' own ratios would give a lucky round as much weight as a long one.
 
 # %% [markdown]
@@ -763,7 +772,21 @@ with check.hidden_case(
 ### END HIDDEN TESTS
 check.score(3)
 
+# %% explore=true
+plain, moved = (
+    np.array(needed[f"{name}, tuned"], float) for name in ("plain", "momentum")
+)
+gain = speed_up(plain, moved, 10_000, np.random.default_rng(0))
+print("plain over momentum, both tuned, ten seeds:", end=" ")
+print(f"{gain[1]:.2f} ({gain[0]:.2f} to {gain[2]:.2f})")
+inside = "inside: no gain is shown" if gain[0] <= 1 <= gain[2] else "outside"
+print(f"1 is {inside}")
+
 # %% [markdown]
+# These are Experiment 2's epochs in place of seconds, and a seed is a round:
+# both methods begin with its weights and see the images in its order.
+# Without this line "1.2x" would have been printed as a result.
+#
 # ### Experiment 3. Pairs, and what breaks them
 #
 # A machine whose speed wanders, as a shared one does. The candidate really is 5 % faster.
@@ -806,14 +829,14 @@ for ax, (name, found) in zip(plot.panels(3), intervals.items(), strict=True):
         title=name,
         xlabel="speed-up, 95 % interval",
         ylabel="measurement",
-        logx=True,
+        logx=name == "one, then the other",  # it needs another axis
         ax=ax,
     )
     ax.hlines(np.arange(30), low, high, color=plot.PALETTE[0], linewidth=1.2)
     ax.collections[0].set_sizes([9])
-    near = name == "in turns"  # enlarged: its intervals are too short else
-    ax.set_xlim(*((0.95, 1.16) if near else (0.15, 7)))
-    ticks = (0.95, 1.0, 1.1) if near else (0.2, 1.0, 5.0)
+    near = name != "one, then the other"
+    ax.set_xlim(*((0.78, 1.4) if near else (0.15, 7)))
+    ticks = (0.9, 1.0, 1.1, 1.2, 1.3) if near else (0.2, 0.5, 1.0, 2.0, 5.0)
     ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     ax.minorticks_off()
     ax.set_ylim(-1, 33)
@@ -825,7 +848,7 @@ for ax, (name, found) in zip(plot.panels(3), intervals.items(), strict=True):
     print(f"{np.mean(high < 1):.0%} surely slower")
 
 # %% [markdown]
-# (Mind the axes: the one on the left is a fifth of 1 wide, those on the right reach from 0.15 to 7.)
+# (The first two axes are the same; the third is logarithmic, and reaches from 0.15 to 7.)
 # Shuffling keeps both sums, so the middle stays and the interval only widens: a gain of 5 % could as well be a loss.
 # One program after the other is worse: the machine itself is another by then.
 # The middle moves, and most intervals exclude the truth; some are sure that the candidate is slower.
@@ -1062,7 +1085,7 @@ print(f"128 machines instead of one: {more:.0%} more dollars")
 
 # %% explore=true
 base = cost_to_accuracy(36_000, "c7i.large", 1, price_rows)
-print("to pay, a machine must be so many times as fast as c7i.large")
+print("to pay off, a machine must be so many times as fast as c7i.large")
 print("(two threads of one CPU core):")
 for instance in ("g4dn.xlarge", "g6.xlarge", "g4dn.12xlarge"):
     ratio = cost_to_accuracy(36_000, instance, 1, price_rows) / base
@@ -1259,14 +1282,15 @@ check.score(2)
 # `borrow` looks for your notebook of that lab beside this one, and takes the function from there.
 # Where there is none, or where it does not work, a small function of this lab is measured in its place.
 # (Of a borrowed training only the whole is timed: its seconds hold the setup and the accuracies, and are spread evenly over the epochs.)
+# The next five cells only fetch or replace these functions: go on to the last one, which measures.
 
 
 # %% explore=true
 def borrow(lab, name, own, probe):
     """Return what your notebook of a lab defines, if it passes a probe."""
-    space = {"__name__": lab}
+    space, path = {"__name__": lab}, Path("..", lab, f"{lab}.ipynb")
     try:
-        text = Path("..", lab, f"{lab}.ipynb").read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
         for cell in json.loads(text)["cells"]:
             about = cell["metadata"].get("nbgrader")
             if cell["cell_type"] == "code" and about and not about["grade"]:
@@ -1277,7 +1301,7 @@ def borrow(lab, name, own, probe):
                 return space[name]
         reason = "not defined there"
     except (Exception, SystemExit) as error:
-        reason = type(error).__name__
+        reason = type(error).__name__ if path.exists() else "no notebook"
     print(f"{name}: this lab's own (lab {lab[:2]}: {reason})")
     return own
 
@@ -1439,20 +1463,21 @@ levels = {
 }
 for level, (call, metrics) in levels.items():
     for name, values in measure(call, metrics, 5).items():
-        middle, low, high = np.median(values), min(values), max(values)
-        print(f"{level:12} {name:10} {middle:10.3g} ({low:.3g} to {high:.3g})")
+        three = np.median(values), min(values), max(values)
+        form = "{:,.0f}" if min(three) >= 1000 else "{:.3g}"
+        middle, low, high = map(form.format, three)
+        print(f"{level:12} {name:10} {middle:>10} ({low} to {high})")
 
 # %% [markdown]
 # Each level hides what the next one shows. An operator has no accuracy but an error;
 # a network's gradients are right or wrong; only a training has a time to accuracy; only ranks send bytes.
-# (The wire here sends nothing: its milliseconds are no network's.)
+# (The wire here sends nothing: its milliseconds are no network's. The training's seed is fixed: five runs of it are one accuracy,
+# and say nothing of the spread.)
 # (The gradients are sorted before they are compared, since your network may keep its weights transposed:
 # an error of 0 says that the right numbers are there, not that each is in its place.)
-# A fast operator may be a small part of a training:
-# rule 5 of talk B's twelve, below, is to show kernels or communication alone, and to speak of training.
-#
-# Talk B calls convolutions in smaller batches "up to 4.54x faster on DeepBench", a list of operator shapes from real networks.
-# That is useful to whoever builds operators, and says nothing about time to accuracy.
+# A fast operator may be a small part of a training: rule 5 below is about kernels alone.
+# Talk B's "up to 4.54x faster on DeepBench", a list of operator shapes from real networks,
+# says nothing about time to accuracy.
 
 # %% [markdown]
 # ## Twelve ways to fool the masses
@@ -1937,8 +1962,13 @@ def report_of(card):
 # %% [markdown]
 # ### Experiment 6. Convict one
 #
-# The next report is invented, out of sentences that have been printed.
-# How many of its rules would you have found by reading?
+# The next report is invented:
+#
+# *Our kernel is 31 times as fast on 32 devices, of 2016, as on one of 2015. Weak scaling: 256 images a step on one device,
+# 4,096 on 32. The network, trained for a fixed number of epochs, reads 93 % of the validation images.
+# Five runs, all of them shown, ± 0.4. Speed and accuracy were measured at 16 bits with a batch of 256.*
+#
+# Which rules does it break? Write their numbers down; then let your audit read the same as a dictionary.
 
 # %% explore=true
 planted = {
@@ -1959,8 +1989,15 @@ planted = {
     "speed_options": {"bits": 16, "batch": 256},
     "accuracy_options": {"batch": 256, "bits": 16},
 }
-for rule in audit(planted):
-    print(f"rule {rule:2}: {RULES[rule]}")
+convicted = audit(planted)
+for rule, name in RULES.items():
+    print(f"{'broken' if rule in convicted else '':6} {rule:2} {name}")
+
+# %% [markdown]
+# These are all rules but 9, unreasonably large inputs.
+# 4,096 images on 32 devices are 128 on each, where one device had 256: neither weak nor strong scaling (11).
+# The accuracy has no baseline beside it (12), and the images were for validation (2).
+# Innocent, at second sight: the options are equal in another order (8), and the hardware is one year apart (4).
 
 # %% [markdown]
 # ### Experiment 7. This course's own cards
@@ -2043,35 +2080,39 @@ broken = {
 for name, rules in broken.items():
     if rules:
         said = "; ".join(f"{rule} {RULES[rule]}" for rule in rules)
-        print(f"{name:26} {said}")
+        print(f"{name[:30]:30} {said}")
 share = np.mean([bool(broken[name]) for name in audited])
 print(f"{len(audited)} cards of the course, {share:.0%} break a rule")
 if not course:
-    print("(hand-picked ones: of all that the course has, about a third do)")
+    print(f"(picked; of all 106, in November 2026, 37 did: {37 / 106:.0%})")
 print(f"you predicted {predictions()['cards']:.0%} of all")
 
 # %% explore=true
-counts = {
-    f"{rule} {RULES[rule]}": sum(rule in rules for rules in broken.values())
-    for rule in RULES
-    if any(rule in rules for rules in broken.values())
-}
-ax = plot.bars(
-    {name.split()[0]: count for name, count in counts.items()},
-    title=f"Broken by {len(audited)} cards of ours, {len(yours)} of yours",
-    xlabel="; ".join(counts),
-    ylabel="cards",
+groups = {f"{len(audited)} of ours": audited}
+if yours:
+    groups[f"{len(yours)} of yours"] = yours
+shown = [rule for rule in RULES if any(rule in b for b in broken.values())]
+plot.matrix(
+    [
+        [
+            sum(rule in broken[name] for name in cards)
+            for cards in groups.values()
+        ]
+        for rule in shown
+    ],
+    row_labels=[f"{rule} {RULES[rule]}" for rule in shown],
+    column_labels=list(groups),
+    title="How many cards break a rule",
 )
-ax.xaxis.label.set_fontsize(8)
-ax.yaxis.get_major_locator().set_params(integer=True)
 
 # %% [markdown]
 # Are these lies? Most are omissions: a step's time without an accuracy, although the same numbers are computed;
 # a largest error, which has no spread; validation images where nothing was chosen.
-# Of all the course's cards about a third break a rule; each is admitted, with its reason, in `docs/claims.md`
+# Each of the course's is admitted, with its reason, in `docs/claims.md`
 # of the course's repository, and the course's tests refuse a new card that breaks a rule without saying so.
 #
-# The audit reads words. It convicts the innocent ("exact" in other words) and acquits whoever knows its words:
+# The audit reads words. It convicts the innocent (`11/alpha` *is* the time of a message; by the word it is taken for a kernel)
+# and acquits whoever knows its words:
 # a card that says "test accuracy" passes, whatever it did. It cannot tell whether a baseline was tuned,
 # whether 10 seeds were the first 10, or what was left out. A person has to.
 
@@ -2084,7 +2125,8 @@ ax.yaxis.get_major_locator().set_params(integer=True)
 # and up to 256 GPUs on 16 machines with "some drop". No accuracy is named.
 # Its axis has equal steps for 1, 2, 4, 8, ...; a listener asks why the curve looks better than linear:
 # on such an axis even the ideal line bends upwards.
-# Below, the efficiency is Experiment 4's model, drawn on such an axis, and as what it costs.
+# Below, the efficiency is Experiment 4's model, drawn on such an axis, and as GPUs that are paid and wait.
+# Only the 91 % at 16 GPUs are the talk's; what stands right of them is a guess.
 
 # %% explore=true
 gpus = 2 ** np.arange(9)
@@ -2100,13 +2142,16 @@ plot.curves(
 left.set_xticks(range(1, 10, 2), gpus[::2])
 plot.curves(
     {"idle": (gpus, gpus * (1 - efficiency))},
-    title="Honest: GPUs that are paid and idle",
+    title="The model: paid and idle",
     xlabel="GPUs",
     ylabel="GPUs' worth of time lost",
     ax=right,
 )
 idle = gpus * (1 - efficiency)
-print(f"16 GPUs: {efficiency[4]:.0%}, {idle[4]:.1f} GPUs' worth idle")
+for k in (4, 8):
+    print(
+        f"{gpus[k]} GPUs: {efficiency[k]:.0%}, {idle[k]:.1f} GPUs' worth idle"
+    )
 
 # %% [markdown]
 # The talk also says that 256 GPUs reached 1.1 PFLOPS, and that the fastest supercomputer has 93 PFLOPS.
@@ -2118,18 +2163,14 @@ print(f"16 GPUs: {efficiency[4]:.0%}, {idle[4]:.1f} GPUs' worth idle")
 # %% [markdown]
 # That is rule 7. Talk B mocks it with a laptop that does better: whoever calls each switching of a transistor an operation
 # has $3 \cdot 10^9$ of them, $2.4 \cdot 10^9$ times a second: 7.2 "exaops".
-#
-# Lecture A calls NVLink, the links between GPUs, 100 times as fast as Ethernet, and gives 300 and 1 GB/s: that would be 300 times.
-# One counts both directions of all links, the other one direction of one;
-# one direction of each is 150 against 1.25 GB/s (10 Gbit/s), 120 times (lab 11).
 
 # %% [markdown]
 # ### What grows, and how one counts
 #
 # Slides D show that data sets, connections a neuron and hidden units grow, the units twofold every 2.4 years.
-# That is 33 % a year, and 18 times in ten years. On a logarithmic axis it is a straight line, which looks tame;
-# on a linear axis nothing happens until the last ten years. Neither is a lie.
-# But an exponent's error grows, too: see the cell. Their figure goes from 1958, the perceptron, to 2014, GoogLeNet.
+# That is 33 % a year. On a logarithmic axis it is a straight line, which looks tame;
+# on a linear axis the last doubling is half of the height. Neither is a lie.
+# But an exponent's error grows, too. Their figure goes from 1958, the perceptron, to 2014, GoogLeNet.
 
 # %% explore=true
 for years in (2.2, 2.4, 2.6):
@@ -2139,14 +2180,14 @@ for years in (2.2, 2.4, 2.6):
 # %% [markdown]
 # Talk B's survey counts 227 papers on parallel deep learning: which hardware, shared or distributed memory, how many nodes, which communication.
 # Its conclusion, that research converges to MPI (messages between processes), is a statement about papers.
-# Slides D call asynchronous training the main method at about the same time; their evidence is what two companies had run.
 # Who counts what decides which trend there is (lab 13).
 
 # %% [markdown]
 # ### With a GPU
 #
 # A GPU's work is queued: the call returns before the product is there.
-# Who stops the clock then has measured how fast Python can ask.
+# Who stops the clock then has measured how fast Python can ask:
+# no chip computes as much as its first line says.
 
 # %% explore=true
 from labkit import recorded
@@ -2188,10 +2229,11 @@ else:
 
 # %% explore=true
 # An example, which earns nothing: your own data, your own two charts.
-runs = {
-    f"{width} units": [learn(0.0, 0.5, s, width=width) for s in range(3)]
-    for width in (8, 32, 128)
-}
+runs = {}
+for s in range(5):  # in turns: a slow spell hits all three
+    for width in (8, 32, 128):
+        run = learn(0.0, 0.5, s, width=width)
+        runs.setdefault(f"{width} units", []).append(run)
 ms = {
     name: [1e3 * sum(run["epochs"]) for run in found]
     for name, found in runs.items()
@@ -2199,6 +2241,7 @@ ms = {
 left, right = plot.panels(2)
 plot.bars(
     {name: min(values) for name, values in ms.items()},
+    # the luckiest run decides which
     title=f"Training is fastest with {min(ms, key=lambda n: min(ms[n]))}",
     ylabel="ms, best run",
     ax=left,
@@ -2213,18 +2256,13 @@ plot.scatter(
     ylabel="test accuracy",
     ax=right,
 )
+right.set_xlim(left=0)
 right.margins(y=0.4)
 
 # %% [markdown] nbgrader={"grade_id": "misleading-chart", "grade": true, "solution": true, "points": 2}
 # ### BEGIN SOLUTION
 # **Model answer.**
-# I took Experiment 2's runs: momentum and plain gradient descent, seven rates, ten seeds.
-# The misleading chart has two bars, epochs to 93 % at a rate of 0.1, the best seed of each;
-# the axis begins just below the shorter bar.
-# Tricks: the baseline is not tuned (rule 3: the runs of its tuning are missing, and so is the tuning),
-# the best of ten runs is shown without the others, and the axis is cut. A hasty reader believes that momentum saves most of the training.
-# The honest chart shows all 140 runs, epochs to 93 % over the rate, a mark for each seed, on an axis from 0:
-# the two clouds have nearly the same lowest level, 3.2 epochs and 3.7 in the mean, at rates that differ sevenfold. Momentum made the lower rates usable; it made the best one a little better.
+MODELANSWER
 #
 # **Rubric.**
 #
@@ -2280,27 +2318,30 @@ right.margins(y=0.4)
 
 # %% explore=true
 card = result_card(
-    "momentum needs fewer epochs (to 93 %, plain over momentum, both tuned)",
-    honest,
+    "epochs to 93 %, plain descent over momentum, both tuned",
+    gain[1],
     unit="x",
     source="B: do not report all training runs needed to tune hyper-parameters",
     lab="16_honest_benchmarks",
-    note=f"{fooling:.1f}x with the baseline at momentum's rate. Mean of eight "
-    f"of ten seeds; {baseline['runs']} runs to tune each; validation.",
+    note=f"Ten seeds: {gain[0]:.2f} to {gain[2]:.2f} in 95 of 100 resamples. "
+    f"{fooling:.1f}x with the baseline at momentum's rate. "
+    f"{baseline['runs']} runs to tune each; validation.",
 )
-for wording in (
-    card.claim,
-    card.claim.replace("93 %", "93 % accuracy"),
-    card.claim.replace("needs fewer epochs", "trains faster"),
+for changed in (
+    {},
+    {"claim": "epochs to 93 % accuracy, plain over momentum"},
+    {"claim": "momentum trains faster to 93 %"},
+    {"n": 10, "spread": round(float(np.std(plain / moved)), 2)},
 ):
-    print(audit(report_of(vars(card) | {"claim": wording})), wording)
+    print(audit(report_of(vars(card) | changed)), changed or "as it is")
 card
 
 # %% [markdown]
-# It does not: one number, without a spread. But it breaks more than the audit sees.
+# It does not: one number, without a spread. With the seeds' spread, the last line, it would pass.
+# But it breaks more than the audit sees.
 # The epochs are counted on validation images. Rule 2 is silent because the word "accuracy" is missing;
-# rules 1 and 6 are silent, too, because it says "fewer epochs" where it means "faster".
-# With a spread, of ten runs, it would pass: the course's own card does.
+# rules 1 and 6 are silent, too, because it says "epochs" where "faster" is meant.
+# And no rule asks whether the interval, in the note, contains 1.
 # Whoever knows the words is acquitted, the author of this lab, too.
 
 # %% [markdown]

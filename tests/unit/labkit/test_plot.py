@@ -129,6 +129,14 @@ def test_bars_take_a_format_and_error_bars() -> None:
     assert texts(ax) == ["50%", "25%"]
 
 
+def test_the_runs_behind_a_bar_are_marks_below_its_number() -> None:
+    ax = draw(plot.bars({"a": 2.0, "b": 3.0}, runs=[[1.0, 3.0], [3.0]]))
+    assert [line.get_ydata().tolist() for line in ax.lines] == [[1.0, 3.0], [3.0]]
+    assert [(text.get_text(), text.xy) for text in ax.texts] == [("2", (0, 3.0)), ("3", (1, 3.0))]
+    with pytest.raises(ValueError, match=r"plot\.bars: runs of 1 bars, expected 2"):
+        plot.bars([1.0, 2.0], runs=[[1.0]])
+
+
 def test_a_missing_bar_has_no_number() -> None:
     assert texts(draw(plot.bars([1.0, NAN]))) == ["1", ""]
 
