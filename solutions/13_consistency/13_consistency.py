@@ -1890,7 +1890,7 @@ def apart(every, steps=64, seed=0, rate=np.float32(0.5)):
             for _ in range(every):
                 batch = draw.choice(own, size=16)
                 found = gradient(weights, x_train[batch], y_train[batch])
-                weights -= rate * found
+                weights[:] = weights - rate * found
         common = ends.mean(axis=0)
     return accuracy(common)
 

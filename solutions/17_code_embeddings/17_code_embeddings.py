@@ -1457,7 +1457,7 @@ for ax, types, title in (
         ax=ax,
     )
 left.legend(ncols=2, loc="lower right", fontsize=8)
-colours = [c for c, name in zip(plot.PALETTE, REALS) for _ in titles[name]]
+colours = [plot.PALETTE[k] for k, r in enumerate(REALS) for _ in titles[r]]
 for text, colour in zip(right.texts, colours, strict=True):
     text.set_color(colour)
 
