@@ -13,6 +13,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from autograder.boundary import exact
 from autograder.boundary.handles import StandIn
 from autograder.boundary.operations import compares
@@ -22,6 +24,7 @@ __all__ = ["KINDS", "NamedValue", "fields_of", "read_named", "remade", "write_na
 _MAX_FIELDS, _MAX_NAME = 255, 100
 
 _NUMBERS = {code: code for code in "bBhHiIlLqQfd"}
+_OF_VIEWS = _NUMBERS | {code: code for code in ("?", "e", "Zf", "Zd")}
 _Parts = Callable[[Any], list[Any]]
 _Make = Callable[[list[Any]], Any]
 
@@ -50,15 +53,18 @@ def _bytes(value: Any) -> bytes:
     return value
 
 
-def _row(view: memoryview[Any]) -> list[Any]:
-    """Return the bytes and the kind of numbers of a view; KeyError for one of more axes, or of anything else."""
-    return [view.tobytes(), {1: _NUMBERS}[view.ndim][view.format]]
+def _numbers(view: memoryview[Any]) -> list[Any]:
+    """Return the bytes, the kind of numbers and the lengths of a view; KeyError for one of anything else."""
+    return [view.tobytes(), _OF_VIEWS[view.format], list(view.shape or ())]
 
 
-def _view(content: Any, kind: Any) -> memoryview[Any]:
-    if kind not in tuple(_NUMBERS):
-        raise ValueError("no row of numbers")
-    return memoryview(_bytes(content)).cast(kind)
+def _view(content: Any, kind: Any, lengths: Any) -> memoryview[Any]:
+    if kind not in tuple(_OF_VIEWS) or not all(type(length) is int for length in _list(lengths)):
+        raise ValueError("no view of numbers")
+    if len(lengths) == 1 and kind in _NUMBERS:
+        return memoryview(_bytes(content)).cast(kind)
+    dtype = {"Zf": np.complex64, "Zd": np.complex128}.get(kind, kind)
+    return np.frombuffer(_bytes(content), dtype).reshape(lengths).data
 
 
 def _list(value: Any) -> list[Any]:
@@ -90,7 +96,7 @@ KINDS: dict[type, tuple[str, _Parts, _Make]] = {
         lambda parts: _machine_values(*parts),
     ),
     bytearray: ("bytearray", lambda x: [bytes(x)], lambda parts: bytearray(_bytes(parts[0]))),
-    memoryview: ("memoryview", _row, lambda parts: _view(*parts)),
+    memoryview: ("memoryview", _numbers, lambda parts: _view(*parts)),
     types.MappingProxyType: (
         "mapping",
         lambda x: [dict(x)],

@@ -14,15 +14,19 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from autograder.boundary.frames import Connection, ProcessDied, TimeLimit, Unanswered, WireError
 from autograder.boundary.handles import plain, plain_all
 from autograder.boundary.network import LinkDown, Network
 from autograder.boundary.peer import Peer
+from autograder.boundary.replay import Replay, Told, chosen, is_same
 from autograder.boundary.trusted import Trusted
 from labkit._collective import Job, by_job, play
-from labkit._launch.errors import Hung, blame, reported
+from labkit._launch.errors import Hung, RankError, blame, reported
 from labkit._launch.rank import Report
 
 __all__ = ["MOST_RANKS", "Host", "collective"]
@@ -71,27 +75,63 @@ def collective(
     packed = plain(peer.ask("packed", fn))
     if type(packed) is not bytes:
         raise WireError("a function that was not packed")
-    asked, network = host.begin(peer.deadline), Network(size)
-    ranks = [_Rank(rank, asked, network, jobs, gains) for rank in range(size)]
-    try:
-        with _running(ranks, network, timeout_s) as failed:
-            try:
-                asked.ask("launch", None, [packed, size, timeout_s])
-            except Exception:  # a process that ended by itself: the launch knows how
-                if not failed:
-                    raise
-    except BaseException:
-        asked.deadline = None
-        with suppress(ProcessDied):
-            asked.send("stop")
-        raise
-    finally:
-        peer.refused = peer.refused or any(rank.peer.refused for rank in ranks)
-    if failed:
-        raise failed[0]
-    if any(not rank.ended_well for rank in ranks):
-        raise WireError("the ranks ended before the test was done with them")
+    launch = _Launch(peer, host, packed, size, timeout_s)
+    ranks = launch.run(Network(size), [jobs] * size, gains)
+    if (again := chosen(jobs)) is not None:
+        _run_again(launch, ranks[again], jobs, gains)
     return by_job([rank.found for rank in ranks], jobs, gains)
+
+
+@dataclass(frozen=True)
+class _Launch:
+    """What is launched, and who is asked to."""
+
+    peer: Peer
+    host: Host
+    packed: bytes
+    size: int
+    timeout_s: float
+
+    def run(self, network: Network, jobs: Sequence[Sequence[Job]], gains: Sequence[float]) -> list[_Rank]:
+        """Return the ranks when they have done their jobs, a list for each. Raises what labkit.launch raises."""
+        asked = self.host.begin(self.peer.deadline)
+        ranks = [_Rank(rank, asked, network, own, gains) for rank, own in enumerate(jobs)]
+        try:
+            with _running(ranks, network, self.timeout_s) as failed:
+                try:
+                    asked.ask("launch", None, [self.packed, self.size, self.timeout_s])
+                except Exception:  # a process that ended by itself: the launch knows how
+                    if not failed:
+                        raise
+        except BaseException:
+            asked.deadline = None
+            with suppress(ProcessDied):
+                asked.send("stop")
+            raise
+        finally:
+            self.peer.refused = self.peer.refused or any(rank.peer.refused for rank in ranks)
+        if failed:
+            raise failed[0]
+        if any(not rank.ended_well for rank in ranks):
+            raise WireError("the ranks ended before the test was done with them")
+        return ranks
+
+
+def _run_again(launch: _Launch, rank: _Rank, jobs: Sequence[Job], gains: Sequence[float]) -> None:
+    """Run one rank again, alone, with the messages that came to it. Raises RankError unless it does the same."""
+    replay, found = Replay(launch.size, rank.told), None
+    try:
+        found = launch.run(replay, [jobs if n == rank.number else [] for n in range(launch.size)], gains)[rank.number]
+    except (RankError, WireError):
+        if not replay.departed:
+            raise
+    if found is None or not is_same(found.found, rank.found):
+        raise RankError(
+            f"rank {rank.number} of {launch.size} did something else when it was run once more with its own numbers "
+            "and the messages that had come to it",
+            rank=rank.number,
+            hint="what a rank sends and returns has to follow from these, and from nothing else",
+        )
 
 
 @contextmanager
@@ -166,12 +206,13 @@ class _Rank(threading.Thread):
     def __init__(self, rank: int, main: Peer, network: Network, jobs: Sequence[Job], gains: Sequence[float]) -> None:
         super().__init__(daemon=True)
         self.main = main
-        self._rank, self._network, self._jobs, self._gains = rank, network, jobs, gains
+        self.number, self._network, self._jobs, self._gains = rank, network, jobs, gains
         self._link = _Link(rank, main)
         self._tests = Trusted()
         self.peer = Peer(self._link, self._tests, writable=False, only_when_asked=False)
         self.peer.deadline = main.deadline
         self.found: list[dict[str, Any] | None] = []
+        self.told = Told()
         self.error: BaseException | None = None
         self.ended_well = False
 
@@ -180,17 +221,21 @@ class _Rank(threading.Thread):
         self._tests.begin(self.peer)
         try:
             self.peer.next()
-            self._network.begin(self._rank)
+            self._network.begin(self.number)
             fn = self.peer.ask("name", None, ["fn"])
-            carry = functools.partial(self._network.carry, self._rank)
-            self.found = play(self._rank, carry, fn, self._jobs, self._gains, self._watched, _whole)
+            self.found = play(self.number, self._carry, fn, self._jobs, self._gains, self._watched, _whole)
             self.ended_well = True
         except LinkDown:
             pass
         except BaseException as error:
             self.error = error
         finally:
-            self._network.end(self._rank, failed=self.error is not None)
+            self._network.end(self.number, failed=self.error is not None)
+
+    def _carry(self, array: np.ndarray | None, to: int | None, source: int | None) -> np.ndarray | None:
+        came = self._network.carry(self.number, array, to, source)
+        self.told.note(array, to, came, source)
+        return came
 
     def take(self, frame: dict[str, Any], block: bytes) -> None:
         """Take a message of its process."""

@@ -58,7 +58,13 @@ _COMPUTING: dict[str, tuple[int | None, int | None]] = {
 }
 """The only system calls of a process that computes: memory, clocks, its own threads, and open descriptors."""
 _TELLING: dict[str, tuple[int | None, int | None]] = {
+    # A socket, and what names one or asks for one by its name: a pair, as an event loop has, knows its other end only.
     "socket": (41, 198),
+    "connect": (42, 203),
+    "accept": (43, 202),
+    "bind": (49, 200),
+    "listen": (50, 201),
+    "accept4": (288, 242),
     "shmget": (29, 194),
     "semget": (64, 190),
     "msgget": (68, 186),

@@ -118,6 +118,11 @@ class Run:
 
     def values(self, backend: str, call: bytes) -> list[Any]:
         """Return what the ranks returned. Raises RankError, when every rank has ended."""
+        self.done(backend, call)
+        return [self._value(number, rank) for number, rank in enumerate(self.ranks)]
+
+    def done(self, backend: str, call: bytes) -> None:
+        """Return when every rank has ended; what they returned is not unpickled. Raises RankError."""
         try:
             self._start(backend, call)
             error = self._outcome()
@@ -126,7 +131,6 @@ class Run:
             self._close()
         if error:
             raise error
-        return [self._value(number, rank) for number, rank in enumerate(self.ranks)]
 
     def _start(self, backend: str, call: bytes) -> None:
         cells = {name: entry for name, entry in linecache.cache.items() if len(entry) == 4 and entry[1] is None}
@@ -240,10 +244,12 @@ class Run:
         if rank.report:
             return
         try:
-            rank.report = pickle.loads(rank.pipe.recv_bytes())
+            rank.report = Report.read(rank.pipe.recv_bytes())
         except (EOFError, OSError):
             rank.piped = False
             return
+        except ValueError as error:
+            rank.report = Report(error="ValueError", message=f"ValueError: its report cannot be read: {error}")
         if rank.report.error:
             self.failures.append(errors.reported(number, rank.report))
 

@@ -6,6 +6,7 @@ import contextlib
 import faulthandler
 import importlib
 import io
+import json
 import linecache
 import os
 import pickle
@@ -32,6 +33,8 @@ FORK, KILL, DUMP = b"F", b"K", b"D"
 # What it hears: READY, then ENDED with the rank and its exit code (negative: a signal).
 EVENT = struct.Struct("!iii")
 READY, ENDED = range(2)
+
+_TEXTS = struct.Struct("!I")
 
 _PRELOAD = (
     "cloudpickle",
@@ -72,6 +75,22 @@ class Report:
     error: str = ""
     message: str = ""
     traceback: str = ""
+
+    def written(self) -> bytes:
+        """Return it as bytes, which hold no more than texts and the value."""
+        texts = json.dumps([self.error, self.message, self.traceback]).encode()
+        return _TEXTS.pack(len(texts)) + texts + self.value
+
+    @staticmethod
+    def read(data: bytes) -> Report:
+        """Return what `written` has given, whoever sends it: the value is not unpickled. ValueError for other bytes."""
+        if len(data) < _TEXTS.size:
+            raise ValueError("too short for a report")
+        end = _TEXTS.size + _TEXTS.unpack_from(data)[0]
+        texts = json.loads(data[_TEXTS.size : end])
+        if not isinstance(texts, list) or len(texts) != 3 or not all(isinstance(text, str) for text in texts):
+            raise ValueError("no three texts")
+        return Report(data[end:], *texts)
 
 
 # ------------------------------------------------------------------------------------------------------------- server
@@ -170,7 +189,7 @@ def _rank(pipe_fd: int, output_fd: int) -> NoReturn:
             report = _work(task, pipe.recv_bytes())
             with contextlib.suppress(OSError, ValueError):  # closed by the function
                 output.flush()
-            pipe.send_bytes(pickle.dumps(report))
+            pipe.send_bytes(report.written())
             # Whoever leaves first breaks the others' connections: all leave together.
             with contextlib.suppress(EOFError):
                 pipe.recv_bytes()

@@ -16,6 +16,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,6 +24,7 @@ import labkit
 from autograder.boundary import rank_host
 from autograder.boundary.network import LinkDown, Network
 from autograder.boundary.peer import Peer
+from autograder.boundary.replay import is_same
 from labkit import RankError, count
 from labkit._launch.deadlock import EXCHANGE, RECEIVE, SEND, Wait
 from labkit._launch.patience import MOST
@@ -91,6 +93,8 @@ _WAYS = {
     "a folder": "os.mkdir(f'{place}/{comm.rank}')",
     "a link": "os.symlink('/', f'{place}/{comm.rank}')",
     "a socket": "socket.socket(socket.AF_UNIX)",
+    "a name for a socket": "socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)[0].bind('\\0' + str(comm.rank))",
+    "another's socket": "socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)[0].connect('\\0x')",
     "shared memory": "shared_memory.SharedMemory(create=True, size=8)",
 }
 
@@ -108,6 +112,93 @@ def f(comm, x):
 """)
     assert "Error" in talk.test(TEST, time_s=30)["error"]["value"]
     assert list(tmp_path.iterdir()) == []
+
+
+_NAMES = """
+import ctypes, glob, time
+import numpy as np
+
+def f(comm, x):
+    ctypes.CDLL(None).prctl(15, b"x%d=%.4f" % (comm.rank, x[0]), 0, 0, 0)
+    known, until = {comm.rank: x[0]}, time.monotonic() + 2
+    while len(known) < comm.size and time.monotonic() < until:
+        for place in glob.glob("/proc/[0-9]*/comm"):
+            try:
+                text = open(place).read().strip()
+            except OSError:
+                continue
+            if text[:1] == "x" and text[2:3] == "=":
+                known[int(text[1])] = float(text[3:])
+    comm.exchange(np.zeros(1), 1 - comm.rank, 1 - comm.rank)
+    return sum(known.values())
+"""
+
+
+def test_what_comes_to_a_rank_beside_its_messages_is_missing_when_it_runs_again(talk: Talk) -> None:
+    """The names of processes are one of the ways that no wall closes."""
+    talk.code(_NAMES)
+    source = "import numpy as np\nfrom labkit import count\n"
+    source += "found = count.collective(f, [(2, [np.array([1.25]), np.array([5.5])])], timeout_s=8)\n"
+    error = talk.test(source, time_s=40)["error"]
+    assert "did something else when it was run once more with its own numbers" in error["value"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (np.ones(2), np.ones(2) * (1 + 1e-9), True),
+        (np.ones(2), np.zeros(2), False),
+        (np.ones(2), np.ones(2, np.float32), False),
+        (np.array([np.nan, np.inf]), np.array([np.nan, np.inf]), True),
+        (np.array([np.nan, 1.0]), np.array([0.0, 1.0]), False),
+        (np.arange(3), np.array([0, 1, 3]), False),
+        ([1, (2.0, "a")], [1, (2.0, "a")], True),
+        ({"a": np.ones(1)}, {"a": np.zeros(1)}, False),
+        ({"a": 1}, {"b": 1}, False),
+        (None, None, True),
+        (1, True, False),
+        (np.float64(0.1), 0.1, True),
+        (torch.ones(2, dtype=torch.bfloat16), torch.ones(2, dtype=torch.bfloat16), True),
+        (torch.ones(2), torch.ones(2, dtype=torch.float64), False),
+        (torch.ones(2, requires_grad=True), torch.zeros(2), False),
+        (np.zeros(0), np.zeros(0), True),
+        (np.zeros((0, 2)), np.zeros(0), False),
+    ],
+)
+def test_what_is_the_same_when_a_rank_runs_again(one: Any, other: Any, same: bool) -> None:
+    assert is_same(one, other) is same
+
+
+def test_what_a_rank_reports_is_not_unpacked_where_the_ranks_are_started(talk: Talk, tmp_path: Path) -> None:
+    """Bytes on its pipe that would run code, in place of the report that it owes at its end."""
+    talk.code(f"""
+import os, pickle, sys
+
+class Run:
+    def __reduce__(self):
+        return (os.mkdir, ({str(tmp_path / "run")!r},))
+
+def f(comm, x):
+    frame = sys._getframe()
+    while "pipe_fd" not in frame.f_locals:
+        frame = frame.f_back
+    content = pickle.dumps(Run())
+    os.write(frame.f_locals["pipe_fd"], len(content).to_bytes(4, "big") + content)
+    return x
+""")
+    talk.test(TEST, time_s=30)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_rank_has_no_file_open(talk: Talk) -> None:
+    talk.code("""
+import os, stat
+def f(comm, x):
+    kinds = {int(n): os.stat(f"/proc/self/fd/{n}").st_mode for n in os.listdir("/proc/self/fd") if
+             os.path.exists(f"/proc/self/fd/{n}")}
+    return [n for n, mode in kinds.items() if n > 2 and stat.S_ISREG(mode)]
+""")
+    assert talk.value(f"{TEST}[done['value'] for done in found[0]]") == "[[], [], []]"
 
 
 def test_a_rank_that_computes_for_ever_is_ended(talk: Talk) -> None:

@@ -166,6 +166,17 @@ def test_each_mention_counts() -> None:
         travelled([value])
 
 
+@pytest.mark.parametrize(
+    "array",
+    [np.ones((2, 3)), np.zeros((0, 3), np.float32), np.array([True]), np.ones(2, complex), np.array(2.5)],
+    ids=lambda array: f"{array.dtype} {array.shape}",
+)
+def test_a_view_of_numbers_keeps_its_form(array: np.ndarray) -> None:
+    (found,) = travelled([array.data])
+    assert (type(found), found.format, found.shape) == (memoryview, array.data.format, array.shape)
+    assert found.tobytes() == array.tobytes()
+
+
 @pytest.mark.parametrize("place", [0, 1, -1, 7, "0", None, 0.0])
 def test_the_same_as_what_is_not_there_yet_is_refused(place: Any) -> None:
     with pytest.raises(WireError):
@@ -177,7 +188,7 @@ def test_the_same_as_what_is_not_there_yet_is_refused(place: Any) -> None:
     [
         np.zeros(1).view(np.recarray), np.ma.array([1], mask=[True]), object(), len,
         np.array([object()], dtype=object), np.zeros(2, dtype=[("x", "f8")]), iter([]),
-        memoryview(np.zeros((2, 2)).data), lambda: 0,
+        np.zeros(2, "V8").data, lambda: 0,
         type("Float", (float,), {})(1.0), type("List", (list,), {})(), True.__class__, ValueError("x"),
     ],
     ids=lambda value: type(value).__name__,
