@@ -18,7 +18,7 @@ import numpy as np
 from autograder.boundary.network import LinkDown, Network
 from labkit._collective import Job
 
-__all__ = ["Replay", "Told", "chosen", "is_same"]
+__all__ = ["Replay", "Told", "chosen", "did_the_same", "is_same"]
 
 _CLOSE = 1e-4
 """So much of the largest number others may differ: another place in memory may change a product's last digits."""
@@ -75,6 +75,13 @@ def chosen(jobs: Sequence[Job]) -> int | None:
     """Return a rank of one of these jobs, which nobody can foresee; None if each job has one rank only."""
     sizes = [size for size, *_ in jobs if size > 1]
     return secrets.randbelow(secrets.choice(sizes)) if sizes else None
+
+
+def did_the_same(one: Sequence[dict[str, Any] | None], other: Sequence[dict[str, Any] | None]) -> bool:
+    """Whether a rank has found the same for each job; its steps may have another order, as with threads of its own."""
+    return is_same(
+        *([done and {**done, "log": sorted(map(repr, done["log"]))} for done in found] for found in (one, other))
+    )
 
 
 def is_same(one: Any, other: Any) -> bool:

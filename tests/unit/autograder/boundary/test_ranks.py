@@ -169,6 +169,24 @@ def test_what_is_the_same_when_a_rank_runs_again(one: Any, other: Any, same: boo
     assert is_same(one, other) is same
 
 
+def test_threads_of_a_rank_may_take_its_steps_in_another_order(talk: Talk) -> None:
+    talk.code("""
+import random, threading, time
+def f(comm, x):
+    came = {}
+    def swap(other):
+        time.sleep(random.SystemRandom().random() / 20)
+        came[other] = comm.exchange(x, other, other)
+    threads = [threading.Thread(target=swap, args=(n,)) for n in range(comm.size) if n != comm.rank]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    return sum((came[n] for n in sorted(came)), x)
+""")
+    source = "import numpy as np\nfrom labkit import count\n"
+    source += "found = count.collective(f, [(2, [np.full(2, r) for r in range(2)])] * 3)\n"
+    assert talk.value(f"{source}[done['value'].tolist() for ranks in found for done in ranks]") == str([[1, 1]] * 6)
+
+
 def test_what_a_rank_reports_is_not_unpacked_where_the_ranks_are_started(talk: Talk, tmp_path: Path) -> None:
     """Bytes on its pipe that would run code, in place of the report that it owes at its end."""
     talk.code(f"""
