@@ -19,6 +19,7 @@ from typing import Any
 from labkit._launch import errors
 from labkit._launch.deadlock import Wait, read_waits, stuck
 from labkit._launch.errors import Failure, RankError
+from labkit._launch.output import line_of, numbered
 from labkit._launch.pack import pack
 from labkit._launch.patience import Patience
 from labkit._launch.rank import DUMP, FORK, KILL, Report, Task
@@ -112,7 +113,7 @@ class Run:
         self.world_size = world_size
         self.environment = environment
         self.confinement = confinement or {}
-        self.show = show or _numbered
+        self.show = show or numbered
         self.ranks: list[_Rank] = []
         self.failures: list[Failure] = []
 
@@ -263,7 +264,7 @@ class Run:
             trace = errors.stack(_read(Path(self.folder, f"stack-{number}")))
             self.failures.append(errors.died(number, code, trace, unequal=rank.unequal))
         if rank.line:
-            self.show(number, _line(rank.line))
+            self.show(number, line_of(rank.line))
 
     def _print(self, number: int) -> None:
         """Show the whole lines that a rank has written."""
@@ -276,7 +277,7 @@ class Run:
         *lines, rank.line = (rank.line + data).split(b"\n")
         if len(rank.line) > _OUTPUT_BYTES:
             lines, rank.line = [*lines, rank.line], b""
-        for line in map(_line, lines):
+        for line in map(line_of, lines):
             rank.unequal |= bool(UNEQUAL.search(line))
             self.show(number, line)
 
@@ -291,15 +292,6 @@ class Run:
         for rank in self.ranks:
             rank.pipe.close()
             os.close(rank.output)
-
-
-def _line(line: bytes) -> str:
-    # A progress bar overwrites its line: show the last state.
-    return line.rstrip(b"\r").rsplit(b"\r", 1)[-1].decode(errors="replace")
-
-
-def _numbered(number: int, line: str) -> None:
-    print(f"[rank {number}] {line}")
 
 
 def _read(file: Path) -> str:

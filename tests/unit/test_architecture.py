@@ -83,10 +83,16 @@ _RANKS = {
     },
     "ranks": {
         *(f"labkit._collective.{name}" for name in ("Job", "by_job", "play")),
-        *(f"labkit._launch.errors.{name}" for name in ("Hung", "blame", "reported")),
+        *(f"labkit._launch.errors.{name}" for name in ("Hung", "RankError", "blame", "reported")),
         "labkit._launch.rank.Report",
     },
-    "rank_host": {"labkit.launch", "labkit._launch.patience.MOST"},
+    "rank_host": {
+        "labkit._launch.launcher.Run",
+        "labkit._launch.pack.pack",
+        "labkit._launch.patience.MOST",
+        "labkit._launch.server.warm_server",
+    },
+    "replay": {"labkit._collective.Job"},
     "student_ranks": {"labkit._launch.confinement.write_nothing", "labkit._launch.pack.dumps"},
 }
 """`labkit.count.collective`, whose ranks the grader plays itself: what a rank does, and how a launch fails."""
