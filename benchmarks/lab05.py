@@ -22,6 +22,7 @@ EXPLORED = (
     "able",
     "clocked",
     "table_of",
+    "one_turn",
     "by_integer_program",
     "by_brute_force",
     "by_products",
@@ -115,9 +116,9 @@ def microbatching(ns: dict[str, Any]) -> tuple[list[float], list[float], list[fl
     for number in range(ROUNDS):
         table = ns["table_of"](lambda a, shape: ns["clocked"](ns["RUN"][a], *ns["arrays"](shape), turns=TURNS))
         ns["seconds_of"] = table
-        batches = [ns["LAYER"]._replace(n=int(b)) for b in ns["sizes"]]
+        batches = [ns["LAYER"]._replace(n=int(b)) for b in ns["batch_sizes"]]
         row = [ns["clocked"](ns["by_products"], *ns["arrays"](batch), turns=TURNS) for batch in batches]
-        more = np.vstack([table, row]), np.vstack([ns["bytes_of"], 0 * ns["sizes"]])
+        more = np.vstack([table, row]), np.vstack([ns["bytes_of"], 0 * ns["batch_sizes"]])
         first = [ns["gain"](table, ns["bytes_of"], limit) for limit in limits]
         second = [ns["gain"](*more, limit) for limit in limits]
         plain.append(max(first))
