@@ -23,7 +23,7 @@ from autograder.boundary.frames import Connection, ProcessDied, TimeLimit, Unans
 from autograder.boundary.handles import plain, plain_all
 from autograder.boundary.network import LinkDown, Network
 from autograder.boundary.peer import Peer
-from autograder.boundary.replay import Replay, Told, chosen, did_the_same
+from autograder.boundary.replay import Replay, Told, chosen, is_same
 from autograder.boundary.trusted import Trusted
 from labkit._collective import Job, by_job, play
 from labkit._launch.errors import Hung, RankError, blame, reported
@@ -119,13 +119,10 @@ class _Launch:
 
 def _run_again(launch: _Launch, rank: _Rank, jobs: Sequence[Job], gains: Sequence[float]) -> None:
     """Run one rank again, alone, with the messages that came to it. Raises RankError unless it does the same."""
-    replay, found = Replay(launch.size, rank.told), None
-    try:
-        found = launch.run(replay, [jobs if n == rank.number else [] for n in range(launch.size)], gains)[rank.number]
-    except (RankError, WireError):
-        if not replay.departed:
-            raise
-    if found is None or not did_the_same(found.found, rank.found):
+    alone, found = [jobs if number == rank.number else [] for number in range(launch.size)], None
+    with suppress(RankError, WireError):  # what it says of itself now, it may have from elsewhere
+        found = launch.run(Replay(launch.size, rank.told), alone, gains)[rank.number]
+    if found is None or not is_same(found.found, rank.found):
         raise RankError(
             f"rank {rank.number} of {launch.size} did something else when it was run once more with its own numbers "
             "and the messages that had come to it",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from autograder.execution import Checks, Executor, preloads
@@ -218,6 +220,35 @@ def test_a_function_of_a_module_that_a_cell_has_written_comes_to_the_ranks() -> 
     cells = written, test
     with Executor(choose(), preloads((*cells, "launch("), ("numpy", "torch"))) as executor:
         execution = executor.run(notebook(*cells), limits=LIMITS, files={}, checks=Checks(isolated=frozenset({"t"})))
+    row = CellSpec("t", "code", test, "", True, True, False, False, 1.0)
+    (score,) = score_notebook("ranks", execution, [row])
+    assert [case["message"] for case in score.cases] == [""]
+
+
+def test_no_time_of_reading_tells_a_launch_what_ranks_before_have_read(tmp_path: Path) -> None:
+    handed_in = {}
+    for number in range(2):
+        handed_in[f"bits/{number}"] = tmp_path / str(number)
+        handed_in[f"bits/{number}"].write_text("1")
+    code = (
+        "import os\n"
+        "def read(comm, x):\n"
+        "    seen = os.stat('bits/1')\n"
+        "    if comm.rank == 1:\n"
+        "        open('bits/1').read()\n"
+        "    return float(os.stat('bits/1').st_atime_ns - seen.st_atime_ns)\n"
+    )
+    test = (
+        "#test t\nimport numpy as np\nfrom labkit import check, count\n"
+        "with check.case('unchanged'):\n"
+        "    check.equal([done['value'] for done in count.collective(read, [(2, [np.ones(2)] * 2)])[0]], [0.0, 0.0])\n"
+        "check.score(1)\n"
+    )
+    cells = code, test
+    with Executor(choose(), preloads((*cells, "launch("), ("numpy", "torch"))) as executor:
+        execution = executor.run(
+            notebook(*cells), limits=LIMITS, files=handed_in, checks=Checks(isolated=frozenset({"t"}))
+        )
     row = CellSpec("t", "code", test, "", True, True, False, False, 1.0)
     (score,) = score_notebook("ranks", execution, [row])
     assert [case["message"] for case in score.cases] == [""]
