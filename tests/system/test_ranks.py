@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -147,6 +148,16 @@ def test_nothing_is_left_behind_and_the_next_launch_works(messages: dict[str, st
     assert messages["no process left"] == messages["no port left"] == ""
 
 
+def _said(code: str, test: str, files: Mapping[str, Path] | None = None) -> dict[str, str]:
+    """Return what each case of an isolated test says, empty if it passed."""
+    checks = Checks(isolated=frozenset({"t"}))
+    with Executor(choose(), preloads((code, test, "launch("), ("numpy", "torch"))) as executor:
+        execution = executor.run(notebook(code, test), limits=LIMITS, files=files or {}, checks=checks)
+    row = CellSpec("t", "code", test, "", True, True, False, False, 1.0)
+    (score,) = score_notebook("ranks", execution, [row])
+    return {case["title"]: case["message"] for case in score.cases}
+
+
 HUB = """
 import builtins, sys
 import numpy as np
@@ -194,14 +205,8 @@ check.score(3)
 
 def test_no_process_with_the_student_s_code_hears_of_a_rank_but_that_rank() -> None:
     """A kernel that hears two ranks could add up what should have travelled between them."""
-    cells = HUB, ASKING
-    with Executor(choose(), preloads((*cells, "launch("), ("numpy", "torch"))) as executor:
-        execution = executor.run(notebook(*cells), limits=LIMITS, files={}, checks=Checks(isolated=frozenset({"t"})))
-    row = CellSpec("t", "code", ASKING, "", True, True, False, False, 3.0)
-    (score,) = score_notebook("ranks", execution, [row])
-    assert {case["title"]: case["message"] for case in score.cases} == dict.fromkeys(
-        ["sums", "after one that failed", "nothing is heard"], ""
-    )
+    said = _said(HUB, ASKING)
+    assert said == dict.fromkeys(["sums", "after one that failed", "nothing is heard"], "")
 
 
 def test_a_function_of_a_module_that_a_cell_has_written_comes_to_the_ranks() -> None:
@@ -217,12 +222,8 @@ def test_a_function_of_a_module_that_a_cell_has_written_comes_to_the_ranks() -> 
         "    check.close(count.collective(total, [(1, [np.ones(2)])])[0][0]['value'], [2.0, 2.0])\n"
         "check.score(1)\n"
     )
-    cells = written, test
-    with Executor(choose(), preloads((*cells, "launch("), ("numpy", "torch"))) as executor:
-        execution = executor.run(notebook(*cells), limits=LIMITS, files={}, checks=Checks(isolated=frozenset({"t"})))
-    row = CellSpec("t", "code", test, "", True, True, False, False, 1.0)
-    (score,) = score_notebook("ranks", execution, [row])
-    assert [case["message"] for case in score.cases] == [""]
+    said = _said(written, test)
+    assert list(said.values()) == [""]
 
 
 def test_no_time_of_reading_tells_a_launch_what_ranks_before_have_read(tmp_path: Path) -> None:
@@ -244,11 +245,5 @@ def test_no_time_of_reading_tells_a_launch_what_ranks_before_have_read(tmp_path:
         "    check.equal([done['value'] for done in count.collective(read, [(2, [np.ones(2)] * 2)])[0]], [0.0, 0.0])\n"
         "check.score(1)\n"
     )
-    cells = code, test
-    with Executor(choose(), preloads((*cells, "launch("), ("numpy", "torch"))) as executor:
-        execution = executor.run(
-            notebook(*cells), limits=LIMITS, files=handed_in, checks=Checks(isolated=frozenset({"t"}))
-        )
-    row = CellSpec("t", "code", test, "", True, True, False, False, 1.0)
-    (score,) = score_notebook("ranks", execution, [row])
-    assert [case["message"] for case in score.cases] == [""]
+    said = _said(code, test, handed_in)
+    assert list(said.values()) == [""]
