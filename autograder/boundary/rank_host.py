@@ -22,10 +22,10 @@ from typing import Any
 from autograder.boundary.frames import Connection, ProcessDied, WireError
 from autograder.boundary.peer import Peer
 from autograder.boundary.student_ranks import answer_of_rank, waiting
-from labkit._launch.launcher import Run
+from labkit._launch.launcher import Run, variables
 from labkit._launch.pack import pack
 from labkit._launch.patience import MOST
-from labkit._launch.server import warm_server
+from labkit._launch.server import Server, warm_server
 
 __all__ = ["serve"]
 
@@ -87,10 +87,13 @@ class _Host:
 class _Ranks:
     """Ranks that answer what a test asks of one function, until it says that they have ended."""
 
-    def __init__(self, peer: Peer, packed: bytes, size: int, timeout_s: float) -> None:
-        """peer: who speaks with the test. packed: the function, see student_ranks.packed."""
+    def __init__(self, peer: Peer, packed: bytes, size: int, timeout_s: float, numbers: list[int]) -> None:
+        """peer: who speaks with the test. packed: the function, see student_ranks.packed.
+
+        numbers: of the ranks to start: all, or one that is as it would be among all.
+        """
         self._peer, self._packed = peer, packed
-        self._size, self._timeout_s = size, timeout_s
+        self._size, self._timeout_s, self._numbers = size, timeout_s, numbers
         self._error: BaseException | None = None
         self._ranks: dict[int, Connection] = {}
         self._processes: dict[int, int] = {}
@@ -103,7 +106,7 @@ class _Ranks:
         with scratch as folder, waiting(socket.socket(socket.AF_UNIX)) as door, over, ended:
             place = str(Path(folder, "door"))
             door.bind(place)
-            door.listen(self._size)
+            door.listen(len(self._numbers))
             launched = threading.Thread(target=self._launch, args=(place, ended), daemon=True)
             launched.start()
             self._peer.aside = self._take
@@ -121,21 +124,29 @@ class _Ranks:
 
     def _launch(self, door: str, ended: socket.socket) -> None:
         try:
-            call = pack("launch", answer_of_rank, (door, self._packed), (0, self._size), "")
             folder = tempfile.TemporaryDirectory(prefix="labkit-", ignore_cleanup_errors=True)
             with folder as place, warm_server() as server:
-                run = Run(server, self._size, MOST * self._timeout_s + _MORE_S, place, show=_unheard)
+                run, call = self._begun(server, place, door)
                 run.done("none", call)  # what a rank returns is a student's: nothing here looks at it
         except BaseException as error:
             self._error = error
         finally:
             ended.close()
 
+    def _begun(self, server: Server, folder: str, door: str) -> tuple[Run, bytes]:
+        """Return the launch, and what it calls."""
+        first, limit_s = (self._numbers[0], self._size), MOST * self._timeout_s + _MORE_S
+        if len(self._numbers) == self._size:
+            run = Run(server, self._size, limit_s, folder, show=_unheard)
+            return run, pack("launch", answer_of_rank, (door, self._packed), first, "")
+        run = Run(server, 1, limit_s, folder, show=_unheard, environment=variables(*first, folder))
+        return run, pack("launch", answer_of_rank, (*first, door, self._packed), (), "")
+
     def _carry(self, door: socket.socket, over: socket.socket) -> bool:
         """Carry messages until the launch is over; return False if the test gives it up before."""
         while True:
             heard: list[Any] = [self._peer.connection, door, over, *self._ranks.values()]
-            told = len(self._processes) == self._size and not self._ranks  # all of them that they have ended
+            told = len(self._processes) == len(self._numbers) and not self._ranks  # all of them that they have ended
             ready = select.select(heard, [], [], _END_S if told else None)[0]
             if over in ready:
                 return True

@@ -12,7 +12,7 @@ import queue
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -76,7 +76,7 @@ def collective(
     if type(packed) is not bytes:
         raise WireError("a function that was not packed")
     launch = _Launch(peer, host, packed, size, timeout_s)
-    ranks = launch.run(Network(size), [jobs] * size, gains)
+    ranks = launch.run(Network(size), range(size), jobs, gains)
     if (again := chosen(jobs)) is not None:
         _run_again(launch, ranks[again], jobs, gains)
     return by_job([rank.found for rank in ranks], jobs, gains)
@@ -92,14 +92,14 @@ class _Launch:
     size: int
     timeout_s: float
 
-    def run(self, network: Network, jobs: Sequence[Sequence[Job]], gains: Sequence[float]) -> list[_Rank]:
-        """Return the ranks when they have done their jobs, a list for each. Raises what labkit.launch raises."""
+    def run(self, network: Network, numbers: Sequence[int], jobs: Sequence[Job], gains: Sequence[float]) -> list[_Rank]:
+        """Return the ranks of these numbers, all or one, when they have done the jobs. Raises what launch raises."""
         asked = self.host.begin(self.peer.deadline)
-        ranks = [_Rank(rank, asked, network, own, gains) for rank, own in enumerate(jobs)]
+        ranks = [_Rank(number, asked, network, jobs, gains) for number in numbers]
         try:
             with _running(ranks, network, self.timeout_s) as failed:
                 try:
-                    asked.ask("launch", None, [self.packed, self.size, self.timeout_s])
+                    asked.ask("launch", None, [self.packed, self.size, self.timeout_s, [*numbers]])
                 except Exception:  # a process that ended by itself: the launch knows how
                     if not failed:
                         raise
@@ -119,10 +119,10 @@ class _Launch:
 
 def _run_again(launch: _Launch, rank: _Rank, jobs: Sequence[Job], gains: Sequence[float]) -> None:
     """Run one rank again, alone, with the messages that came to it. Raises RankError unless it does the same."""
-    alone, found = [jobs if number == rank.number else [] for number in range(launch.size)], None
+    network, found = Replay(rank.told), None
     with suppress(RankError, WireError):  # what it says of itself now, it may have from elsewhere
-        found = launch.run(Replay(launch.size, rank.told), alone, gains)[rank.number]
-    if found is None or not is_same(found.found, rank.found):
+        found = launch.run(network, [rank.number], jobs, gains)[0]
+    if found is None or not network.complete or not is_same(found.found, rank.found):
         raise RankError(
             f"rank {rank.number} of {launch.size} did something else when it was run once more with its own numbers "
             "and the messages that had come to it",
@@ -145,7 +145,7 @@ def _running(ranks: Sequence[_Rank], network: Network, timeout_s: float) -> Iter
             rank.end()
 
     threads = [*ranks, threading.Thread(target=supervise, daemon=True)]
-    peer.aside = functools.partial(_sort, ranks)
+    peer.aside = functools.partial(_sort, {rank.number: rank for rank in ranks})
     for thread in threads:
         thread.start()
     try:
@@ -159,10 +159,10 @@ def _running(ranks: Sequence[_Rank], network: Network, timeout_s: float) -> Iter
             thread.join(_JOIN_S)
 
 
-def _sort(ranks: Sequence[_Rank], message: dict[str, Any], block: bytes) -> None:
+def _sort(ranks: Mapping[int, _Rank], message: dict[str, Any], block: bytes) -> None:
     """Hand what came to the rank that it is said to come from."""
     number, frame = message.get("rank"), message.get("frame")
-    if type(number) is not int or not 0 <= number < len(ranks) or not isinstance(frame, dict):
+    if type(number) is not int or number not in ranks or not isinstance(frame, dict):
         raise WireError("a message of no rank")
     ranks[number].take(frame, block)
 
@@ -268,9 +268,9 @@ def _error(ranks: Sequence[_Rank], network: Network, timeout_s: float) -> Except
     stuck, waits, done = network.stuck, network.waits(), network.done()
     if any(rank.error for rank in ranks):
         time.sleep(_OTHERS_S)
-        failed = [(number, rank.error) for number, rank in enumerate(ranks) if rank.error is not None]
+        failed = [(rank.number, rank.error) for rank in ranks if rank.error is not None]
         return blame([reported(number, _report(error)) for number, error in failed], len(ranks))
-    running = {number: "" for number in range(len(ranks)) if number not in done}
+    running = {rank.number: "" for rank in ranks if rank.number not in done}
     return Hung(running, waits, done, None if stuck else timeout_s).error(len(ranks))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import secrets
 import sys
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -35,27 +36,26 @@ class _Step:
 
 
 class Replay(Network):
-    """Links on which one rank meets what was told it before, step by step; the others end at once.
+    """Links on which one rank, alone, meets what was told it before, step by step."""
 
-    Attributes:
-        departed: whether it has taken another step, or sent something else in one.
-    """
-
-    def __init__(self, size: int, told: Told) -> None:
-        super().__init__(size)
-        self._steps_before = iter(told.steps)
-        self.departed = False
+    def __init__(self, told: Told) -> None:
+        super().__init__(1)
+        self._steps_before = deque(told.steps)
 
     def carry(self, rank: int, array: np.ndarray | None, to: int | None, source: int | None) -> np.ndarray | None:
         """Do one step as it was done before. Raises LinkDown where it is another one."""
         if self.down:
             raise LinkDown
-        before = next(self._steps_before, None)
+        before = self._steps_before.popleft() if self._steps_before else None
         if before is None or (to, source) != (before.to, before.source) or not _are_identical(array, before.sent):
-            self.departed = True
             self.shut()
             raise LinkDown
         return None if before.came is None else before.came.copy()
+
+    @property
+    def complete(self) -> bool:
+        """Whether all that it did before was done again."""
+        return not self._steps_before
 
 
 class Told:

@@ -21,7 +21,7 @@ from typing import Any
 from autograder.boundary.frames import Connection, ProcessDied
 from autograder.boundary.peer import Peer
 from labkit._launch.confinement import write_nothing
-from labkit._launch.pack import dumps
+from labkit._launch.pack import copied, lines_of_cells
 
 __all__ = ["answer_of_rank", "answer_until_end", "packed", "waiting"]
 
@@ -42,15 +42,11 @@ def packed(fn: Any) -> bytes:
     for module in here:
         cloudpickle.register_pickle_by_value(module)
     try:
-        function = dumps(fn)
-    except Exception as error:
-        hint = "open files, locks and generators stay in their process: create them inside the function"
-        raise TypeError(f"collective: the function cannot be copied: {error}\nhint: {hint}") from error
+        function = copied("collective", fn)
     finally:
         for module in here:
             cloudpickle.unregister_pickle_by_value(module)
-    lines = {name: entry for name, entry in linecache.cache.items() if len(entry) == 4 and entry[1] is None}
-    return pickle.dumps(([*map(str, sys.path)], dict(os.environ), lines, function))
+    return pickle.dumps(([*map(str, sys.path)], dict(os.environ), lines_of_cells(), function))
 
 
 def _lies_here(module: Any) -> bool:

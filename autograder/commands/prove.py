@@ -23,6 +23,7 @@ from autograder.proof import (
     check_living,
     code_of,
     mutants_of,
+    one_of_each,
     read_equivalent,
     record_of,
     show,
@@ -44,6 +45,7 @@ _SEED = 0
 )
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes side by side.")
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="Try N mutants, chosen by chance, always the same.")
+@click.option("--messages", is_flag=True, help="Print what is read of those that are found, one of each kind and case.")
 @click.option("--json", "as_json", is_flag=True, help="Print one object a mutant and line.")
 @click.option("--toml", is_flag=True, help=f"Print survivors as entries for {NAME}, each without its reason.")
 @click.option("--write", is_flag=True, help="Keep the numbers in docs/proof, for docs/proof.md.")
@@ -56,6 +58,7 @@ def prove(
     rules: tuple[str, ...],
     jobs: int,
     sample: int | None,
+    messages: bool,
     as_json: bool,
     toml: bool,
     write: bool,
@@ -76,6 +79,7 @@ def prove(
       autograder prove 01_numpy_mlp --jobs 2
       autograder prove 01_numpy_mlp --task adam-step --toml
       autograder prove 01_numpy_mlp --rule tie --rule "nearly equal"
+      autograder prove 01_numpy_mlp --sample 50 --messages
     """
     if write and (names or rules or sample):
         raise click.UsageError("--write keeps the numbers of a whole lab: leave out --task, --rule and --sample")
@@ -85,16 +89,16 @@ def prove(
         for line in found.as_json():
             click.echo(line)
     elif toml:
-        click.echo(as_toml(found.survivors))
+        click.echo(as_toml(trial.mutant for trial in found.alive))
     else:
-        for line in show(found.survivors, found.tasks):
+        for line in show(one_of_each(found.trials) if messages else found.alive, found.tasks):
             click.echo(line)
     click.echo(_summary(found.record), err=as_json or toml)
     if write:
         click.echo(f"{found.record.write(course.root)}: written", err=True)
-    if check and found.survivors:
+    if check and found.alive:
         raise AutograderError(
-            f"{lab}: {counted(len(found.survivors), 'survivor')} not answered",
+            f"{lab}: {counted(len(found.alive), 'survivor')} not answered",
             hint=f"a case that it fails, a clearer text, or an entry in {NAME}",
         )
 
@@ -107,8 +111,9 @@ class _Found:
     record: Record
 
     @property
-    def survivors(self) -> list[Mutant]:
-        return [t.mutant for t in self.trials if t.fate == "lived" and t.mutant.key not in self.excused]
+    def alive(self) -> list[Trial]:
+        """The survivors that nothing answers."""
+        return [trial for trial in self.trials if trial.fate == "lived" and trial.mutant.key not in self.excused]
 
     def as_json(self) -> Iterator[str]:
         """Yield one object a mutant."""

@@ -10,7 +10,7 @@ from autograder.proof.mutants import Mutant, Task, mutants_of, tasks_of
 from autograder.proof.prepared import Outcome, Prepared
 from autograder.proof.reach import reached
 from autograder.proof.record import Record, read_records, record_of, source_hash
-from autograder.proof.survivors import show
+from autograder.proof.survivors import one_of_each, show
 from autograder.proof.trials import Notes, Trial, code_of, try_all
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "check_living",
     "code_of",
     "mutants_of",
+    "one_of_each",
     "reached",
     "read_equivalent",
     "read_records",

@@ -54,6 +54,15 @@ class Outcome:
         """What it lost its first point for; empty if it lost none."""
         return self.error or next((case["title"] for case in self.failed), "")
 
+    @property
+    def told(self) -> str:
+        """What a student reads of the first case that did not pass: of a hidden one no values."""
+        if self.error or not self.failed:
+            return self.error
+        case = self.failed[0]
+        said = "" if case["hidden"] else case["message"]
+        return "\n".join(filter(None, [case["title"], said, f"look at: {case['hint']}" if case["hint"] else ""]))
+
 
 @dataclass(frozen=True)
 class Answer:

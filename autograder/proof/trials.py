@@ -39,11 +39,13 @@ class Trial:
     Attributes:
         fate: killed, lived or idle (a fault that met nothing it could spoil; it counts as no mutant).
         by: the test that killed it, and why.
+        told: what its author would read.
     """
 
     mutant: Mutant
     fate: str
     by: str = ""
+    told: str = ""
 
 
 class Notes:
@@ -68,15 +70,15 @@ class Notes:
 
     def get(self, mutant: Mutant) -> Trial | None:
         """Return what is known of a mutant."""
-        fate, by, witness = self._known.get(self._key(mutant), ("", "", ""))
-        return Trial(mutant, fate, by) if fate and witness == self._witness(by) else None
+        fate, by, witness, told = (*self._known.get(self._key(mutant), ()), "", "", "", "")[:4]
+        return Trial(mutant, fate, by, told) if fate and witness == self._witness(by) else None
 
     def add(self, trial: Trial) -> None:
         """Write down what became of one."""
         if self._path:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("a", encoding="utf-8") as file:
-                about = [self._key(trial.mutant), trial.fate, trial.by, self._witness(trial.by)]
+                about = [self._key(trial.mutant), trial.fate, trial.by, self._witness(trial.by), trial.told]
                 file.write(json.dumps(about) + "\n")
 
     def _key(self, mutant: Mutant) -> str:
@@ -168,7 +170,7 @@ def _attempt(process: Prepared, changed: Mapping[str, str], mutant: Mutant, cost
     answer = process.answer(changed, first=True, cpu_s=cpu_s, time_s=_PATIENCE_S + _SLOWER * cpu_s)
     for key, outcome in answer.tests.items():
         if not outcome.full:
-            return Trial(mutant, "killed", f"{key}: {outcome.why}")
+            return Trial(mutant, "killed", f"{key}: {outcome.why}", outcome.told)
     return Trial(mutant, "idle" if answer.idle else "lived")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import linecache
 import math
 import os
 import pickle
@@ -20,14 +19,14 @@ from labkit._launch import errors
 from labkit._launch.deadlock import Wait, read_waits, stuck
 from labkit._launch.errors import Failure, RankError
 from labkit._launch.output import line_of, numbered
-from labkit._launch.pack import pack
+from labkit._launch.pack import lines_of_cells, pack
 from labkit._launch.patience import Patience
 from labkit._launch.rank import DUMP, FORK, KILL, Report, Task
 from labkit._launch.server import Server, warm_server
 from labkit._ranks.environment import LOOPBACK, ONE_THREAD
 from labkit._ranks.messages import UNEQUAL
 
-__all__ = ["Run", "launch"]
+__all__ = ["Run", "launch", "variables"]
 
 _MOST_RANKS = 64
 _OUTPUT_BYTES = 1 << 20
@@ -73,6 +72,11 @@ def launch(
     except KeyboardInterrupt:
         print(f"launch: interrupted, {errors.ranks(range(world_size))} stopped")
         raise
+
+
+def variables(rank: int, world_size: int, folder: str) -> dict[str, str]:
+    """Return what a rank's environment says of it; folder: its launch's."""
+    return {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(world_size), "LABKIT_LAUNCH": folder}
 
 
 @dataclass
@@ -134,7 +138,6 @@ class Run:
             raise error
 
     def _start(self, backend: str, call: bytes) -> None:
-        cells = {name: entry for name, entry in linecache.cache.items() if len(entry) == 4 and entry[1] is None}
         for number in range(self.world_size):
             mine, theirs = Pipe()
             output, written = os.pipe()
@@ -145,8 +148,7 @@ class Run:
             os.close(written)
         own = self.environment
         for number, rank in enumerate(self.ranks):
-            place = {"RANK": str(number), "LOCAL_RANK": str(number), "WORLD_SIZE": str(self.world_size)}
-            place["LABKIT_LAUNCH"] = self.folder
+            place = variables(number, self.world_size, self.folder)
             task = Task(
                 rank=number,
                 world_size=self.world_size,
@@ -156,7 +158,7 @@ class Run:
                 cwd=str(Path.cwd()),
                 path=[*map(str, sys.path)],
                 environment={**LOOPBACK, **os.environ, **ONE_THREAD, **(place if own is None else own)},
-                sources=cells,
+                sources=lines_of_cells(),
                 alone=own is not None,
                 **self.confinement,
             )

@@ -6,12 +6,13 @@ import contextlib
 import functools
 import inspect
 import io
+import linecache
 from collections import ChainMap
 from collections.abc import Callable
 from types import CodeType
 from typing import Any, ClassVar
 
-__all__ = ["dumps", "pack"]
+__all__ = ["copied", "dumps", "lines_of_cells", "pack"]
 
 
 def _code(make: Callable[..., CodeType], args: tuple[Any, ...], file: str) -> CodeType:
@@ -52,8 +53,18 @@ def pack(title: str, fn: Callable[..., Any], args: tuple[Any, ...], leading: tup
         except TypeError as error:
             name = getattr(fn, "__name__", "fn")
             raise TypeError(f"{title}: {name} does not take these arguments: {error}\nhint: {hint}") from None
+    return copied(title, (fn, args))
+
+
+def copied(title: str, value: object) -> bytes:
+    """Return a function, or one with its arguments, as bytes. Raises TypeError if something in it cannot be copied."""
     try:
-        return dumps((fn, args))
+        return dumps(value)
     except Exception as error:
         hint = "open files, locks and generators stay in their process: create them inside the function"
         raise TypeError(f"{title}: the function or an argument cannot be copied: {error}\nhint: {hint}") from error
+
+
+def lines_of_cells() -> dict[str, tuple[Any, ...]]:
+    """Return linecache's entries of notebook cells: with them another process shows their lines in a traceback."""
+    return {name: entry for name, entry in linecache.cache.items() if len(entry) == 4 and entry[1] is None}

@@ -87,13 +87,16 @@ _RANKS = {
         "labkit._launch.rank.Report",
     },
     "rank_host": {
-        "labkit._launch.launcher.Run",
+        *(f"labkit._launch.launcher.{name}" for name in ("Run", "variables")),
         "labkit._launch.pack.pack",
         "labkit._launch.patience.MOST",
-        "labkit._launch.server.warm_server",
+        *(f"labkit._launch.server.{name}" for name in ("Server", "warm_server")),
     },
     "replay": {"labkit._collective.Job"},
-    "student_ranks": {"labkit._launch.confinement.write_nothing", "labkit._launch.pack.dumps"},
+    "student_ranks": {
+        "labkit._launch.confinement.write_nothing",
+        *(f"labkit._launch.pack.{name}" for name in ("copied", "lines_of_cells")),
+    },
 }
 """`labkit.count.collective`, whose ranks the grader plays itself: what a rank does, and how a launch fails."""
 _PROTOCOL = {

@@ -91,6 +91,18 @@ def test_a_hole_is_found_shown_and_closed_by_a_case(course: Callable[[str], Path
     assert [after for after in HOLE if fates[after] != "killed"] == []
 
 
+def test_what_is_read_of_those_that_are_found_is_printed_once_for_each_kind_and_case(
+    course: Callable[[str], Path],
+) -> None:
+    shown = _prove(course(TEST + MISSING), "--messages").stdout
+    assert "+@wrongly.changing('numbers')\n def largest(numbers):" in shown
+    assert shown.count("=== largest: what the text says") == 1
+    changes = [part.partition("\n\n")[::2] for part in shown.split("--- largest, largest: ")[1:]]
+    kinds = {(kind, part.split("\n\n")[1]) for kind, part in changes}
+    assert len(kinds) == len(changes) > 5
+    assert all("Error" in told or "look at" in told for _, told in kinds)
+
+
 def test_survivors_are_answered_by_entries_and_the_rate_is_recorded(course: Callable[[str], Path]) -> None:
     root = course(TEST + MISSING)
     asked = _prove(root, "--check", "--toml")
