@@ -35,7 +35,7 @@ def put_in_order(cells: list[nbformat.NotebookNode], rows: Sequence[CellSpec]) -
         asked = [place for place, cell in enumerate(cells) if grade_id_of(cell) in answers]
         cells.insert(max([after[0] if after else max(above, default=-1) + 1, *(place + 1 for place in asked)]), own)
         staying = [*staying, number]
-    moved |= _pushed_down(cells, sorted(before), names)
+    moved |= _pushed_down(cells, rows, sorted(before))
     said = "stood above or below its place among the others: put there"
     return [f"cell {names[number]!r} {said}" for number in sorted(moved)]
 
@@ -47,11 +47,14 @@ def _answers(rows: Sequence[CellSpec], number: int) -> set[str]:
     return {row.grade_id for row in between if row.solution}
 
 
-def _pushed_down(cells: list[nbformat.NotebookNode], numbers: Sequence[int], names: Sequence[str]) -> set[int]:
-    """Move what still stands above something that it follows right below that; return which."""
+def _pushed_down(cells: list[nbformat.NotebookNode], rows: Sequence[CellSpec], numbers: Sequence[int]) -> set[int]:
+    """Move what still stands above something that it follows, or above its answers, right below that; return which."""
     moved, lowest = set[int](), -1
+    there = {grade_id_of(cell) for cell in cells}
     for number in numbers:
-        if (place := _place(cells, names[number])) < lowest:
+        asked = [_place(cells, answer) for answer in _answers(rows, number) & there]
+        place, lowest = _place(cells, rows[number].grade_id), max([lowest, *asked])
+        if place < lowest:
             cells.insert(lowest, cells.pop(place))  # what was popped stood above
             moved.add(number)
         else:

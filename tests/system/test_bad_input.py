@@ -325,7 +325,7 @@ def _submissions(text: str) -> dict[str, tuple[bytes, Status, float, str]]:
             5,
             "locked cell 'add-check' was cha",
         ),
-        "reordered": (change(lambda nb: nb["cells"].reverse()), graded, 3, "its place among the others"),
+        "reordered": (change(lambda nb: nb["cells"].reverse()), graded, 5, "its place among the others"),
         "metadata_no_table": (cells(lambda c: c["metadata"].update(nbgrader=[]), "add"), graded, 5, ""),
         "grade_id_no_text": (cells(lambda c: c["metadata"]["nbgrader"].update(grade_id=[1]), "add"), graded, 5, ""),
     }

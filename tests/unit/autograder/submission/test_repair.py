@@ -651,7 +651,8 @@ def test_a_deleted_test_is_put_back_below_those_that_it_follows_wherever_its_ans
     [
         ("b tb c tc a ta", "b c a ta tb tc"),  # the first task was done last
         ("a b c ta tc tb", "a b c ta tb tc"),
-        ("ta a tb b tc c", "ta a tb b tc c"),
+        ("ta a tb b tc c", "a ta b tb c tc"),
+        ("ta tb tc a b c", "a ta b tb c tc"),
         ("a ta c tc b tb", "a ta c b tb tc"),
         ("tc c a ta b tb", "c a ta b tb tc"),
         ("a b tb c tc ta", "a b ta tb c tc"),  # copied to the end
