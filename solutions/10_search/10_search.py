@@ -2174,6 +2174,8 @@ def search_with_optuna(count):
             if all(t.state.is_finished() for t in of_this_lab(study)):
                 break
             optuna.storages.fail_stale_trials(study)
+            for claim in Path(folder).glob("study.db.*"):
+                claim.unlink()  # nobody works now, so nobody has a trial
             with background(exclusive_worker, url) as three:
                 three.wait()
             time.sleep(0.3)
