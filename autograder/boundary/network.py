@@ -48,7 +48,9 @@ class Network:
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._moved = threading.Condition()
+        self._lock = threading.Lock()
+        self._moved = threading.Condition(self._lock)
+        self._done = [threading.Condition(self._lock) for _ in range(size)]  # one each: a step wakes nobody else
         self._steps: dict[int, _Step] = {}
         self._begun: set[int] = set()
         self._ended: set[int] = set()
@@ -56,12 +58,13 @@ class Network:
 
     def carry(self, rank: int, array: np.ndarray | None, to: int | None, source: int | None) -> np.ndarray | None:
         """Do one step of a rank and return what came; see labkit's Carry. Raises LinkDown when the launch is over."""
-        with self._moved:
+        with self._lock:
             step = self._steps[rank] = _Step(None if array is None else array.copy(), to, source)
             self._match(rank, step)
-            self._moved.notify_all()
+            if self._running == len(self._waits()):
+                self._moved.notify_all()
             while not step.done and not self.down:
-                self._moved.wait()
+                self._done[rank].wait()
             if self.down:
                 raise LinkDown
             del self._steps[rank]
@@ -74,6 +77,8 @@ class Network:
                 if sends.to == b and takes.source == a and not sends.sent and not takes.received:
                     takes.came = sends.array
                     sends.sent = takes.received = True
+            if number != rank and other.done:
+                self._done[number].notify()
 
     def end(self, rank: int, *, failed: bool = False) -> None:
         """A rank takes no more steps; failed: the others need not go on."""
@@ -86,7 +91,8 @@ class Network:
         """Let every rank that waits, or will, raise LinkDown."""
         with self._moved:
             self.down = True
-            self._moved.notify_all()
+            for condition in (self._moved, *self._done):
+                condition.notify_all()
 
     def begin(self, rank: int) -> None:
         """A rank is there."""
@@ -104,7 +110,7 @@ class Network:
             while len(self._begun | self._ended) < self._size and not self._failed and not self.down:
                 self._moved.wait()
             begun = time.monotonic()
-            while self._running and not self._failed and not self.down and not self.stuck:
+            while self._running and not self._failed and not self.down and self._running > len(self._waits()):
                 taken = time.monotonic() - begun
                 if taken >= (MOST * timeout_s if busy() else timeout_s):
                     break
@@ -114,8 +120,8 @@ class Network:
     @property
     def stuck(self) -> bool:
         """Whether all ranks that have not ended wait for each other."""
-        with self._moved:
-            return 0 < self._running == len(self.waits())
+        with self._lock:
+            return 0 < self._running == len(self._waits())
 
     @property
     def _running(self) -> int:
@@ -123,12 +129,13 @@ class Network:
 
     def waits(self) -> dict[int, Wait]:
         """Return what the ranks wait for that wait."""
-        with self._moved:
-            return {
-                rank: step.wait() for rank, step in self._steps.items() if not step.done and rank not in self._ended
-            }
+        with self._lock:
+            return {rank: step.wait() for rank, step in self._waits().items()}
+
+    def _waits(self) -> dict[int, _Step]:
+        return {rank: step for rank, step in self._steps.items() if not step.done and rank not in self._ended}
 
     def done(self) -> list[int]:
         """Return the ranks that have ended."""
-        with self._moved:
+        with self._lock:
             return sorted(self._ended)
