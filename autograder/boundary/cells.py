@@ -19,7 +19,7 @@ from autograder.boundary.audit import Sentry
 from autograder.boundary.drift import drifted
 from autograder.boundary.empties import BELOW, compiled
 from autograder.boundary.everywhere import everywhere
-from autograder.boundary.frames import Connection, TimeLimit
+from autograder.boundary.frames import Carrier, Connection, TimeLimit
 from autograder.boundary.given import DATA, names_made, trusted_names
 from autograder.boundary.handles import module_name
 from autograder.boundary.left import Left
@@ -56,7 +56,7 @@ def run_cells(
     control: Connection,
     student: Connection,
     begin: Callable[[], None] = lambda: None,
-    host: Connection | None = None,
+    host: Carrier | None = None,
 ) -> None:
     """Run each test cell that the grader sends over control, and report what became of it, until there are no more.
 

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import select
 import socket
 import struct
 import threading
 import time
-from typing import Any, Protocol
+from collections import deque
+from typing import Any
 
-__all__ = ["MAX_BLOCK", "MAX_TEXT", "Connection", "Link", "ProcessDied", "TimeLimit", "Unanswered", "WireError"]
+__all__ = [
+    "MAX_BLOCK",
+    "MAX_TEXT",
+    "Carrier",
+    "Connection",
+    "ProcessDied",
+    "TimeLimit",
+    "Unanswered",
+    "WireError",
+]
 
 _HEAD = struct.Struct("<IQ")
 MAX_TEXT = 8 << 20
 MAX_BLOCK = 64 << 20
+_MOST_SOCKETS = 64
 _EARLY_S = 0.05
 """A wait ends within this time of its deadline; what ends it sooner is something else."""
 _JSON = json.JSONEncoder(separators=(",", ":"))
@@ -44,19 +56,6 @@ class TimeLimit(Unanswered):
     """The time of this test cell is over."""
 
     __module__ = "builtins"
-
-
-class Link(Protocol):
-    """What carries messages between two ends."""
-
-    def send(self, message: dict[str, Any], block: bytes = b"", deadline: float | None = None) -> None:
-        """Send one message; ProcessDied if it cannot come."""
-
-    def receive(self, deadline: float | None = None) -> tuple[dict[str, Any], bytes]:
-        """Return the next one; TimeLimit if it has not come at time.monotonic() == deadline."""
-
-    def ready(self) -> bool:
-        """Whether one, or a part of one, has come."""
 
 
 class Connection:
@@ -94,6 +93,11 @@ class Connection:
         """Hang up."""
         self._stream.close()
 
+    def shut(self) -> None:
+        """Let the other end, and a thread that receives here, know that nothing more is said."""
+        with contextlib.suppress(OSError):
+            self._stream.shutdown(socket.SHUT_RDWR)
+
     def ready(self) -> bool:
         """Whether a frame, or a part of one, has come."""
         return bool(self._buffer) or bool(select.select([self._stream], [], [], 0)[0])
@@ -127,7 +131,7 @@ class Connection:
                 raise TimeLimit(_TIME)
             self._stream.settimeout(left_s)
             try:
-                chunk = self._stream.recv(min(max(size - len(self._buffer), 4096), 1 << 20))
+                chunk = self._read(min(max(size - len(self._buffer), 4096), 1 << 20))
             except TimeoutError:
                 if deadline is None or time.monotonic() < deadline - _EARLY_S:
                     raise  # of a signal's handler: the test's own
@@ -137,3 +141,44 @@ class Connection:
             if not chunk:
                 raise ProcessDied(_DIED)
             self._buffer += chunk
+
+    def _read(self, size: int) -> bytes:
+        return self._stream.recv(size)
+
+
+class Carrier(Connection):
+    """Frames over a socket of the system's own, by which other sockets come as well, each with a frame."""
+
+    def __init__(self, stream: socket.socket) -> None:
+        super().__init__(stream)
+        self._came: deque[socket.socket] = deque()
+
+    def hand_over(self, message: dict[str, Any], stream: socket.socket) -> None:
+        """Send a frame and a socket, and close that here. Raises as `send` does."""
+        text = _JSON.encode(message).encode()
+        try:
+            with self._sending, stream:
+                self._stream.settimeout(None)
+                sent = socket.send_fds(self._stream, [_HEAD.pack(len(text), 0), text], [stream.fileno()])
+                self._stream.sendall((_HEAD.pack(len(text), 0) + text)[sent:])
+        except OSError as error:
+            raise ProcessDied(_DIED) from error
+
+    def close(self) -> None:
+        """Hang up, on those that came as well."""
+        super().close()
+        for stream in self._came:
+            stream.close()
+
+    def taken_over(self) -> socket.socket:
+        """Return the socket that came with the frame that was received last; WireError if there is none."""
+        if not self._came:
+            raise WireError("a frame without a socket")
+        return self._came.popleft()
+
+    def _read(self, size: int) -> bytes:
+        chunk, found, *_ = socket.recv_fds(self._stream, size, 1, socket.MSG_CMSG_CLOEXEC)
+        self._came += [socket.socket(fileno=number) for number in found]
+        if len(self._came) > _MOST_SOCKETS:
+            raise WireError("more sockets than frames")
+        return chunk

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from autograder.boundary.exceptions import CANNOT_GO, rebuild, report
-from autograder.boundary.frames import Link, WireError
+from autograder.boundary.frames import Connection, WireError
 from autograder.boundary.owner import Owner
 from autograder.boundary.tensors import Leaves
 from autograder.boundary.wire import Codec
@@ -43,7 +43,7 @@ def _outside_its_protocol(error: Exception, operation: str) -> Exception:
 class Peer:
     """One end of a connection; `ask` is for the code that runs here, `answer` for what comes."""
 
-    def __init__(self, connection: Link, owner: Owner, *, writable: bool, only_when_asked: bool) -> None:
+    def __init__(self, connection: Connection, owner: Owner, *, writable: bool, only_when_asked: bool) -> None:
         """Speak for owner on this connection.
 
         writable: arrays that come may be changed here. only_when_asked: this end may ask only while it is asked.
@@ -57,8 +57,8 @@ class Peer:
         self.operators = False
         """Whether the test says that operators of the student's classes are what it tests."""
         self._lock = threading.RLock()
-        self.aside: Callable[[dict[str, Any], bytes], None] | None = None
-        """Takes what a rank says, or is told; see ranks."""
+        self.aside: Callable[[dict[str, Any]], None] | None = None
+        """Takes a message of any cell that says that a rank has come; see ranks."""
         self.connection = connection
         self.deadline: float | None = None
         self.graphs_stay = owner.graphs_stay
@@ -83,7 +83,6 @@ class Peer:
         """What a function of the test's asserted in vain, called by the student's code."""
         self._nested = self._asked = 0
         self._lengths: dict[int | None, int] = {}
-        self._put_back: tuple[dict[str, Any], bytes] | None = None
         if self.trusted or not holds:
             self._kept.clear()
             self._handles.clear()
@@ -173,24 +172,14 @@ class Peer:
         return found
 
     def next(self) -> tuple[dict[str, Any], bytes]:
-        """Return the next message of this cell; those of ranks are put aside."""
-        if (first := self._put_back) is not None:
-            self._put_back = None
-            return first
-        while (came := self._received()) is None:
-            pass
-        return came
-
-    def _received(self) -> tuple[dict[str, Any], bytes] | None:
-        """Wait for a message; return it if it is of this cell, and put it aside if it is a rank's."""
-        message, block = self.connection.receive(self.deadline)
-        if message.get("cell") != self.cell:
-            return None
-        if "rank" not in message:
-            return message, block
-        if self.aside is not None:
-            self.aside(message, block)
-        return None
+        """Return the next message of this cell; those that bring ranks are put aside."""
+        while True:
+            message, block = self.connection.receive(self.deadline)
+            if "rank" in message:
+                if self.aside is not None:
+                    self.aside(message)
+            elif message.get("cell") == self.cell:
+                return message, block
 
     def answer(self, message: Mapping[str, Any], block: bytes) -> None:
         """Do what a message asks for and send the outcome."""
@@ -228,16 +217,6 @@ class Peer:
     def send(self, kind: str, **more: Any) -> None:
         """Send a message that needs no answer."""
         self._send({"k": kind, **more}, b"")
-
-    def carries(self) -> bool:
-        """Put aside what has come for ranks; return False if something else came, which is the next message then."""
-        while self._put_back is None and self.connection.ready():
-            self._put_back = self._received()
-        return self._put_back is None
-
-    def send_aside(self, rank: int, message: dict[str, Any], block: bytes = b"") -> None:
-        """Send a message of a rank's, or for one."""
-        self._send({"rank": rank, "frame": message}, block)
 
     def _request(self, message: Mapping[str, Any], codec: Codec) -> tuple[str, Any, list[Any], dict[str, Any]]:
         arguments, options = message.get("args"), message.get("opts")

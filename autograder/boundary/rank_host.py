@@ -1,6 +1,6 @@
 """Ranks of a collective that is graded: processes that nothing of the student's has been near before they begin.
 
-This process starts them, with `labkit.launch` as in a notebook, and carries what they and the test say to each other.
+This process starts them, with `labkit.launch` as in a notebook, and hands the test a socket to each of them.
 The student's kernel is no part of it: it hands over the function, as bytes that only a rank opens, behind its wall. So
 what a rank is told, and what it prints, comes to no process that the student's code runs in but to this rank.
 """
@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from autograder.boundary.frames import Connection, ProcessDied, WireError
+from autograder.boundary.frames import Carrier, ProcessDied, WireError
 from autograder.boundary.peer import Peer
 from autograder.boundary.student_ranks import answer_of_rank, waiting
 from labkit._launch.launcher import Run, variables
@@ -38,9 +38,9 @@ _MOST_ABOVE = 3
 """How many processes stand between a rank and this one at most: the one that forks ranks."""
 
 
-def serve(connection: Connection) -> None:
+def serve(connection: Carrier) -> None:
     """Launch what the test asks for, one launch after the other, until it hangs up."""
-    host = _Host()
+    host = _Host(connection)
     host.peer = Peer(connection, host, writable=True, only_when_asked=True)
     with contextlib.suppress(ProcessDied):
         while True:
@@ -58,7 +58,8 @@ class _Host:
     changes_made = None
     changes_heard = None
 
-    def __init__(self) -> None:
+    def __init__(self, connection: Carrier) -> None:
+        self.connection = connection
         self.peer: Peer | None = None
 
     def name(self, value: Any, encode: Callable[[Any], Any]) -> dict[str, Any] | None:
@@ -81,26 +82,26 @@ class _Host:
     def perform(self, operation: str, target: Any, arguments: list[Any], options: dict[str, Any]) -> Any:
         if operation != "launch" or self.peer is None:
             raise WireError(f"the ranks' process cannot do {operation!r}")
-        return _Ranks(self.peer, *arguments).run()
+        return _Ranks(self.connection, self.peer, *arguments).run()
 
 
 class _Ranks:
     """Ranks that answer what a test asks of one function, until it says that they have ended."""
 
-    def __init__(self, peer: Peer, packed: bytes, size: int, timeout_s: float, numbers: list[int]) -> None:
-        """peer: who speaks with the test. packed: the function, see student_ranks.packed.
+    def __init__(
+        self, connection: Carrier, peer: Peer, packed: bytes, size: int, timeout_s: float, numbers: list[int]
+    ) -> None:
+        """connection, peer: to the test, and who speaks with it. packed: the function, see student_ranks.packed.
 
         numbers: of the ranks to start: all, or one that is as it would be among all.
         """
-        self._peer, self._packed = peer, packed
+        self._connection, self._peer, self._packed = connection, peer, packed
         self._size, self._timeout_s, self._numbers = size, timeout_s, numbers
         self._error: BaseException | None = None
-        self._ranks: dict[int, Connection] = {}
         self._processes: dict[int, int] = {}
-        self._early: list[tuple[dict[str, Any], bytes]] = []
 
     def run(self) -> None:
-        """Launch them, and carry messages until all have gone. Raises what the launch raises."""
+        """Launch them, and hand them over, until all have gone. Raises what the launch raises."""
         scratch = tempfile.TemporaryDirectory(prefix="ranks-", ignore_cleanup_errors=True)
         over, ended = map(waiting, socket.socketpair())
         with scratch as folder, waiting(socket.socket(socket.AF_UNIX)) as door, over, ended:
@@ -109,15 +110,7 @@ class _Ranks:
             door.listen(len(self._numbers))
             launched = threading.Thread(target=self._launch, args=(place, ended), daemon=True)
             launched.start()
-            self._peer.aside = self._take
-            try:
-                by_itself = self._carry(door, over)
-            finally:
-                self._peer.aside = None
-                for rank in self._ranks.values():
-                    rank.close()
-            if not by_itself:
-                self._kill()
+            self._attend(door, over)
             launched.join()
         if self._error is not None:
             raise self._error
@@ -139,58 +132,37 @@ class _Ranks:
         if len(self._numbers) == self._size:
             run = Run(server, self._size, limit_s, folder, show=_unheard)
             return run, pack("launch", answer_of_rank, (door, self._packed), first, "")
-        run = Run(server, 1, limit_s, folder, show=_unheard, environment=variables(*first, folder))
+        alone = variables(*first, folder)
+        run = Run(server, 1, limit_s, folder, show=_unheard, environment=alone, rank=first[0])
         return run, pack("launch", answer_of_rank, (*first, door, self._packed), (), "")
 
-    def _carry(self, door: socket.socket, over: socket.socket) -> bool:
-        """Carry messages until the launch is over; return False if the test gives it up before."""
+    def _attend(self, door: socket.socket, over: socket.socket) -> None:
+        """Hand over the ranks that come until the launch is over; end them where the test is done, or gives it up."""
+        limit_s: float | None = None
         while True:
-            heard: list[Any] = [self._peer.connection, door, over, *self._ranks.values()]
-            told = len(self._processes) == len(self._numbers) and not self._ranks  # all of them that they have ended
-            ready = select.select(heard, [], [], _END_S if told else None)[0]
+            heard: list[Any] = [self._connection, door, over]
+            ready = select.select(heard, [], [], 0 if self._connection.ready() else limit_s)[0]
             if over in ready:
-                return True
-            if not ready:
-                self._kill()
-            if not self._peer.carries():
-                return False
+                return
             if door in ready:
                 self._enter(waiting(door.accept()[0]))
-            for rank, connection in list(self._ranks.items()):
-                if connection in ready:
-                    self._forward(rank, connection)
+            if self._connection.ready():
+                limit_s = _END_S
+                if self._connection.receive()[0].get("k") != "over":
+                    self._kill()
+            elif not ready:
+                self._kill()
 
     def _enter(self, stream: socket.socket) -> None:
-        """Know a rank by its first byte, and hand it what came for it before; nobody else is let in."""
+        """Know a rank by its first byte, and hand it over to the test; nobody else is let in."""
         sent = stream.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
         process = _CREDENTIALS.unpack(sent)[0]
         number = stream.recv(1) if _is_below(process) else b""
-        if not number or number[0] in self._processes:
+        if not number or number[0] in self._processes or number[0] not in self._numbers:
             stream.close()
             return
         self._processes[number[0]] = process
-        self._ranks[number[0]] = Connection(stream)
-        early, self._early = self._early, []
-        for message, block in early:
-            self._take(message, block)
-
-    def _take(self, message: dict[str, Any], block: bytes) -> None:
-        """Hand a message of the test to its rank; hang up where that says that it has ended."""
-        rank = self._ranks.get(message["rank"])
-        if rank is None:
-            self._early.append((message, block))
-        elif message["frame"].get("k") == "end":
-            self._ranks.pop(message["rank"]).close()
-        else:
-            with contextlib.suppress(ProcessDied):  # the launch will know
-                rank.send(message["frame"], block)
-
-    def _forward(self, rank: int, connection: Connection) -> None:
-        try:
-            while connection.ready():
-                self._peer.send_aside(rank, *connection.receive())
-        except (ProcessDied, WireError):
-            self._ranks.pop(rank).close()
+        self._connection.hand_over({"rank": number[0], "cell": self._peer.cell}, stream)
 
     def _kill(self) -> None:
         """End the ranks that have begun: nobody asks them any more."""

@@ -1,25 +1,23 @@
 """Collectives between ranks, the trusted end: the links between the student's ranks are the test's own.
 
 Each rank is a thread here that plays `labkit.count.collective`, and a process that has the student's function and
-answers it (see rank_host).
+answers it over a socket of its own (see rank_host).
 Messages go from rank to rank through this process: what was sent, and to whom, was seen here.
 """
 
 from __future__ import annotations
 
-import functools
-import queue
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from autograder.boundary.frames import Connection, ProcessDied, TimeLimit, Unanswered, WireError
+from autograder.boundary.frames import Carrier, Connection, ProcessDied, Unanswered, WireError
 from autograder.boundary.handles import plain, plain_all
 from autograder.boundary.network import LinkDown, Network
 from autograder.boundary.peer import Peer
@@ -32,8 +30,6 @@ from labkit._launch.rank import Report
 __all__ = ["MOST_RANKS", "Host", "collective"]
 
 MOST_RANKS = 64
-_MOST_WAITING = 4
-"""A rank's process asks, and waits for the answer: more than one message waits only if it breaks the rules."""
 _OTHERS_S = 0.25
 """How long after one rank has failed others may fail in the same way."""
 _JOIN_S = 5.0
@@ -42,7 +38,8 @@ _JOIN_S = 5.0
 class Host:
     """The process that starts the ranks, as tests ask it: see rank_host."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Carrier) -> None:
+        self.connection = connection
         self.peer = Peer(connection, Trusted(), writable=False, only_when_asked=False)
         self._launches = 0
 
@@ -97,7 +94,7 @@ class _Launch:
         asked = self.host.begin(self.peer.deadline)
         ranks = [_Rank(number, asked, network, jobs, gains) for number in numbers]
         try:
-            with _running(ranks, network, self.timeout_s) as failed:
+            with _running(self.host, ranks, network, self.timeout_s) as failed:
                 try:
                     asked.ask("launch", None, [self.packed, self.size, self.timeout_s, [*numbers]])
                 except Exception:  # a process that ended by itself: the launch knows how
@@ -109,7 +106,7 @@ class _Launch:
                 asked.send("stop")
             raise
         finally:
-            self.peer.refused = self.peer.refused or any(rank.peer.refused for rank in ranks)
+            self.peer.refused = self.peer.refused or any(rank.refused for rank in ranks)
         if failed:
             raise failed[0]
         if any(not rank.ended_well for rank in ranks):
@@ -132,10 +129,10 @@ def _run_again(launch: _Launch, rank: _Rank, jobs: Sequence[Job], gains: Sequenc
 
 
 @contextmanager
-def _running(ranks: Sequence[_Rank], network: Network, timeout_s: float) -> Iterator[list[Exception]]:
+def _running(host: Host, ranks: Sequence[_Rank], network: Network, timeout_s: float) -> Iterator[list[Exception]]:
     """Let the ranks run while the body does; into the list that it is given comes how they failed, if they do."""
     failed: list[Exception] = []
-    peer = ranks[0].main
+    awaited, peer = {rank.number: rank for rank in ranks}, host.peer
 
     def supervise() -> None:
         if not network.ended(timeout_s) and not network.down:
@@ -143,58 +140,32 @@ def _running(ranks: Sequence[_Rank], network: Network, timeout_s: float) -> Iter
         network.shut()
         for rank in ranks:
             rank.end()
+        with suppress(ProcessDied):
+            peer.send("over")
+
+    def enter(message: dict[str, Any]) -> None:
+        stream, number = host.connection.taken_over(), message["rank"]
+        if message.get("cell") == peer.cell and type(number) is int and number in awaited:
+            awaited.pop(number).enter(Connection(stream))
+            return
+        stream.close()
+        if message.get("cell") == peer.cell:  # else of a launch that was given up
+            raise WireError("a rank that nobody waits for")
 
     threads = [*ranks, threading.Thread(target=supervise, daemon=True)]
-    peer.aside = functools.partial(_sort, {rank.number: rank for rank in ranks})
+    peer.aside = enter
     for thread in threads:
         thread.start()
     try:
         yield failed
     finally:
-        peer.aside = None
         network.shut()
         for rank in ranks:
             rank.hang_up()
         for thread in threads:
             thread.join(_JOIN_S)
-
-
-def _sort(ranks: Mapping[int, _Rank], message: dict[str, Any], block: bytes) -> None:
-    """Hand what came to the rank that it is said to come from."""
-    number, frame = message.get("rank"), message.get("frame")
-    if type(number) is not int or number not in ranks or not isinstance(frame, dict):
-        raise WireError("a message of no rank")
-    ranks[number].take(frame, block)
-
-
-class _Link:
-    """A rank's Connection: its messages go with those of the main one."""
-
-    def __init__(self, rank: int, main: Peer) -> None:
-        self._rank, self._main = rank, main
-        self._came: queue.Queue[tuple[dict[str, Any], bytes] | None] = queue.Queue(_MOST_WAITING)
-
-    def send(self, message: dict[str, Any], block: bytes = b"", deadline: float | None = None) -> None:
-        self._main.send_aside(self._rank, message, block)
-
-    def receive(self, deadline: float | None = None) -> tuple[dict[str, Any], bytes]:
-        try:
-            came = self._came.get(timeout=None if deadline is None else max(0.0, deadline - time.monotonic()))
-        except queue.Empty:
-            raise TimeLimit("the time for this check is over") from None
-        if came is None:
-            raise LinkDown
-        return came
-
-    def ready(self) -> bool:
-        return not self._came.empty()
-
-    def put(self, came: tuple[dict[str, Any], bytes] | None) -> None:
-        try:
-            self._came.put_nowait(came)
-        except queue.Full:
-            if came is not None:
-                raise WireError("a rank that does not wait for answers") from None
+        for rank in ranks:
+            rank.close()
 
 
 class _Rank(threading.Thread):
@@ -202,50 +173,79 @@ class _Rank(threading.Thread):
 
     def __init__(self, rank: int, main: Peer, network: Network, jobs: Sequence[Job], gains: Sequence[float]) -> None:
         super().__init__(daemon=True)
-        self.main = main
         self.number, self._network, self._jobs, self._gains = rank, network, jobs, gains
-        self._link = _Link(rank, main)
+        self._deadline = main.deadline
         self._tests = Trusted()
-        self.peer = Peer(self._link, self._tests, writable=False, only_when_asked=False)
-        self.peer.deadline = main.deadline
+        self._link: Connection | None = None
+        self._changing = threading.Lock()
+        self._told, self._entered, self._over = False, threading.Event(), threading.Event()
+        self.refused = False
         self.found: list[dict[str, Any] | None] = []
         self.told = Told()
         self.error: BaseException | None = None
         self.ended_well = False
 
     def run(self) -> None:
-        self.peer.begin(1)
-        self._tests.begin(self.peer)
+        self._entered.wait()
         try:
-            self.peer.next()
-            self._network.begin(self.number)
-            fn = self.peer.ask("name", None, ["fn"])
-            self.found = play(self.number, self._carry, fn, self._jobs, self._gains, self._watched, _whole)
-            self.ended_well = True
+            if self._link is not None:
+                self._play(Peer(self._link, self._tests, writable=False, only_when_asked=False))
         except LinkDown:
             pass
+        except ProcessDied:  # the launch knows how
+            self._over.wait()
         except BaseException as error:
             self.error = error
         finally:
             self._network.end(self.number, failed=self.error is not None)
+
+    def _play(self, peer: Peer) -> None:
+        peer.deadline = self._deadline
+        peer.begin(1)
+        self._tests.begin(peer)
+        try:
+            peer.next()
+            self._network.begin(self.number)
+            fn = peer.ask("name", None, ["fn"])
+            self.found = play(self.number, self._carry, fn, self._jobs, self._gains, self._watched, _whole)
+            self.ended_well = True
+        finally:
+            self.refused = peer.refused
 
     def _carry(self, array: np.ndarray | None, to: int | None, source: int | None) -> np.ndarray | None:
         came = self._network.carry(self.number, array, to, source)
         self.told.note(array, to, came, source)
         return came
 
-    def take(self, frame: dict[str, Any], block: bytes) -> None:
-        """Take a message of its process."""
-        self._link.put((frame, block))
+    def enter(self, link: Connection) -> None:
+        """Speak with its process, which has come."""
+        with self._changing:
+            self._link = link
+            told = self._told
+        if told:
+            self.end()
+        self._entered.set()
 
     def end(self) -> None:
-        """Tell its process that it has ended."""
-        with suppress(ProcessDied):
-            self._link.send({"k": "end"})
+        """Tell its process, when it has come, that it has ended."""
+        with self._changing:
+            self._told = True
+            link = self._link
+        if link is not None:
+            with suppress(ProcessDied):
+                link.send({"k": "end", "cell": 1})
 
     def hang_up(self) -> None:
-        """Let it not wait for its process."""
-        self._link.put(None)
+        """Let it not wait for its process, nor that for it."""
+        self._over.set()
+        self._entered.set()
+        if self._link is not None:
+            self._link.shut()
+
+    def close(self) -> None:
+        """Close the socket to its process."""
+        if self._link is not None:
+            self._link.close()
 
     def _watched(self, x: Any) -> Callable[[], bool]:
         self._tests.forget_changes(x)

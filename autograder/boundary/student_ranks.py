@@ -18,9 +18,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from autograder.boundary.foreseen import import_ahead
 from autograder.boundary.frames import Connection, ProcessDied
 from autograder.boundary.peer import Peer
-from labkit._launch.confinement import write_nothing
+from labkit._launch.confinement import leave_no_trace, write_nothing
 from labkit._launch.pack import copied, lines_of_cells
 
 __all__ = ["answer_of_rank", "answer_until_end", "packed", "waiting"]
@@ -60,7 +61,8 @@ def answer_of_rank(rank: int, world_size: int, door: str, packed: bytes) -> None
     """Be one rank: answer until the test hangs up.
 
     What ranks tell each other goes through the test, which counts it. What is unpacked may be a student's own code
-    (`__reduce__`), so the wall stands before.
+    (`__reduce__`), so the wall stands before. Before the rank hears anything of its own, the second one does: what it
+    knows then must not outlast it.
     """
     from autograder.boundary.student import Agent
 
@@ -74,9 +76,12 @@ def answer_of_rank(rank: int, world_size: int, door: str, packed: bytes) -> None
         os.environ.update({name: value for name, value in environment.items() if name not in os.environ})
         linecache.cache.update(lines)
         owner = Agent()
-        owner.begin({"fn": pickle.loads(function)})
+        fn = pickle.loads(function)
+        import_ahead(fn)
+        owner.begin({"fn": fn})
         peer = Peer(Connection(stream), owner, writable=True, only_when_asked=True)
         peer.begin(_CELL)
+        leave_no_trace()
         peer.send("here")
         answer_until_end(peer)
 

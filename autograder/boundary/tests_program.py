@@ -15,7 +15,7 @@ from pathlib import Path
 from autograder.boundary.beside import Beside
 from autograder.boundary.cells import run_cells
 from autograder.boundary.folder import Folder
-from autograder.boundary.frames import Connection, ProcessDied
+from autograder.boundary.frames import Carrier, Connection, ProcessDied
 
 
 def main() -> None:
@@ -24,9 +24,9 @@ def main() -> None:
     here = Folder(Path.cwd())  # nothing of the student's lies here yet
     for below in (False, True):
         Beside(Path.cwd(), below=below).install()
-    control, student, *ranks = (Connection(socket.socket(fileno=number)) for number in descriptors.values())
+    control, student, *ranks = (socket.socket(fileno=number) for number in descriptors.values())
     with contextlib.suppress(ProcessDied):
-        run_cells(control, student, here.restore, *ranks)
+        run_cells(Connection(control), Connection(student), here.restore, *map(Carrier, ranks))
 
 
 if __name__ == "__main__":

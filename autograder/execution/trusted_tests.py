@@ -171,7 +171,6 @@ class TrustedCells(AbstractContextManager["TrustedCells"]):
             with theirs, contextlib.ExitStack() as until_started:
                 if self._beside_ranks is not None:
                     tests, ranks = map(until_started.enter_context, socket.socketpair())
-                    rights.refuse(tests)
                     self._begin(_RANKS_PROGRAM, {"tests": ranks.fileno()}, self._beside_ranks, trusted=False)
                     descriptors["ranks"] = tests.fileno()
                 self._begin(_PROGRAM, descriptors, self._files, trusted=True)

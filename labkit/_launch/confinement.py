@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from labkit._system import LINUX, prctl, syscall
 
-__all__ = ["before_unpacking", "only_compute", "only_write_in", "write_nothing"]
+__all__ = ["before_unpacking", "leave_no_trace", "only_compute", "only_write_in", "write_nothing"]
 
 # Per machine: its number in the audit subsystem, and the column of the tables below.
 _MACHINES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
@@ -109,6 +109,77 @@ _PASSED_OVER: dict[str, tuple[int | None, int | None]] = {
     "sched_setattr": (314, 274),
 }
 """What others could read, and libraries ask for where it does not matter: nothing is done, and that is no error."""
+_LASTING: dict[str, tuple[int | None, int | None]] = {
+    # Whatever looks a path up, also in vain: the next who asks for it hears sooner.
+    "open": (2, None),
+    "creat": (85, None),
+    "openat": (257, 56),
+    "openat2": (437, 437),
+    "stat": (4, None),
+    "lstat": (6, None),
+    "newfstatat": (262, 79),
+    "statx": (332, 291),
+    "access": (21, None),
+    "faccessat": (269, 48),
+    "faccessat2": (439, 439),
+    "readlink": (89, None),
+    "readlinkat": (267, 78),
+    "chdir": (80, 49),
+    "chroot": (161, 51),
+    "mkdir": (83, None),
+    "mkdirat": (258, 34),
+    "mknod": (133, None),
+    "mknodat": (259, 33),
+    "rmdir": (84, None),
+    "unlink": (87, None),
+    "unlinkat": (263, 35),
+    "rename": (82, None),
+    "renameat": (264, 38),
+    "renameat2": (316, 276),
+    "link": (86, None),
+    "linkat": (265, 37),
+    "symlink": (88, None),
+    "symlinkat": (266, 36),
+    "truncate": (76, 45),
+    "statfs": (137, 43),
+    "getxattr": (191, 8),
+    "lgetxattr": (192, 9),
+    "listxattr": (194, 11),
+    "llistxattr": (195, 12),
+    "removexattr": (197, 14),
+    "lremovexattr": (198, 15),
+    "getxattrat": (464, 464),
+    "listxattrat": (465, 465),
+    "removexattrat": (466, 466),
+    "inotify_add_watch": (254, 27),
+    "fanotify_mark": (301, 263),
+    "name_to_handle_at": (303, 264),
+    "open_by_handle_at": (304, 265),
+    "execve": (59, 221),
+    "execveat": (322, 281),
+    "uselib": (134, None),
+    "acct": (163, 89),
+    "swapon": (167, 224),
+    "swapoff": (168, 225),
+    "quotactl": (179, 60),
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "pivot_root": (155, 41),
+    "open_tree": (428, 428),
+    "move_mount": (429, 429),
+    "fspick": (433, 433),
+    "mount_setattr": (442, 442),
+    "mq_unlink": (241, 181),
+    # Keys and programs that the kernel keeps, what does system calls unseen, and how much of the machine is in use.
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "keyctl": (250, 219),
+    "bpf": (321, 280),
+    "perf_event_open": (298, 241),
+    "io_uring_setup": (425, 425),
+    "sysinfo": (99, 179),
+}
+"""What the kernel remembers when a process has ended, or tells of those that have."""
 _LIMIT = (302, 261)
 """prlimit64: refused where it is to change a limit (its third argument), its own too, which others can read."""
 _LOAD, _EQUAL, _RETURN = 0x20, 0x15, 0x06
@@ -156,6 +227,11 @@ def write_nothing() -> None:
     if LINUX:
         _landlock()
     _filter(_ALLOW, *_TELL_NOTHING)
+
+
+def leave_no_trace() -> None:
+    """From now on no path is looked up, so nothing is imported either, and nothing outlasts this process."""
+    _filter(_ALLOW, (_LASTING, _REFUSE))
 
 
 def _no_more(*, files: bool) -> None:

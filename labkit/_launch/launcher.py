@@ -106,18 +106,18 @@ class Run:
         folder: str,
         *,
         environment: Mapping[str, str] | None = None,
+        rank: int = 0,
         show: Callable[[int, str], None] | None = None,
         confinement: Mapping[str, Any] | None = None,
     ) -> None:
-        """environment, show, confinement: of a single process that is told of no ranks.
+        """environment, rank, show, confinement: of a single process, which is told of no ranks.
 
-        Its variables; who hears its lines; Task's only_compute and only_write_in.
+        Its variables; whose seed it has; who hears its lines; Task's only_compute and only_write_in.
         """
         self.server, self.timeout_s, self.folder = server, timeout_s, folder
         self.world_size = world_size
-        self.environment = environment
-        self.confinement = confinement or {}
-        self.show = show or numbered
+        self.environment, self.first = environment, rank
+        self.confinement, self.show = confinement or {}, show or numbered
         self.ranks: list[_Rank] = []
         self.failures: list[Failure] = []
 
@@ -150,7 +150,7 @@ class Run:
         for number, rank in enumerate(self.ranks):
             place = variables(number, self.world_size, self.folder)
             task = Task(
-                rank=number,
+                rank=self.first + number,
                 world_size=self.world_size,
                 backend=backend,
                 timeout_s=self.timeout_s,

@@ -7,6 +7,7 @@ import functools
 import inspect
 import io
 import linecache
+import struct
 from collections import ChainMap
 from collections.abc import Callable
 from types import CodeType
@@ -35,6 +36,7 @@ def dumps(value: object) -> bytes:
     own = {
         CodeType: lambda code: (_code, (*reduce(code), code.co_filename)),
         type(functools.cache(pack)): lambda fn: (_cached, (fn.__wrapped__, fn.cache_parameters())),
+        struct.Struct: lambda form: (struct.Struct, (form.format,)),
     }
 
     class Pickler(cloudpickle.Pickler):  # type: ignore[misc]

@@ -11,7 +11,7 @@ from typing import Any
 
 from autograder.boundary import cells
 from autograder.boundary import student as agent
-from autograder.boundary.frames import Connection
+from autograder.boundary.frames import Carrier, Connection
 from autograder.boundary.given import left_by_test
 from autograder.boundary.given_again import made_again
 from autograder.boundary.left import Left
@@ -40,7 +40,7 @@ class Talk:
         hosts = socket.socketpair()
         self.sockets += hosts
         threading.Thread(target=_serve_ranks, args=(hosts[0],), daemon=True).start()
-        self.host = Host(Connection(hosts[1]))
+        self.host = Host(Carrier(hosts[1]))
         self.cell = 0
         self.locked: list[list[str]] = []
         """Imports and functions of each locked cell, as statements."""
@@ -102,4 +102,4 @@ class Talk:
 
 def _serve_ranks(stream: socket.socket) -> None:
     with contextlib.suppress(OSError):  # a test closes both ends
-        serve_ranks(Connection(stream))
+        serve_ranks(Carrier(stream))

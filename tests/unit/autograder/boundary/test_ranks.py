@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import random
 import socket
 import textwrap
 import threading
@@ -23,6 +24,7 @@ from hypothesis import strategies as st
 
 import labkit
 from autograder.boundary import rank_host
+from autograder.boundary.frames import Carrier, Connection, ProcessDied
 from autograder.boundary.network import LinkDown, Network
 from autograder.boundary.peer import Peer
 from autograder.boundary.replay import Replay, Told, is_same
@@ -115,31 +117,28 @@ def f(comm, x):
     assert list(tmp_path.iterdir()) == []
 
 
-_NAMES = """
-import ctypes, glob, time
+_SECONDS = """
+import time
 import numpy as np
 
 def f(comm, x):
-    ctypes.CDLL(None).prctl(15, b"x%d=%.4f" % (comm.rank, x[0]), 0, 0, 0)
-    known, until = {comm.rank: x[0]}, time.monotonic() + 2
-    while len(known) < comm.size and time.monotonic() < until:
-        for place in glob.glob("/proc/[0-9]*/comm"):
-            try:
-                text = open(place).read().strip()
-            except OSError:
-                continue
-            if text[:1] == "x" and text[2:3] == "=":
-                known[int(text[1])] = float(text[3:])
-    comm.exchange(np.zeros(1), 1 - comm.rank, 1 - comm.rank)
-    return sum(known.values())
+    known = [x[0], x[0]]
+    for speaker in range(2):
+        comm.exchange(np.zeros(1), 1 - comm.rank, 1 - comm.rank)
+        start = time.monotonic()
+        time.sleep(x[0] / 10 if comm.rank == speaker else 0)
+        comm.exchange(np.zeros(1), 1 - comm.rank, 1 - comm.rank)
+        if comm.rank != speaker:
+            known[speaker] = 10 * (time.monotonic() - start)
+    return np.round(known)
 """
 
 
 def test_what_comes_to_a_rank_beside_its_messages_is_missing_when_it_runs_again(talk: Talk) -> None:
-    """The names of processes are one of the ways that no wall closes."""
-    talk.code(_NAMES)
+    """How long a rank computes is one of the ways that no wall closes."""
+    talk.code(_SECONDS)
     source = "import numpy as np\nfrom labkit import count\n"
-    source += "found = count.collective(f, [(2, [np.array([1.25]), np.array([5.5])])], timeout_s=8)\n"
+    source += "found = count.collective(f, [(2, [np.array([2.0]), np.array([5.0])])], timeout_s=8)\n"
     error = talk.test(source, time_s=40)["error"]
     assert "did something else when it was run once more with its own numbers" in error["value"]
 
@@ -217,14 +216,86 @@ def f(comm, x):
 
 
 def test_a_rank_has_no_file_open(talk: Talk) -> None:
+    """What can be sought in is a file; pipes and sockets cannot, and what is closed cannot."""
     talk.code("""
-import os, stat
+import os
 def f(comm, x):
-    kinds = {int(n): os.stat(f"/proc/self/fd/{n}").st_mode for n in os.listdir("/proc/self/fd") if
-             os.path.exists(f"/proc/self/fd/{n}")}
-    return [n for n, mode in kinds.items() if n > 2 and stat.S_ISREG(mode)]
+    found = []
+    for number in range(3, 256):
+        try:
+            os.lseek(number, 0, os.SEEK_CUR)
+            found.append(number)
+        except OSError:
+            pass
+    return found
 """)
     assert talk.value(f"{TEST}[done['value'] for done in found[0]]") == "[[], [], []]"
+
+
+_LOOKUPS = {
+    "stat": "os.stat('/usr/lib/nothing-of-this-name')",
+    "access": "os.access('/usr/lib/nothing-of-this-name', 0) or os.stat('/usr')",
+    "open": "open('/usr/lib/nothing-of-this-name')",
+    "listing": "os.listdir('/usr')",
+    "a link": "os.readlink('/bin')",
+    "a program": "os.execv('/bin/nothing', ['nothing'])",
+    "an attribute": "os.getxattr('/usr', 'user.x')",
+    "a module": "importlib.import_module('no_module_of_this_name')",
+}
+
+
+@pytest.mark.parametrize("lookup", _LOOKUPS.values(), ids=_LOOKUPS)
+def test_a_rank_looks_no_path_up(talk: Talk, lookup: str) -> None:
+    """What has been looked up in vain the kernel remembers, and whoever asks again hears sooner."""
+    talk.code(f"import importlib, os\ndef f(comm, x):\n    return {lookup}\n")
+    error = talk.test(TEST, time_s=30)["error"]["value"]
+    assert "PermissionError" in error or "ModuleNotFoundError" in error
+
+
+_IMPORTS = {
+    "in its body": "import fractions\n    return float(fractions.Fraction(3, 2) * 2)",
+    "of a name": "from concurrent.futures import ThreadPoolExecutor\n    with ThreadPoolExecutor(1) as pool:\n"
+    "        return pool.submit(float, 3).result()",
+    "by a module's attribute": "return float(concurrent.futures.ThreadPoolExecutor(1).submit(float, 3).result())",
+    "in what it calls": "return helper(3)",
+    "in a class of the notebook": "return Tally(3).total()",
+}
+
+
+@pytest.mark.parametrize("body", _IMPORTS.values(), ids=_IMPORTS)
+def test_what_a_rank_imports_late_has_been_imported_ahead(talk: Talk, body: str) -> None:
+    talk.code(f"""
+import concurrent.futures
+
+def helper(x):
+    import statistics
+    return statistics.fmean([x, x])
+
+class Tally:
+    def __init__(self, x):
+        self.x = x
+    def total(self):
+        import colorsys
+        return colorsys.rgb_to_yiq(self.x, self.x, self.x)[0]
+
+def f(comm, x):
+    {body}
+""")
+    assert talk.value(f"{TEST}[round(done['value'], 9) for done in found[0]]") == "[3.0, 3.0, 3.0]"
+
+
+def test_a_rank_draws_the_same_when_it_runs_again(talk: Talk) -> None:
+    """Each rank's generators begin with its number, as launch says."""
+    talk.code("""
+import random
+import numpy as np
+def f(comm, x):
+    return [random.random(), float(np.random.rand())]
+""")
+    for _ in range(3):
+        found = talk.value(f"{TEST}[done['value'] for done in found[0]]")
+        random.seed(2)
+        assert str(random.random()) in found
 
 
 def test_a_rank_that_computes_for_ever_is_ended(talk: Talk) -> None:
@@ -285,18 +356,28 @@ _FRAMES = st.fixed_dictionaries(
 @given(st.lists(st.tuples(st.integers(-1, 3) | _PLAIN, _FRAMES | _JSON), max_size=12))
 def test_whatever_is_said_for_ranks_the_test_ends_and_nothing_has_been_counted(said: list[tuple[Any, Any]]) -> None:
     talk = Talk()
+    links: dict[str, Connection] = {}
+    speaking = threading.Lock()
 
-    def forged(peer: Peer, *_: Any) -> Any:
-        for rank, frame in said:
-            peer.connection.send({"rank": rank, "frame": frame, "cell": peer.cell})
+    def forged(connection: Carrier, peer: Peer, *_: Any) -> Any:
+        with speaking:
+            for rank, frame in said:
+                if (key := repr(rank)) not in links:
+                    here, there = socket.socketpair()
+                    links[key] = Connection(here)
+                    with suppress(ProcessDied):  # the test has ended
+                        connection.hand_over({"rank": rank, "cell": peer.cell}, there)
+                with suppress(ProcessDied):  # who has heard enough hangs up
+                    links[key].send(frame)
         return SimpleNamespace(run=lambda: None)
 
     talk.code("def f(comm, x): return x")
     start = time.monotonic()
     with mock.patch.object(rank_host, "_Ranks", forged):
         result = talk.test(f"{TEST}found", time_s=5)
-    for end in talk.sockets:
-        end.close()
+    with speaking:
+        for end in [*talk.sockets, *links.values(), talk.host.connection]:
+            end.close()  # type: ignore[attr-defined]
     assert result["error"] is not None
     assert time.monotonic() - start < 20
     assert threading.active_count() < 50

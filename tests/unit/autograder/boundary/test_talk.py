@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
@@ -603,13 +603,13 @@ def test_the_descriptor_of_the_agent_comes_by_the_environment(monkeypatch: pytes
     here.close()
     with pytest.raises(WireError):
         agent._agents[0][1].resolve({"t": "yours", "h": 1}, lambda value: value)
-    cast("Connection", agent._agents[0][1].connection).close()
+    agent._agents[0][1].connection.close()
 
 
 @pytest.mark.parametrize("kind", [TimeoutError, LookupError])
 def test_a_call_that_the_test_gives_up_does_not_answer_the_next_question(talk: Talk, kind: type[Exception]) -> None:
     talk.code("import time\ndef f(x):\n    if x == 2: time.sleep(0.3)\n    return x")
-    stream = cast("Connection", talk.peer.connection)
+    stream = talk.peer.connection
     receive, asked = stream.receive, [0]
 
     def impatient(deadline: float | None = None) -> Any:

@@ -1,0 +1,103 @@
+"""Imports ahead what a function may import when it runs: behind a wall that looks no path up, nothing can be.
+
+Found in its code, and in that of the functions and classes that it names: import statements, and attributes of modules
+that import when they are asked for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dis
+import sys
+import types
+from collections.abc import Iterator
+from typing import Any
+
+__all__ = ["import_ahead"]
+
+_MOST = 10_000
+"""So many objects are looked at."""
+
+
+def import_ahead(fn: Any) -> None:
+    """Import what it may need. What cannot be imported is passed over: the function will say so."""
+    seen: dict[int, Any] = {}
+    waiting = [fn]
+    while waiting and len(seen) < _MOST:
+        value = waiting.pop()
+        if id(value) not in seen:
+            seen[id(value)] = value
+            waiting += _named_by(value)
+
+
+def _named_by(value: Any) -> Iterator[Any]:
+    """Import what this one does, and yield what else it may use, but for what libraries use themselves."""
+    if isinstance(value, types.FunctionType):
+        space = value.__globals__
+        for code in _codes(value.__code__):
+            _import(code, space)
+            for name in code.co_names:
+                yield from _attributes(space.get(name), code)
+        if _is_own(value):
+            yield from (space[name] for code in _codes(value.__code__) for name in code.co_names if name in space)
+            yield from [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values(), *_enclosed(value)]
+            yield from vars(value).values()
+    elif isinstance(value, type):
+        yield from vars(value).values() if _is_own(value) else ()
+        yield from value.__bases__
+    elif isinstance(value, types.ModuleType | types.BuiltinFunctionType):
+        return
+    else:
+        names = ("__func__", "__self__", "__wrapped__", "fget", "fset", "fdel", "func", "args", "keywords")
+        yield from (found for name in names if (found := _held(value, name)) is not None)
+        yield from [type(value), *(vars(value).values() if hasattr(value, "__dict__") else ())]
+        yield from value if isinstance(value, list | tuple) else value.values() if isinstance(value, dict) else ()
+
+
+def _is_own(value: Any) -> bool:
+    """Whether this belongs to no module that is there: a notebook's."""
+    return getattr(value, "__module__", None) in {None, "__main__"} or value.__module__ not in sys.modules
+
+
+def _held(value: Any, name: str) -> Any:
+    with contextlib.suppress(Exception):
+        return getattr(value, name, None)
+    return None
+
+
+def _enclosed(function: types.FunctionType) -> Iterator[Any]:
+    for cell in function.__closure__ or ():
+        with contextlib.suppress(ValueError):  # not bound yet
+            yield cell.cell_contents
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for const in code.co_consts:
+        if isinstance(const, types.CodeType):
+            yield from _codes(const)
+
+
+def _import(code: types.CodeType, space: dict[str, Any]) -> None:
+    """Carry out the import statements of this code, those of names too, which may import in turn."""
+    consts: list[Any] = [0, None]
+    for step in dis.get_instructions(code):
+        if step.opname == "IMPORT_NAME":
+            with contextlib.suppress(Exception, SystemExit):
+                module = __import__(step.argval, space, None, consts[-1] or (), consts[-2])
+                for name in consts[-1] or ():
+                    _held(module, name)
+        elif step.opname == "LOAD_CONST":
+            consts.append(step.argval)
+
+
+def _attributes(module: Any, code: types.CodeType) -> Iterator[Any]:
+    """Yield what this code may find in a module, and in those that it finds there."""
+    modules, passed = [module], set()
+    while modules:
+        module = modules.pop()
+        if isinstance(module, types.ModuleType) and id(module) not in passed:
+            passed.add(id(module))
+            found = [_held(module, name) for name in code.co_names]
+            modules += found
+            yield from (one for one in found if isinstance(one, types.FunctionType | type))
