@@ -278,6 +278,16 @@ def test_prose_and_code_cells_are_short(lab: Path) -> None:
 
 
 @every_lab
+def test_every_written_task_has_a_model_answer_and_a_rubric(lab: Path) -> None:
+    written = [cell for cell in read_source(lab).cells if cell.cell_type == "markdown" and cell.solution]
+    assert written, "a lab asks for a text"
+    for cell in written:
+        answer, rubric = cell.source.partition("**Model answer.**")[2].split("**Rubric.**")
+        assert len(answer.split()) >= 60, cell.grade_id
+        assert "point" in rubric, cell.grade_id
+
+
+@every_lab
 def test_students_receive_no_outputs_and_know_which_cells_are_theirs(lab: Path) -> None:
     for cell in _student(lab).cells:
         if cell.cell_type == "code":
