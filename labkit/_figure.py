@@ -88,6 +88,12 @@ def _log_formatter() -> LogFormatter:
     from matplotlib.ticker import LogFormatter
 
     class Ticks(LogFormatter):
+        def set_locs(self, locs: Any = None) -> None:
+            super().set_locs(locs)
+            found: set[float] | None = vars(self).get("_sublabels")
+            if found and len(found) < 10:  # matplotlib's own, 2, 3, 4 and 6, crowd
+                self._sublabels = {1, 2, 5}
+
         def __call__(self, x: float, pos: int | None = None) -> str:
             return tick(x) if super().__call__(x, pos) else ""
 
