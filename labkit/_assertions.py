@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from labkit._relations import relation
 from labkit._values import (
     Array,
     NotNumbers,
@@ -114,7 +115,8 @@ def _expect_all(agree: Any, found: Array, target: Array, name: str, hint: str) -
     if not wrong.any():
         return
     index = tuple(int(i) for i in np.argwhere(wrong)[0])
-    many = f" ({int(wrong.sum())} of {wrong.size} values differ)" if wrong.size > 1 else ""
+    related = f": {said}" if (said := relation(found, target)) else ""
+    many = f" ({int(wrong.sum())} of {wrong.size} values differ{related})" if wrong.size > 1 else ""
     wanted, came = digits(target[index], found[index])
     raise Mismatch(sentence(name, wanted + at(index), came) + many, hint)
 
