@@ -91,7 +91,7 @@ def _log_formatter() -> LogFormatter:
         def set_locs(self, locs: Any = None) -> None:
             super().set_locs(locs)
             found: set[float] | None = vars(self).get("_sublabels")
-            if found and len(found) < 10:  # matplotlib's own, 2, 3, 4 and 6, crowd
+            if found and 1 < len(found) < 10:  # matplotlib's own, 2, 3, 4 and 6, crowd
                 self._sublabels = {1, 2, 5}
 
         def __call__(self, x: float, pos: int | None = None) -> str:

@@ -1,13 +1,15 @@
 """Imports ahead what a function may import when it runs: behind a wall that looks no path up, nothing can be.
 
-Found in its code, and in that of the functions and classes that it names: import statements, and attributes of modules
-that import when they are asked for.
+Found in its code, and in that of the functions and classes that it names: import statements, attributes of modules
+that import when they are asked for, names of codecs. Of a package of the standard library that it names, all modules.
 """
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import dis
+import pkgutil
 import sys
 import types
 from collections.abc import Iterator
@@ -15,6 +17,8 @@ from typing import Any
 
 __all__ = ["import_ahead"]
 
+_LONGEST_CODEC = 20
+_LARGE = {"idlelib", "lib2to3", "test", "tkinter", "turtledemo"}
 _MOST = 10_000
 """So many objects are looked at."""
 
@@ -35,9 +39,8 @@ def _named_by(value: Any) -> Iterator[Any]:
     if isinstance(value, types.FunctionType):
         space = value.__globals__
         for code in _codes(value.__code__):
-            _import(code, space)
-            for name in code.co_names:
-                yield from _attributes(space.get(name), code)
+            for module in [*_imported(code, space), *(space.get(name) for name in code.co_names)]:
+                yield from _attributes(module, code)
         if _is_own(value):
             yield from (space[name] for code in _codes(value.__code__) for name in code.co_names if name in space)
             yield from [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values(), *_enclosed(value)]
@@ -78,17 +81,27 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from _codes(const)
 
 
-def _import(code: types.CodeType, space: dict[str, Any]) -> None:
-    """Carry out the import statements of this code, those of names too, which may import in turn."""
+def _imported(code: types.CodeType, space: dict[str, Any]) -> Iterator[Any]:
+    """Carry out the import statements of this code; yield their modules, those of names too. Look its codecs up."""
     consts: list[Any] = [0, None]
     for step in dis.get_instructions(code):
         if step.opname == "IMPORT_NAME":
             with contextlib.suppress(Exception, SystemExit):
                 module = __import__(step.argval, space, None, consts[-1] or (), consts[-2])
-                for name in consts[-1] or ():
-                    _held(module, name)
+                yield from [module, *(_held(module, name) for name in consts[-1] or ())]
         elif step.opname == "LOAD_CONST":
             consts.append(step.argval)
+            if isinstance(step.argval, str) and len(step.argval) <= _LONGEST_CODEC:
+                with contextlib.suppress(Exception):
+                    codecs.lookup(step.argval)
+
+
+def _import_all_of(package: types.ModuleType) -> None:
+    """Import the modules of a package of the standard library, whose own functions import them late."""
+    if package.__name__ in sys.stdlib_module_names and package.__name__ not in _LARGE:
+        for found in pkgutil.iter_modules(getattr(package, "__path__", ()), f"{package.__name__}."):
+            with contextlib.suppress(Exception, SystemExit):
+                __import__(found.name)
 
 
 def _attributes(module: Any, code: types.CodeType) -> Iterator[Any]:
@@ -98,6 +111,7 @@ def _attributes(module: Any, code: types.CodeType) -> Iterator[Any]:
         module = modules.pop()
         if isinstance(module, types.ModuleType) and id(module) not in passed:
             passed.add(id(module))
+            _import_all_of(module)
             found = [_held(module, name) for name in code.co_names]
             modules += found
             yield from (one for one in found if isinstance(one, types.FunctionType | type))

@@ -88,6 +88,9 @@ def test_between_powers_of_ten_two_and_five_are_written() -> None:
     written = {label.get_text() for label in ax.yaxis.get_ticklabels(which="both")} - {""}
     assert {"2,000", "5,000", "10,000", "20,000", "50,000"} <= written
     assert not {"3,000", "4,000", "6,000", "30,000"} & written
+    ax = draw(plot.curves({"lines": ([1, 2, 3], [0.015, 9, 99])}, logy=True))
+    written = {label.get_text() for label in ax.yaxis.get_ticklabels(which="both")} - {""}
+    assert written <= {"0.001", "0.01", "0.1", "1", "10", "100", "1,000"}
 
 
 def test_ticks_of_a_logarithmic_axis_do_not_overlap() -> None:

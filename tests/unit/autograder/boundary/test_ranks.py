@@ -257,6 +257,10 @@ _IMPORTS = {
     "of a name": "from concurrent.futures import ThreadPoolExecutor\n    with ThreadPoolExecutor(1) as pool:\n"
     "        return pool.submit(float, 3).result()",
     "by a module's attribute": "return float(concurrent.futures.ThreadPoolExecutor(1).submit(float, 3).result())",
+    "of a package, then by its attribute": "import scipy\n    return float(scipy.sparse.csr_array(np.eye(3)).sum())",
+    "in what a library does": "from multiprocessing.pool import ThreadPool\n    with ThreadPool(2) as pool:\n"
+    "        return pool.map(float, [3])[0]",
+    "of a codec": "return float(len('abc'.encode('utf-7')))",
     "in what it calls": "return helper(3)",
     "in a class of the notebook": "return Tally(3).total()",
 }
@@ -266,6 +270,7 @@ _IMPORTS = {
 def test_what_a_rank_imports_late_has_been_imported_ahead(talk: Talk, body: str) -> None:
     talk.code(f"""
 import concurrent.futures
+import numpy as np
 
 def helper(x):
     import statistics
