@@ -2262,7 +2262,15 @@ right.margins(y=0.4)
 # %% [markdown] nbgrader={"grade_id": "misleading-chart", "grade": true, "solution": true, "points": 2}
 # ### BEGIN SOLUTION
 # **Model answer.**
-MODELANSWER
+# I trained as in Experiment 2, with and without momentum: seven rates, ten seeds, 30 epochs, the test images kept out of it.
+# The misleading chart has two bars, epochs to 93 % at a rate of 0.1, the best seed of each: 2 with momentum, 7 without.
+# Its axis begins at 1.5, so that one bar is eleven times as high as the other.
+# Tricks: the runs of tuning are missing, and only one side was tuned (rule 3); the best of ten runs stands without the others (rule 3);
+# no accuracy but the target is named, and that one is of validation images (rule 2); the axis is cut, for which there is no rule.
+# A hasty reader believes that momentum saves three quarters of a training, or more.
+# The honest chart shows all 140 runs: epochs over the rate, a mark for each seed, an axis from 0, and a row "not in 30 epochs" on top,
+# where all 30 runs with momentum at rates of 0.5 and more stand, and all 10 without at 0.02.
+# Both clouds have nearly the same lowest level, a mean of 3.2 epochs at 0.1 and of 3.7 at 0.7. Ten seeds do not tell these apart.
 #
 # **Rubric.**
 #
