@@ -32,6 +32,9 @@ def import_ahead(fn: Any) -> None:
         if id(value) not in seen:
             seen[id(value)] = value
             waiting += _named_by(value)
+            if isinstance(package := _package_of(value), types.ModuleType) and id(package) not in seen:
+                seen[id(package)] = package
+                _import_all_of(package)
 
 
 def _named_by(value: Any) -> Iterator[Any]:
@@ -62,6 +65,12 @@ def _is_own(value: Any) -> bool:
     return getattr(value, "__module__", None) in {None, "__main__"} or value.__module__ not in sys.modules
 
 
+def _package_of(value: Any) -> Any:
+    """Return the outermost package of a module, function or class."""
+    name = _held(value, "__name__" if isinstance(value, types.ModuleType) else "__module__")
+    return sys.modules.get(name.partition(".")[0]) if isinstance(name, str) else None
+
+
 def _held(value: Any, name: str) -> Any:
     with contextlib.suppress(Exception):
         return getattr(value, name, None)
@@ -88,7 +97,7 @@ def _imported(code: types.CodeType, space: dict[str, Any]) -> Iterator[Any]:
         if step.opname == "IMPORT_NAME":
             with contextlib.suppress(Exception, SystemExit):
                 module = __import__(step.argval, space, None, consts[-1] or (), consts[-2])
-                yield from [module, *(_held(module, name) for name in consts[-1] or ())]
+                yield from [module, _package_of(module), *(_held(module, name) for name in consts[-1] or ())]
         elif step.opname == "LOAD_CONST":
             consts.append(step.argval)
             if isinstance(step.argval, str) and len(step.argval) <= _LONGEST_CODEC:

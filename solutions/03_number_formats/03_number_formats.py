@@ -1272,7 +1272,7 @@ check.score(2)
 #
 # A SIMD instruction does one thing to all numbers in a register.
 # Registers of x86 grew from 64 bits (MMX, 1997) through 128 (SSE) and 256 (AVX) to 512 (Knights Landing, 2016; AVX-512).
-# So many numbers have room in one:
+# In one have room:
 #
 # | register | float32 | 16 bits | 8 bits |
 # |---|---|---|---|
@@ -1280,9 +1280,10 @@ check.score(2)
 # | 128 bits | 4 | 8 | 16 |
 # | 512 bits | 16 | 32 | 64 |
 #
-# Four times as many lanes, so at best four times as fast, says this table.
-# Vanhoucke et al. (2011) got three times with the 128 bits of their time:
-# so says source D, the slides "Deep Learning a gran escala" (C. Olivares, 2017).
+# Four times the lanes: at best four times as fast, says this table.
+# Vanhoucke et al. (2011) got three times with the 128 bits of their time, says
+# source D, the slides "Deep Learning a gran escala" (C. Olivares, 2017).
+# A GPU's warp takes the idea further: 32 threads, written in CUDA or OpenCL, that execute one instruction.
 
 # %% [markdown]
 # Products need more than room. An instruction of 512 bits that multiplies and adds does so many at once:
@@ -1293,7 +1294,7 @@ check.score(2)
 #
 # So these instructions are what makes two and four times possible, where a chip has them.
 # AMX multiplies whole tiles of bytes or of bf16, and none of float32: with it, both may win by more.
-# Without it, a ratio above 2 or 4 says that the *float32* program is not the best that this chip could run:
+# Without it, a ratio above 2 or 4 says that the float32 program is not the best that this chip could run:
 # the products a nanosecond, printed beside, show which of the two it is. A ratio has two ends.
 #
 # Less is usual where a library has no such code: NumPy calls BLAS, a tuned library of matrix products, for floats,

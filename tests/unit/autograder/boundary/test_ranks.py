@@ -258,8 +258,7 @@ _IMPORTS = {
     "        return pool.submit(float, 3).result()",
     "by a module's attribute": "return float(concurrent.futures.ThreadPoolExecutor(1).submit(float, 3).result())",
     "of a package, then by its attribute": "import scipy\n    return float(scipy.sparse.csr_array(np.eye(3)).sum())",
-    "in what a library does": "from multiprocessing.pool import ThreadPool\n    with ThreadPool(2) as pool:\n"
-    "        return pool.map(float, [3])[0]",
+    "in what a library does": "import logging\n    return float(len(logging.config.__name__) - 11)",
     "of a codec": "return float(len('abc'.encode('utf-7')))",
     "in what it calls": "return helper(3)",
     "in a class of the notebook": "return Tally(3).total()",
