@@ -1759,7 +1759,8 @@ print(
 # the plain sum, and with the better baseline the matrix products.)
 # Where the first curve steps up, a faster algorithm fits for a few more images, and the whole batch still has to take a slow one.
 # Where it falls, the whole batch gets a faster one, too: a dotted line says which.
-# What is gained at the right end, where everything fits, is not due to the limit: small arrays stay in a cache.
+# Where everything fits, little or nothing is gained. What is gained at the left end, with the plain sum alone,
+# is not due to the limit either: small arrays stay in a cache.
 
 # %% [markdown]
 # Compare the curve with that of the better baseline: what there is to gain depends on what is split.

@@ -1683,7 +1683,7 @@ for share in (1.0, 0.8, 0.6, 0.5):
     print(f"{budget:9,}   {cuts!s:39}{counted_peak(cuts):13,}{again:8.0%}")
 
 # %% [markdown]
-# The first layers are the largest: to compute one or two of them again saves most, and costs a small part of a forward pass.
+# The first layers are the largest: to compute two or three of them again saves most, and costs a small part of a forward pass.
 # The last bytes are dear: for the smallest of these budgets nearly all layers are computed again.
 
 # %% nbgrader={"grade_id": "plan-checkpoints-check", "grade": true, "points": 3}
