@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import contextlib
 import dis
+import functools
 import pkgutil
 import sys
 import types
@@ -32,8 +33,7 @@ def import_ahead(fn: Any) -> None:
         if id(value) not in seen:
             seen[id(value)] = value
             waiting += _named_by(value)
-            if isinstance(package := _package_of(value), types.ModuleType) and id(package) not in seen:
-                seen[id(package)] = package
+            if isinstance(package := _package_of(value), types.ModuleType):
                 _import_all_of(package)
 
 
@@ -105,6 +105,7 @@ def _imported(code: types.CodeType, space: dict[str, Any]) -> Iterator[Any]:
                     codecs.lookup(step.argval)
 
 
+@functools.cache  # its folder is read once
 def _import_all_of(package: types.ModuleType) -> None:
     """Import the modules of a package of the standard library, whose own functions import them late."""
     if package.__name__ in sys.stdlib_module_names and package.__name__ not in _LARGE:
