@@ -15,6 +15,7 @@ from labkit._values import (
     digits,
     dtype_name,
     is_tensor,
+    items,
     local,
     numbers,
     plain,
@@ -32,6 +33,7 @@ __all__ = [
     "real",
     "same",
     "sentence",
+    "snapshot",
 ]
 
 _FAMILIES = {"b": "booleans", "i": "integers", "u": "integers", "f": "floating-point numbers", "c": "complex numbers"}
@@ -84,6 +86,14 @@ def as_array(value: object, wanted: str, name: str, hint: str) -> Array:
         return numbers(value)
     except NotNumbers as error:
         raise Mismatch(sentence(name, wanted, str(error)), _hint(value, hint)) from None
+
+
+def snapshot(value: Any, name: str) -> Any:
+    """Return a copy of an array, or of a list of them, and whether it asks for a gradient."""
+    if issubclass(type(value), list | tuple):
+        return [snapshot(item, name) for item in items(value)]
+    asks = getattr(value, "requires_grad", None) if is_tensor(value) else None  # switched off, it gets no gradient
+    return [as_array(value, "an array", name, "").copy(), asks]
 
 
 def real(value: object, wanted: str, name: str, hint: str) -> float:

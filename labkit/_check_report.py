@@ -41,7 +41,7 @@ class Case:
     """One thing that a test cell checked."""
 
     title: str
-    passed: bool
+    passed: bool = True
     message: str = ""
     hint: str = ""
     hidden: bool = False
@@ -147,6 +147,7 @@ class Ledger:
         self.cases: list[Case] = []
         self.execution = 0
         self.open = False
+        self.title = ""
 
     @contextlib.contextmanager
     def case(self, case: Case) -> Iterator[None]:
@@ -156,7 +157,7 @@ class Ledger:
         if not 0 < case.weight < math.inf:
             raise ValueError(f"check.case({case.title!r}): weight must be positive and finite, got {case.weight}")
         self.start()
-        self.open = True
+        self.open, self.title = True, case.title
         failed: dict[str, Any] = {"hint": "", "more": ""}
         try:
             # A warning on stderr would cost the whole cell in nbgrader.
@@ -171,7 +172,7 @@ class Ledger:
             failed = {"message": error_message(exception), "error": _name(exception, case), "hint": hint}
             failed |= {} if hint == case.hint else {"more": ""}
         finally:
-            self.open = False
+            self.open, self.title = False, ""
         self.cases.append(replace(case, passed="error" not in failed, **failed))
 
     def start(self) -> None:

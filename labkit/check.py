@@ -33,9 +33,11 @@ from labkit._assertions import (
     real,
     same,
     sentence,
+    snapshot,
 )
 from labkit._check_report import Case, CheckFailed, Ledger, Score, error_message
-from labkit._values import Array, Remote, adopt, describe, digits, is_tensor, items, local, numbers, plain, remotes
+from labkit._earlier import Answers
+from labkit._values import Array, Remote, adopt, describe, digits, is_tensor, local, numbers, plain, remotes
 
 __all__ = [
     "Mismatch",
@@ -63,6 +65,7 @@ __all__ = [
 
 
 _ledger = Ledger()
+_answers = Answers()
 
 
 # ---------------------------------------------------------------------------------------------------- cases and score
@@ -82,8 +85,7 @@ def case(
     accepted). An answer that does nothing satisfies that: so it counts only if a case of the cell that is no guard
     passes. essential: the case says what the task is about: without it the cell earns at most half of its points.
     """
-    about: dict[str, Any] = {"hint": hint, "more": more, "weight": weight, "guard": guard, "essential": essential}
-    return _ledger.case(Case(title, passed=True, **about))
+    return _ledger.case(Case(title, hint=hint, more=more, weight=weight, guard=guard, essential=essential))
 
 
 def hidden_case(
@@ -96,8 +98,7 @@ def hidden_case(
     essential: bool = False,
 ) -> contextlib.AbstractContextManager[None]:
     """Return a case for a hidden block: students later see its title and hints, never the values."""
-    about: dict[str, Any] = {"hint": hint, "more": more, "weight": weight, "guard": guard, "essential": essential}
-    return _ledger.case(Case(title, passed=True, hidden=True, **about))
+    return _ledger.case(Case(title, hint=hint, more=more, weight=weight, guard=guard, essential=essential, hidden=True))
 
 
 def score(points: float) -> Score:
@@ -136,7 +137,8 @@ def equal(got: object, want: object, *, name: str = "", hint: str = "") -> None:
 
     An array or tensor has the same shape and kind of numbers, and every entry is the same; NaN equals NaN.
     """
-    same(got, want, name=name, hint=hint)
+    with _answers.compared(got, _ledger.title) as found:
+        same(found, want, name=name, hint=hint)
 
 
 def close(
@@ -157,7 +159,8 @@ def close(
     numbers that the student's code reported, and agreeing with it proves nothing. With infinite=True an infinity
     agrees with the same infinity. NaN agrees with nothing; `equal` compares it.
     """
-    compare(got, want, rtol=rtol, atol=atol, dtype=dtype, infinite=infinite, name=name, hint=hint)
+    with _answers.compared(got, _ledger.title) as found:
+        compare(found, want, rtol=rtol, atol=atol, dtype=dtype, infinite=infinite, name=name, hint=hint)
 
 
 def shape(got: object, want: tuple[int, ...], *, name: str = "", hint: str = "") -> None:
@@ -247,13 +250,13 @@ def unchanged(
     A tensor that asked for a gradient still does. Comparing x afterwards is not the same: a grader hands out copies,
     and only here asks what became of them.
     """
-    before = {name: _snapshot(value, name) for name, value in arrays.items()}
+    before = {name: snapshot(value, name) for name, value in arrays.items()}
     for remote in remotes:
         remote.forget_changes(list(arrays.values()))
     yield
     for name, value in arrays.items():
         try:
-            same(_snapshot(value, name), before[name])
+            same(snapshot(value, name), before[name])
             changed = any(remote.was_changed(value) for remote in remotes)
         except Mismatch:
             changed = True
@@ -291,10 +294,3 @@ def _bounded(got: object, bound: float, words: str, holds: Callable[[float], boo
     value = real(got, wanted, name, hint)
     if not np.isfinite(value) or not holds(value):
         raise Mismatch(sentence(name, f"{words} {bound:g}", digits(bound, value)[1]), hint)
-
-
-def _snapshot(value: Any, name: str) -> Any:
-    if issubclass(type(value), list | tuple):
-        return [_snapshot(item, name) for item in items(value)]
-    asks = getattr(value, "requires_grad", None) if is_tensor(value) else None  # switched off, it gets no gradient
-    return [as_array(value, "an array", name, "").copy(), asks]

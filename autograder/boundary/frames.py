@@ -74,13 +74,11 @@ class Connection:
 
         deadline: time.monotonic() at which the connection is given up.
         """
-        text = _JSON.encode(message).encode()
-        if len(text) > MAX_TEXT or len(block) > MAX_BLOCK:
-            raise WireError(f"too large to send: {(len(text) + len(block)) / 2**20:.0f} MiB")
+        frame = _packed(message, block)
         try:
             with self._sending:
                 self._stream.settimeout(None if deadline is None else max(0.001, deadline - time.monotonic()))
-                self._stream.sendall(b"".join([_HEAD.pack(len(text), len(block)), text, block]))
+                self._stream.sendall(frame)
         except OSError as error:  # half a frame may have gone: nothing can follow it
             self._stream.close()
             raise ProcessDied(_DIED) from error
@@ -155,13 +153,14 @@ class Carrier(Connection):
 
     def hand_over(self, message: dict[str, Any], stream: socket.socket) -> None:
         """Send a frame and a socket, and close that here. Raises as `send` does."""
-        text = _JSON.encode(message).encode()
+        frame = _packed(message, b"")
         try:
             with self._sending, stream:
                 self._stream.settimeout(None)
-                sent = socket.send_fds(self._stream, [_HEAD.pack(len(text), 0), text], [stream.fileno()])
-                self._stream.sendall((_HEAD.pack(len(text), 0) + text)[sent:])
-        except OSError as error:
+                sent = socket.send_fds(self._stream, [frame], [stream.fileno()])
+                self._stream.sendall(frame[sent:])
+        except OSError as error:  # as in `send`
+            self._stream.close()
             raise ProcessDied(_DIED) from error
 
     def close(self) -> None:
@@ -182,3 +181,11 @@ class Carrier(Connection):
         if len(self._came) > _MOST_SOCKETS:
             raise WireError("more sockets than frames")
         return chunk
+
+
+def _packed(message: dict[str, Any], block: bytes) -> bytes:
+    """Return the frame of a message; WireError if it is too large."""
+    text = _JSON.encode(message).encode()
+    if len(text) > MAX_TEXT or len(block) > MAX_BLOCK:
+        raise WireError(f"too large to send: {(len(text) + len(block)) / 2**20:.0f} MiB")
+    return b"".join([_HEAD.pack(len(text), len(block)), text, block])

@@ -91,7 +91,7 @@ class Notes:
 def code_of(notebook: nbformat.NotebookNode) -> str:
     """Return a hash of what the cells say that are run when the lab is graded, however that is laid out.
 
-    Comments and docstrings do not count, nor what `release` puts above a check.
+    Comments, docstrings and a check's hints do not count, nor what `release` puts above it: nothing is found by them.
     """
     sources = (cell.source for cell in _graded(notebook))
     return _hash(*(_said(text.partition("\n")[2] if text.startswith(_HEADER) else text) for text in sources))
@@ -116,8 +116,16 @@ def _shape(part: object) -> object:
     fields = dict(ast.iter_fields(part))
     if isinstance(part, _DOCUMENTED) and ast.get_docstring(part, clean=False) is not None:
         fields["body"] = part.body[1:]
+    if isinstance(part, ast.Call):
+        fields["keywords"] = [one for one in part.keywords if not _hints(one)]
     said = {name: value for name, value in fields.items() if name != "kind" and value not in (None, [])}
     return type(part).__name__, [(name, _shape(value)) for name, value in said.items()]
+
+
+def _hints(argument: ast.keyword) -> bool:
+    """Whether this argument is a text that says where to look."""
+    told = isinstance(argument.value, ast.Constant) and isinstance(argument.value.value, str)
+    return argument.arg in {"hint", "more"} and told
 
 
 def _graded(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:

@@ -494,3 +494,27 @@ def test_what_a_library_has_not_implemented_is_no_unfinished_task(line: str, err
 
 def _raise(error: Exception) -> None:
     raise error
+
+
+def test_an_answer_that_was_right_before_is_known_again() -> None:
+    check.begin()
+    first, second = np.array([0.25, 1.5]), np.array([0.5, 1.5])
+    with check.case("two numbers"):
+        check.close(first, first)
+        check.close(1, 1)
+    with check.case("two others", hint="halve them"):
+        check.close(first, second)
+    with check.hidden_case("hidden", hint="halve them"):
+        check.equal([first, 1], [second, 1])
+    with check.hidden_case("hidden, alone", hint="halve them"):
+        check.equal(first.copy(), second)
+    with check.case("a small number comes by chance", hint="one more"):
+        check.equal(1, 2)
+    with check.case("a wrong answer is not remembered", hint="halve them"):
+        check.close(second * 3, second)
+    with check.case("nor known again", hint="halve them"):
+        check.close(second * 3, second)
+    hints = [case.hint for case in check.score(1).cases]
+    again = "to the last digit this is what was right in 'two numbers': was it kept from there"
+    assert [hint.startswith(again) for hint in hints] == [False, True, False, True, False, False, False]
+    assert hints[4:] == ["one more", "halve them", "halve them"]
