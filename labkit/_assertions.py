@@ -38,14 +38,19 @@ __all__ = [
 
 _FAMILIES = {"b": "booleans", "i": "integers", "u": "integers", "f": "floating-point numbers", "c": "complex numbers"}
 _REFERENCE = "the value to compare with"
+_OTHER_TYPE, _OTHER_SHAPE, _OTHER_DTYPE = "another type came", "another shape came", "another dtype came"
 
 
 class Mismatch(AssertionError):
-    """A value is not what the check expected; `hint` says where to look."""
+    """A value is not what the check expected; `hint` says where to look.
 
-    def __init__(self, message: str, hint: str = "") -> None:
+    sort: what is wrong in words that hold no value; all that students read of it in a hidden case.
+    """
+
+    def __init__(self, message: str, hint: str = "", *, sort: str = "") -> None:
         super().__init__(message)
         self.hint = hint
+        self.sort = sort
 
     def __str__(self) -> str:
         return f"{self.args[0]}\nlook at: {self.hint}" if self.hint else str(self.args[0])
@@ -69,7 +74,7 @@ def compare(
     found = as_array(got, form(target.shape), name, hint)
     expect_shape(found, target.shape, name, hint)
     if dtype and dtype_name(got) != dtype:
-        raise Mismatch(sentence(name, f"dtype {dtype}", dtype_name(got) or describe(got)), hint)
+        raise Mismatch(sentence(name, f"dtype {dtype}", dtype_name(got) or describe(got)), hint, sort=_OTHER_DTYPE)
     _refuse_unusable(target, infinite, name, hint)
     agree = found == target
     if rtol or atol:  # without a tolerance, integers beyond float64 stay exact
@@ -85,7 +90,7 @@ def as_array(value: object, wanted: str, name: str, hint: str) -> Array:
     try:
         return numbers(value)
     except NotNumbers as error:
-        raise Mismatch(sentence(name, wanted, str(error)), _hint(value, hint)) from None
+        raise Mismatch(sentence(name, wanted, str(error)), _hint(value, hint), sort=_OTHER_TYPE) from None
 
 
 def snapshot(value: Any, name: str) -> Any:
@@ -100,7 +105,7 @@ def real(value: object, wanted: str, name: str, hint: str) -> float:
     """Return one real number as a float; Mismatch for anything else, a bool too."""
     array = as_array(value, wanted, name, hint)
     if array.shape != () or array.dtype.kind not in "iuf":
-        raise Mismatch(sentence(name, wanted, describe(array if array.shape else value)), hint)
+        raise Mismatch(sentence(name, wanted, describe(array if array.shape else value)), hint, sort=_OTHER_TYPE)
     return float(array)
 
 
@@ -109,7 +114,7 @@ def expect_shape(found: Array, wanted: tuple[int, ...], name: str, hint: str) ->
     if found.shape != wanted:
         arrays = found.shape and wanted
         words = (f"shape {wanted}", str(found.shape)) if arrays else (form(wanted), form(found.shape))
-        raise Mismatch(sentence(name, *words), hint)
+        raise Mismatch(sentence(name, *words), hint, sort=_OTHER_SHAPE)
 
 
 def _refuse_unusable(target: Array, infinite: bool, name: str, hint: str) -> None:
@@ -128,7 +133,19 @@ def _expect_all(agree: Any, found: Array, target: Array, name: str, hint: str) -
     related = f": {said}" if (said := relation(found, target)) else ""
     many = f" ({int(wrong.sum())} of {wrong.size} values differ{related})" if wrong.size > 1 else ""
     wanted, came = digits(target[index], found[index])
-    raise Mismatch(sentence(name, wanted + at(index), came) + many, hint)
+    raise Mismatch(sentence(name, wanted + at(index), came) + many, hint, sort=_sort_of_numbers(wrong, found, target))
+
+
+def _sort_of_numbers(wrong: Array, found: Array, target: Array) -> str:
+    if wrong.size == 1:
+        return "the number differs"
+    how_many = (
+        "all numbers differ" if wrong.all() else "one number differs" if wrong.sum() == 1 else "some numbers differ"
+    )
+    if found.dtype.kind in "fc" and not np.isfinite(found).all() and np.isfinite(target).all():
+        return f"{how_many}: not all are finite"
+    related = relation(found, target, values=False)
+    return f"{how_many}: {related}" if related else how_many
 
 
 def central_differences(f: Callable[[Array], object], x: Array, step: float, name: str) -> Array:
@@ -151,27 +168,29 @@ def same(got: Any, want: Any, *, path: str = "", name: str = "", hint: str = "")
     got, want = local(got), local(want)
     where = f" at {path}" if path else ""
 
-    def refuse(wanted: str, came: str) -> None:
-        raise Mismatch(sentence(name, wanted + where, came), _hint(got, hint))
+    def refuse(wanted: str, came: str, sort: str) -> None:
+        raise Mismatch(sentence(name, wanted + where, came), _hint(got, hint), sort=sort)
 
     if is_tensor(want) or issubclass(type(want), np.ndarray):
         _same_array(got, want, f"{name}{where}", hint)
         return
     mine, yours = plain(got), plain(want)
     if type(mine) is not type(yours):
-        refuse(describe(yours), describe(mine))
+        refuse(describe(yours), describe(mine), _OTHER_TYPE)
     if isinstance(yours, list | tuple):
         if len(mine) != len(yours):
-            refuse(f"{len(yours)} items", f"{len(mine)}: {short(mine)}{_first_difference(mine, yours)}")
+            came = f"{len(mine)}: {short(mine)}{_first_difference(mine, yours)}"
+            refuse(f"{len(yours)} items", came, f"too {'few' if len(mine) < len(yours) else 'many'} items came")
         for number, pair in enumerate(zip(mine, yours, strict=True)):
             same(*pair, path=f"{path}[{number}]", name=name, hint=hint)
     elif isinstance(yours, dict):
         if _token(frozenset(mine)) != _token(frozenset(yours)):
-            refuse(f"the keys {short(set(yours))}", short(set(mine)))
+            refuse(f"the keys {short(set(yours))}", short(set(mine)), "other keys came")
         for key, value in yours.items():
             same(mine[key], value, path=f"{path}[{short(key)}]", name=name, hint=hint)
     elif _token(mine) != _token(yours) and not (_is_nan(mine) and _is_nan(yours)):
-        refuse(*digits(yours, mine))
+        wanted, came = digits(yours, mine)
+        refuse(wanted, came, "another value came")
 
 
 def _first_difference(mine: Sequence[Any], yours: Sequence[Any]) -> str:
@@ -196,11 +215,11 @@ def _same_array(got: object, want: object, name: str, hint: str) -> None:
     target = as_array(want, "numbers", _REFERENCE, "")
     kind = _FAMILIES[target.dtype.kind]
     if not is_tensor(got) and not issubclass(type(got), np.ndarray):
-        raise Mismatch(sentence(name, f"an array of {kind}", describe(got)), _hint(got, hint))
+        raise Mismatch(sentence(name, f"an array of {kind}", describe(got)), _hint(got, hint), sort=_OTHER_TYPE)
     found = as_array(got, form(target.shape), name, hint)
     expect_shape(found, target.shape, name, hint)
     if _FAMILIES[found.dtype.kind] != kind:
-        raise Mismatch(sentence(name, f"an array of {kind}", f"dtype {dtype_name(got)}"), hint)
+        raise Mismatch(sentence(name, f"an array of {kind}", f"dtype {dtype_name(got)}"), hint, sort=_OTHER_DTYPE)
     _expect_all((found == target) | (np.isnan(found) & np.isnan(target)), found, target, name, hint)
 
 

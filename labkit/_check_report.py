@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from html import escape
+from types import FrameType
 from typing import Any
 
 from labkit._assertions import Mismatch
@@ -23,9 +24,13 @@ MIME = "application/vnd.labkit.check+json"
 _HALF = 0.5
 """The most that a cell earns, as a share of its points, where an essential case failed."""
 
+_LINE_ABOVE = "in the line above: what comes into each call, of which shape, and what does it take first?"
 _MAX_MESSAGE = 1000
 _AS_ABOVE = "as above"
-_STUBS = ("Task ", "not implemented yet")
+_OF_A_CALL = (TypeError, ValueError, RuntimeError)
+"""What libraries raise for arguments that they cannot take."""
+_NOT_YET = "not implemented yet"
+_STUBS = ("Task ", _NOT_YET)
 _ESSENTIAL = "what the task is about: without it at most half of the points"
 _KNOWN = {"Mismatch", "TimeLimit", "ProcessDied", "WireError", "CodeMade", "RankError", "ProcessError"}
 """Names of errors that are nobody's own, beside the built-in ones: students read the name in a hidden case."""
@@ -50,10 +55,11 @@ class Case:
     guard: bool = False
     essential: bool = False
     more: str = ""
+    sort: str = ""
 
     def reason(self) -> str:
-        """Return why the case failed; nothing of a hidden one."""
-        return "" if self.passed or self.hidden else self.message
+        """Return why the case failed; of a hidden one no value."""
+        return "" if self.passed else self.sort if self.hidden else self.message
 
     def __str__(self) -> str:
         lines = [f"{'pass' if self.passed else 'FAIL'}  {self.title}", *self.reason().splitlines()]
@@ -164,13 +170,16 @@ class Ledger:
             with contextlib.redirect_stderr(sys.stdout):
                 yield
         except Mismatch as mismatch:
-            failed = {"message": str(mismatch.args[0]), "error": "Mismatch", "hint": mismatch.hint or case.hint}
+            failed = {"message": str(mismatch.args[0]), "error": "Mismatch", "sort": mismatch.sort}
+            failed["hint"] = mismatch.hint or case.hint
         except KeyboardInterrupt:  # the person, or the grader's time limit
             raise
         except BaseException as exception:
             hint = advice(exception, case.hint, hidden=case.hidden)
-            failed = {"message": error_message(exception), "error": _name(exception, case), "hint": hint}
-            failed |= {} if hint == case.hint else {"more": ""}
+            name = _name(exception, case)
+            failed = {"message": error_message(exception), "error": name, "hint": hint}
+            failed["sort"] = _NOT_YET if _unfinished(exception) else f"{name} was raised"
+            failed |= {"more": case.more if hint == case.hint else case.hint if hint == _LINE_ABOVE else ""}
         finally:
             self.open, self.title = False, ""
         self.cases.append(replace(case, passed="error" not in failed, **failed))
@@ -219,18 +228,35 @@ def advice(exception: BaseException, hint: str, *, hidden: bool = False) -> str:
             f"is {name} spelled exactly so, and has the task's cell that defines it been run?"
             " explore cells are not run when your work is graded"
         )
-    if isinstance(exception, TypeError) and "argument" in str(exception):
+    students_line = _in_students_line(exception)
+    if students_line and not hidden and isinstance(exception, _OF_A_CALL) and _calls_something(exception):
+        return _LINE_ABOVE
+    if not students_line and isinstance(exception, TypeError) and "argument" in str(exception):
         return "keep the name and the arguments that the stub has"
-    if isinstance(exception, TypeError) and "NoneType" in str(exception):
+    if not students_line and isinstance(exception, TypeError | AttributeError) and "NoneType" in str(exception):
         return f"does every path of the function end in a return? {hint}".strip()
     return hint
+
+
+def _in_students_line(exception: BaseException) -> bool:
+    """Whether a line of the student's raised this, and not one of the test itself."""
+    if getattr(exception, "notebook_line", ""):
+        return True
+    files = [frame.f_code.co_filename for frame, _ in _notebook_frames(exception)]
+    return bool(files) and files[-1] != files[0]
+
+
+def _calls_something(exception: BaseException) -> bool:
+    """Whether the line that raised this calls something; one that raises an error itself does it on purpose."""
+    line = _place(exception).partition(": ")[2]
+    return "(" in line and not line.startswith("raise ")
 
 
 def error_message(exception: BaseException) -> str:
     """Return what was raised and, when it came from a notebook's cell, the line that raised it."""
     text = "".join(traceback.format_exception_only(exception)).strip()  # survives a __str__ that raises
     if _unfinished(exception):
-        return ": ".join(["not implemented yet", *text.split(": ", 1)[1:]])[:_MAX_MESSAGE]
+        return ": ".join([_NOT_YET, *text.split(": ", 1)[1:]])[:_MAX_MESSAGE]
     text = text if len(text) <= _MAX_MESSAGE else f"{text[:_MAX_MESSAGE]}..."
     return f"{text}\n{place}" if (place := _place(exception)) else text
 
@@ -260,10 +286,15 @@ def _place(exception: BaseException) -> str:
     """Return the line of a notebook's cell that raised this, "in softmax, line 3: return z / total"; empty if none."""
     if line := getattr(exception, "notebook_line", ""):  # raised in another process, which has the notebook
         return str(line)
-    walked = traceback.walk_tb(exception.__traceback__)
-    frames = [(frame, line) for frame, line in walked if frame.f_globals.get("__name__") == "__main__"]
+    frames = _notebook_frames(exception)
     if not frames:
         return ""
     frame, number = frames[-1]
     source = linecache.getline(frame.f_code.co_filename, number).strip()
     return f"in {frame.f_code.co_name}, line {number}: {source}" if source else ""
+
+
+def _notebook_frames(exception: BaseException) -> list[tuple[FrameType, int]]:
+    """Return the frames of cells that an exception came through, the test's own first, each with its line."""
+    walked = traceback.walk_tb(exception.__traceback__)
+    return [(frame, line) for frame, line in walked if frame.f_globals.get("__name__") == "__main__"]

@@ -14,10 +14,11 @@ _CLOSE = 1e-6
 """Numbers that differ by less than this part of the largest one count as equal."""
 
 
-def relation(found: Array, target: Array) -> str:
+def relation(found: Array, target: Array, *, values: bool = True) -> str:
     """Return "each has the other sign", "each is 2 times what is expected", ...; nothing if no rule is seen.
 
-    Both are of one shape. Of fewer than two numbers, or of equal ones, nothing is said: any two are related somehow.
+    values: whether it may say by how much: who knows one number finds the other by that. Both arrays are of one shape.
+    Of fewer than two numbers, or of equal ones, nothing is said: any two are related somehow.
     """
     numeric = found.dtype.kind in "iuf" and target.dtype.kind in "iuf"
     if not numeric or found.size < 2 or not (np.isfinite(found).all() and np.isfinite(target).all()):
@@ -26,24 +27,27 @@ def relation(found: Array, target: Array) -> str:
     if np.ptp(want) == 0:
         return ""
     with np.errstate(all="ignore"):
-        return next(_rules(got, want), "")
+        return next(_rules(got, want, values), "")
 
 
-def _rules(got: Array, want: Array) -> Iterator[str]:
+def _rules(got: Array, want: Array, values: bool) -> Iterator[str]:
     if not got.any():
         yield "all are 0"
     if _equal(got, -want):
         yield "each has the other sign"
+    elif _equal(np.abs(got), np.abs(want)):
+        yield "only signs differ"
     yield from _rounded(got, want)
     if _equal(np.sort(got, axis=None), np.sort(want, axis=None)):
         yield _order(got, want)
     where = want != 0
     factors = got[where] / want[where]
     if where.sum() > 1 and _equal(got, want * factors[0]):
-        yield f"each is {factors[0]:.4g} times what is expected"
+        yield f"each is {f'{factors[0]:.4g}' if values else 'so many'} times what is expected"
     away = got - want
     if _equal(away, np.full_like(away, away.flat[0])):
-        yield f"each is {abs(away.flat[0]):.4g} too {'large' if away.flat[0] > 0 else 'small'}"
+        size = "large" if away.flat[0] > 0 else "small"
+        yield f"each is {abs(away.flat[0]):.4g} too {size}" if values else "each is wrong by the same amount"
 
 
 def _rounded(got: Array, want: Array) -> Iterator[str]:

@@ -188,6 +188,8 @@ def describe(value: object) -> str:
         return "None"
     if issubclass(kind, np.ndarray):
         array = np.asarray(value)
+        if array.dtype.kind == "O" and array.shape == ():  # what came is no array: None, for example
+            return describe(array.item()) if type(array.item()) in {type(None), bool, *_SCALARS} else "a single object"
         return f"an array of shape {array.shape} and dtype {array.dtype}"
     if kind is bytes:
         return short(value)

@@ -187,8 +187,8 @@ def raises(kind: type[Exception], fn: Callable[..., object], *args: object, hint
     except Exception as other:
         if isinstance(other, kind):
             return
-        raise Mismatch(f"expected {kind.__name__}, got {error_message(other)}", hint) from other
-    raise Mismatch(f"expected {kind.__name__}, got {describe(result)}", hint)
+        raise Mismatch(f"expected {kind.__name__}, got {error_message(other)}", hint, sort="another error") from other
+    raise Mismatch(f"expected {kind.__name__}, got {describe(result)}", hint, sort="nothing was raised")
 
 
 def gradient(
@@ -210,14 +210,14 @@ def gradient(
     wanted = f"a gradient of shape {x.shape}"
     given = as_array(grad, wanted, name, hint)
     if given.shape != x.shape:
-        raise Mismatch(sentence(name, wanted, str(given.shape)), hint)
+        raise Mismatch(sentence(name, wanted, str(given.shape)), hint, sort="another shape came")
     numeric = central_differences(f, x, step, name)
     error = np.abs(given - numeric) / np.maximum(1.0, np.abs(given) + np.abs(numeric))
     error = np.where(np.isfinite(error), error, np.inf)
     if error.size and error.max() > tolerance:
         worst = np.unravel_index(int(error.argmax()), error.shape)
         found = sentence(name, f"the gradient {numeric[worst]:.6g}{at(worst)}", f"{given[worst]:.6g}")
-        raise Mismatch(f"{found} (relative error {error[worst]:.1e})", hint)
+        raise Mismatch(f"{found} (relative error {error[worst]:.1e})", hint, sort="the gradient differs")
 
 
 class _Counted:
@@ -238,7 +238,9 @@ def counted(fn: Callable[..., Any]) -> _Counted:
 def calls(fn: _Counted, exactly: int, *, name: str = "", hint: str = "") -> None:
     """Expect that a `counted` function was called exactly so often."""
     if fn.count != exactly:
-        raise Mismatch(sentence(name, f"{exactly} call{'s' * (exactly != 1)}", str(fn.count)), hint)
+        raise Mismatch(
+            sentence(name, f"{exactly} call{'s' * (exactly != 1)}", str(fn.count)), hint, sort="another number of calls"
+        )
 
 
 @contextlib.contextmanager
@@ -261,7 +263,8 @@ def unchanged(
         except Mismatch:
             changed = True
         if changed:
-            raise Mismatch(f"expected {name} to stay as it was, but the call changed it in place", hint)
+            said = f"expected {name} to stay as it was, but the call changed it in place"
+            raise Mismatch(said, hint, sort="the call changed an argument in place")
 
 
 @contextlib.contextmanager
@@ -293,4 +296,5 @@ def _bounded(got: object, bound: float, words: str, holds: Callable[[float], boo
     wanted = f"a number {words} {bound:g}"
     value = real(got, wanted, name, hint)
     if not np.isfinite(value) or not holds(value):
-        raise Mismatch(sentence(name, f"{words} {bound:g}", digits(bound, value)[1]), hint)
+        came = digits(bound, value)[1]
+        raise Mismatch(sentence(name, f"{words} {bound:g}", came), hint, sort="the number is beyond its bound")

@@ -13,7 +13,7 @@ import nbformat
 __all__ = ["Case", "Execution", "Failure", "Report", "read_cases"]
 
 Case = dict[str, Any]
-"""One thing that a test checked: title, message, hint, more, error, passed, hidden, essential, weight."""
+"""One thing that a test checked: title, message, hint, more, error, sort, passed, hidden, essential, weight."""
 
 _MAX_TEXT = 2000
 _MAX_CASES = 1000
@@ -154,7 +154,7 @@ def _read_case(case: Any) -> Case:
     if not 0 < weight < math.inf or not isinstance(case["passed"], bool):
         raise ValueError("weight or passed")
     texts = {key: str(case[key])[:_MAX_TEXT] for key in ("title", "message", "hint", "error")}
-    texts["more"] = str(case.get("more", ""))[:_MAX_TEXT]  # a notebook may import a labkit from before
+    texts |= {key: str(case.get(key, ""))[:_MAX_TEXT] for key in ("more", "sort")}  # not in a labkit from before
     flags = {"hidden": bool(case["hidden"]), "essential": bool(case.get("essential", False))}
     return {**texts, **flags, "passed": case["passed"], "weight": weight}
 

@@ -120,7 +120,7 @@ def _class_of(failure: Failure) -> str:
 
 def _without_values(case: Case) -> Case:
     """Return a case without what the student's code has said, or returned; the rest is the instructor's."""
-    told = {"error": case["error"] if case["error"] in _TOLD_APART else "Error", "message": _RETOLD}
+    told = {"error": case["error"] if case["error"] in _TOLD_APART else "Error", "message": _RETOLD, "sort": ""}
     return case if case["passed"] or case["error"] == GUARD else {**case, **told}
 
 

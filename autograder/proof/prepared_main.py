@@ -145,7 +145,7 @@ def in_fork(cells: Sequence[Cell], request: Mapping[str, Any], names: dict[str, 
     wanted = [cell["id"] for cell in cells if cell["test"] and cell["id"] in request["again"]]
     if request["first"] and any(one["error"] or one["failed"] for one in found.values()):
         wanted = [key for key in wanted if key in found]
-    missing = _nothing("its process ended, or its time was over")
+    missing = _nothing("its process ended, or its time was over: does every loop come to an end?")
     return {"tests": {key: found.get(key, missing) for key in wanted}, "idle": idle}
 
 

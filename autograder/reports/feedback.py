@@ -154,7 +154,7 @@ def _told_once(cases: Iterable[dict[str, Any]], *, private: bool) -> Iterator[di
     """Yield the cases as they are shown: what is said of one is not said again of the next."""
     before = ("", "")
     for case in cases:
-        told = (case["message"] if private or not case["hidden"] else "", case["hint"])
+        told = (case["message"] if private or not case["hidden"] else case.get("sort", ""), case["hint"])
         again = {"message": "As above.", "hint": "", "more": ""} if any(told) and told == before else {}
         yield {**case, "message": told[0], **again}
         before = told

@@ -6,6 +6,7 @@ import contextlib
 import faulthandler
 import importlib
 import io
+import itertools
 import json
 import linecache
 import os
@@ -35,6 +36,7 @@ EVENT = struct.Struct("!iii")
 READY, ENDED = range(2)
 
 _TEXTS = struct.Struct("!I")
+_OURS = f"{Path(__file__).parents[1]}{os.sep}"
 
 _PRELOAD = (
     "cloudpickle",
@@ -275,8 +277,16 @@ def _headline(exception: BaseException) -> str:
 
 
 def _trace(exception: BaseException, skip: int) -> str:
-    """Return the traceback as text, without this module's own `skip` outermost frames."""
-    frames = exception.__traceback__
-    for _ in range(skip):
-        frames = frames.tb_next if frames else None
-    return "".join(traceback.format_exception(exception.with_traceback(frames))).rstrip()
+    """Return the traceback as text, without this module's own `skip` outermost frames and those of labkit below them.
+
+    Of what an error was raised from, only what its raiser names is told: a library's own attempts are not.
+    """
+    told = traceback.TracebackException.from_exception(exception)
+    del told.stack[:skip]
+    part: traceback.TracebackException | None = told
+    while part is not None:
+        ours = sum(1 for _ in itertools.takewhile(lambda frame: frame.filename.startswith(_OURS), part.stack))
+        del part.stack[: ours % (len(part.stack) or 1)]  # nothing where all are
+        part.__context__ = None
+        part = part.__cause__
+    return "".join(told.format()).rstrip()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import linecache
 import logging
 import math
 import sys
@@ -196,6 +197,7 @@ def test_validate_shows_one_line_a_case_instead_of_a_number(monkeypatch: pytest.
     [
         ("softmaxx(1)", "is `softmaxx` spelled exactly so"),
         ("(lambda a: a)()", "keep the name and the arguments that the stub has"),
+        ("None.shape", "does every path of the function end in a return? over axis=1"),
         ("a, b = None", "does every path of the function end in a return? over axis=1"),
         ("1 / 0", "over axis=1"),
     ],
@@ -489,7 +491,8 @@ def test_what_a_library_has_not_implemented_is_no_unfinished_task(line: str, err
     (case,) = check.score(1).cases
     assert case.error == error
     assert case.message.startswith("not implemented yet") == (error != "Error")
-    assert case.hint == ("look here" if error == "Error" else "")
+    assert case.hint.startswith("in the line above: what comes into each call") == (error == "Error")
+    assert case.more == ("look here" if error == "Error" else "")
 
 
 def _raise(error: Exception) -> None:
@@ -518,3 +521,61 @@ def test_an_answer_that_was_right_before_is_known_again() -> None:
     again = "to the last digit this is what was right in 'two numbers': was it kept from there"
     assert [hint.startswith(again) for hint in hints] == [False, True, False, True, False, False, False]
     assert hints[4:] == ["one more", "halve them", "halve them"]
+
+
+STUDENTS = {
+    "calls": ("def f(x):\n    return len(x, 3)", "in the line above: what comes into each call"),
+    "an index": ("def f(x):\n    return np.array(x)[7]", "over axis=1"),
+    "shapes in a call": ("def f(x):\n    return np.dot(x, np.ones(7))", "in the line above: what comes into each call"),
+    "raises itself": ("def f(x):\n    raise ValueError(f'no plan in {x}')", "over axis=1"),
+    "other arguments": ("def f():\n    return 1", "keep the name and the arguments that the stub has"),
+    "no return": ("def f(x):\n    x[0]", "does every path of the function end in a return?"),
+    "none within": ("def f(x):\n    return None.T", "over axis=1"),
+}
+
+
+@pytest.mark.parametrize(("code", "says"), STUDENTS.values(), ids=STUDENTS)
+def test_an_error_of_a_line_of_the_students_sends_there(code: str, says: str) -> None:
+    test = "with check.case('one', hint='over axis=1'):\n    f([1.0, 2.0]).sum()"
+    check.begin()
+    names = {"__name__": "__main__", "np": np, "check": check}
+    for text, place in ((code, "<student>"), (test, "<test>")):
+        linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
+        exec(compile(text, place, "exec"), names)
+    (case,) = check.score(1).cases
+    assert case.hint.startswith(says), case
+    assert case.more == ("over axis=1" if says.startswith("in the line") else "")
+
+
+def test_of_a_hidden_case_students_read_what_sort_of_mistake_it_is_and_no_value() -> None:
+    wanted = np.array([[0.125, -2.5], [3.75, 4.0]])
+    mistakes: dict[str, Callable[[], object]] = {
+        "another shape came": lambda: check.close(wanted[0], wanted),
+        "another type came": lambda: check.close("0.125", wanted),
+        "another dtype came": lambda: check.close(np.float32(wanted), wanted, rtol=1, dtype="float64"),
+        "all numbers differ: each has the other sign": lambda: check.close(-wanted, wanted),
+        "one number differs: only signs differ": lambda: check.close(abs(wanted), wanted),
+        "all numbers differ: each is so many times what is expected": lambda: check.close(wanted * 3, wanted),
+        "all numbers differ: each is wrong by the same amount": lambda: check.close(wanted + 3, wanted),
+        "one number differs: not all are finite": lambda: check.close([1.5, np.nan], [1.5, 2.5]),
+        "some numbers differ": lambda: check.close(wanted + np.array([0, 1]), wanted),
+        "the number differs": lambda: check.close(0.125, 2.5),
+        "another value came": lambda: check.equal("relu", "tanh"),
+        "too few items came": lambda: check.equal([1], [1, 2]),
+        "too many items came": lambda: check.equal([1, 2, 3], [1, 2]),
+        "other keys came": lambda: check.equal({"a": 1}, {"b": 1}),
+        "nothing was raised": lambda: check.raises(ValueError, len, []),
+        "the number is beyond its bound": lambda: check.at_most(3.75, 2.5),
+        "another number of calls": lambda: check.calls(check.counted(len), 3),
+        "the gradient differs": lambda: check.gradient(lambda x: (x**2).sum(), [1.5], [1.25]),
+        "KeyError was raised": lambda: dict[str, int]()["0.125"],
+        "not implemented yet": lambda: _raise(NotImplementedError("Task 3: softmax")),
+    }
+    check.begin()
+    for make in mistakes.values():
+        with check.hidden_case("a case"):
+            make()
+    score = check.score(1)
+    assert [case.reason() for case in score.cases] == list(mistakes)
+    shown = str(score) + score._repr_mimebundle_()["text/html"]
+    assert not [value for value in ("0.125", "2.5", "3.75", "1.25", "relu", "tanh") if value in shown]

@@ -78,6 +78,7 @@ def test_a_score_is_a_number_to_nbgrader_and_json_to_graders() -> None:
         "guard": False,
         "essential": False,
         "more": "",
+        "sort": "",
     }
 
 
