@@ -802,7 +802,7 @@ check.score(2)
 # Evaluating and interpolating are matrices of constants. A correlation is the transpose of such a product, and takes as many.
 #
 # $F(2, 3)$ has the points 0, 1, -1 and infinity (the leading coefficients).
-# Larger tiles need 2, -2 and 1/2, too, and their powers: there the large constants come from, which the next figure pays for.
+# Larger tiles need 2, -2 and 1/2, too, and their powers: large constants, which cost digits (the figure of Task 6 shows how many).
 
 # %% [markdown]
 # In two dimensions (Lavin and Gray 2016), a tile $d$ of $t \times t$ numbers and a kernel $g$ of $r \times r$ give
@@ -913,7 +913,6 @@ for ax, dtype in zip(plot.panels(2), ("float16", "float32"), strict=True):
 # numbers become large first, and are then subtracted from each other.
 # In float32 nobody minds. In float16, which has three digits to begin with, $F(6,3)$ loses about one.
 # And $F(2,3)$, whose constants are 1 and 1/2? Compare its bar with direct's: it is the safe one.
-# (All sums are in float16 here; a GPU's matrix units add up in float32.)
 # So with 16 bits take small tiles, or compute the transforms in float32.
 
 # %% nbgrader={"grade_id": "conv-winograd-check", "grade": true, "points": 3}
@@ -1461,7 +1460,7 @@ print(f"F(4,3): {ratio:g} times fewer; you: {guess['winograd']:g}")
 # and runs a large matrix product at several times the speed of small ones:
 # the table's last column says how fast each algorithm multiplies.
 # The figure shows what that does to the side from which a Fourier transform pays (direct and im2col have equal counts):
-# where its line crosses the other ones on the left, and where it crosses im2col's on the right.
+# look where its line crosses direct's on the left, and where it crosses im2col's on the right.
 #
 # So a library guesses by rules that others have found out, or it *measures*, on your shapes and your machine,
 # and remembers the winner: the benchmark mode of cuDNN

@@ -1881,8 +1881,8 @@ plt.show()
 # Two of three devices are as fast as before, and yet a step takes more than half as long again.
 # The schedules no longer end together, either: look where the slow stage is idle in GPipe, and who works meanwhile in 1F1B.
 #
-# So stages should take equal times, not have equal numbers of layers;
-# more microbatches shorten the bubble of equal stages alone.
+# So stages should take equal times, not have equal numbers of layers.
+# More microbatches make the bubble small, but this waiting they do not shorten: it comes with each of them.
 
 # %% nbgrader={"grade_id": "run-stage-check", "grade": true, "points": 2}
 import itertools
