@@ -3097,7 +3097,7 @@ print(f"operations in the first four of eight layers: {half:.0%}")
 # a layer holds 34 bytes (17 numbers of two bytes) a unit of width and word, and has two pairs to cut,
 # in attention and in its MLP: so it adds up twice in each direction.
 # Each field of the map is the fastest mixture that fits into memory, found by trying all with `tp` at most 8, `pp` at most 32,
-# and 1, 2, 4, ... 32 microbatches. Its colour says which of the three has the most devices.
+# and 1, 2, 4, ... 32 microbatches. Its colour says which of the three has the most devices (the first of equal ones).
 
 
 # %% explore=true
