@@ -222,13 +222,21 @@ for name, parts in storage.items():
         f"{name:27}{parts['weights'] / GB:9.2f}{parts['outputs'] / GB:10.1f}"
         f"{sum(parts.values()) / GB:27.1f}"
     )
-parts = storage["ResNet, 1001 layers"]
-plot.bars(
-    [size / GB for size in parts.values()],
-    labels=list(parts),
-    ylabel="GB",
-    title="ResNet of 1001 layers, 32 images: who takes the memory",
+sizes = np.array([list(parts.values()) for parts in storage.values()]) / GB
+ax = plot.bars(
+    dict(zip(("50 layers", "1001 layers", "LSTM"), sizes.sum(1), strict=True)),
+    fmt=".1f",
+    ylabel="GB, batch of 32",
+    title="Who takes the memory",
 )
+order = ["weights", "weight gradients", "outputs", "output gradients"]
+floor = np.zeros(3)
+for i, part in enumerate(order):
+    height = sizes[:, list(parts).index(part)]
+    look = {"color": plot.PALETTE[i], "edgecolor": "white", "label": part}
+    ax.bar(range(3), height, bottom=floor, **look)
+    floor += height
+_ = ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
 
 # %% [markdown]
 # Talk C, on MXNet, one of this course's sources, gives 130 GB for a ResNet of a thousand layers at batch size 32.
@@ -452,6 +460,25 @@ all_kept, outputs = sum(piece_bytes), storage["ResNet, 1001 layers"]["outputs"]
 print(f"{len(piece_bytes)} pieces keep {all_kept / GB:.2f} GB for 32 images")
 print(f"you predicted {predictions()['resnet']:.0f} GB")
 print(f"that is {all_kept / outputs:.0%} of all outputs, {outputs / GB:.1f} GB")
+if hasattr(os, "sysconf"):
+    here = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    print(f"this machine has {here / GB:.1f} GB of memory")
+ax = plot.bars(
+    {
+        "kept by\nPyTorch": all_kept / GB,
+        "all\noutputs": outputs / GB,
+        "talk C": 130,
+        "with weights\nand gradients": sum(
+            storage["ResNet, 1001 layers"].values()
+        )
+        / GB,
+    },
+    fmt=".1f",
+    ylabel="GB",
+    title="1001 layers, 32 images: four numbers",
+)
+ax.axhline(80, color="black", lw=1, ls=":", label="a GPU of 80 GB")
+_ = ax.legend(frameon=False, loc="upper left")
 
 # %% [markdown]
 # It lands on the paper's number before its method, 48 GB, with blocks spread as we chose, in another framework.
@@ -765,17 +792,18 @@ def squared(how, seeds, p):
 
 
 print("distance from right gradients, relative to their length")
-print("dropout   mask   yours   forgotten   40 other masks, right")
+print(f"{'':20}{'yours':>7}{'generator':>12}{'right, with':>14}")
+print(f"{'dropout':20}{'':>7}{'forgotten':>12}{'other masks':>14}")
 for p in (0.05, 0.2):
     right, other = (
         squared(lambda run, x: run(x), range(at, at + 40), p) for at in (0, 40)
     )
     mine = squared(checkpoint, range(40), p)
     wrong = squared(forgetful, range(40), p)
-    for name, of in (("one", lambda g: g[0]), ("mean", lambda g: g.mean(0))):
-        far = [(of(g) - of(right)).norm() for g in (mine, wrong, other)]
-        mine_, wrong_, other_ = (f / of(right).norm() for f in far)
-        print(f"{p:7}{name:>7}{mine_:8.0%}{wrong_:12.0%}{other_:24.0%}")
+    for name, n in (("one mask", 1), ("mean of 40", 40)):
+        all_of = [g[:n].mean(0) for g in (right, mine, wrong, other)]
+        far = [(g - all_of[0]).norm() / all_of[0].norm() for g in all_of[1:]]
+        print("{:<7}{:13}{:7.0%}{:12.0%}{:14.0%}".format(p, name, *far))
 
 # %% explore=true
 norm = nn.BatchNorm1d(64)
@@ -1142,24 +1170,35 @@ def checkpoint_chain(fns, x, cuts, checkpoint=checkpoint):
 # ### The sawtooth
 #
 # `labkit.count.Kept` looks on as your `kept_bytes` does, and also when the backward pass drops something.
-# So it draws memory over time: one step to the right is a tensor kept, or dropped.
+# So it draws memory over time; time here is work, one for a call of a layer and two for its way back.
 
 
 # %% explore=true
-def course_of(n, cuts, width=32):
-    """Return the kept outputs over time, and the calls of all layers."""
-    draw = torch.Generator().manual_seed(0)
-    leaves = [
-        (torch.randn(width, width, generator=draw) / width**0.5)
-        for _ in range(n)
-    ]
-    leaves = [leaf.requires_grad_() for leaf in leaves]
-    fns = [check.counted(fn) for fn in tanh_layers(leaves)]
+def course_in_time(n, cuts, width=32):
+    """Return work done, outputs kept meanwhile, and the calls of layers."""
+    draw, done = torch.Generator().manual_seed(0), []
+    matrices = torch.randn(n, width, width, generator=draw) / width**0.5
+    leaves = [w.clone().requires_grad_() for w in matrices]
+
+    def noted(fn, x):
+        y = fn(x)
+        done.append((len(held.timeline), 1))
+        if y.requires_grad:  # its way back counts two
+            y.register_hook(lambda _: done.append((len(held.timeline), 2)))
+        return y
+
+    fns = [partial(noted, fn) for fn in tanh_layers(leaves)]
     x = torch.randn(64, width, generator=draw)
     with count.Kept(without=[x, *leaves]) as held:
         checkpoint_chain(fns, x, cuts).sum().backward()
     outputs = np.array(held.timeline) / x.nbytes
-    return outputs, sum(fn.count for fn in fns)
+    work = [sum(w for at, w in done if at <= i) for i in range(len(outputs))]
+    return work, outputs, sum(w == 1 for _, w in done)
+
+
+def course_of(n, cuts):
+    """Return the kept outputs over time, and the calls of all layers."""
+    return course_in_time(n, cuts)[1:]
 
 
 # %% explore=true
@@ -1169,30 +1208,29 @@ for name, cuts in {
     "one segment": [64],
     "even cuts, yours": even_cuts(64),
 }.items():
-    course, calls = course_of(64, list(cuts))
-    courses[name] = (np.arange(len(course)), course)
+    work, course, calls = course_in_time(64, list(cuts))
+    courses[name] = work, course
     print(f"{name:17} peak {course.max():3.0f} outputs, {calls} calls")
 ax = plot.curves(
     {name: courses[name] for name in ("all kept", "even cuts, yours")},
-    xlabel="tensors kept or dropped so far",
+    xlabel="work: 1 for a layer's call, 2 for its way back",
     ylabel="outputs kept",
     title="64 layers, forward and backward",
 )
+for line in ax.lines:
+    line.set_drawstyle("steps-post")
 ax.yaxis.get_major_locator().set_params(integer=True)
-ends = len(even_cuts(64)) - 1  # the last segment's end is not asked for
-words = {"fontsize": 9, "arrowprops": {"arrowstyle": "-", "linewidth": 0.6}}
-for at, where in ((64, (74, 60)), (ends, (-4, 34))):
-    ax.plot(at, at, "o", color="black", markersize=5)
-    ax.annotate("backward\nbegins", (at, at), where, va="center", **words)
+ax.axvline(64, color="#666666", linestyle=":", linewidth=1)
+_ = ax.text(84, 58, "backward begins", fontsize=9)
 
 # %% [markdown]
 # All kept: up on the way forward, down on the way back.
 # (One segment, in the table, is a lesson: nothing is kept going forward, and everything at once when it is computed again.)
-# Even cuts keep little on the way forward, an output a segment but for the last, whose end nobody asks for. Then the last segment is computed again: up the first tooth.
-# (The axis counts tensors, not time. So both are one rise, along the line of all kept; the lower dot shows where one ends and the other begins.)
-# Each tooth is one segment, computed again and used up, and none is higher than the one before: there are fewer ends below it.
-# The price is in the second column: each layer called twice.
-# A backward pass costs about two forward passes, so that is four parts of work instead of three.
+# Even cuts keep little on the way forward, an output a segment but for the last, whose end nobody asks for.
+# At the dotted line the way back begins, with the last segment: it is computed again, up the first tooth, and used up.
+# Each tooth is one segment, and none is higher than the one before: there are fewer ends below it.
+# The price is in the second column, each layer called twice, and in the width of the figure:
+# four parts of work instead of three, where a backward pass costs about two forward passes.
 
 
 # %% explore=true
@@ -1244,6 +1282,12 @@ for name, cuts in {
     with count.Kept(without=[state, *own]) as held:
         checkpoint_chain(fns, state, list(cuts)).sum().backward()
     print(f"LSTM, 400 steps, {name:17} peak {held.peak / MIB:6.2f} MiB")
+    most = held.peak if len(cuts) == 400 else most
+print(f"{most / held.peak:.1f} times less")
+
+# %% [markdown]
+# Of 400 equal outputs, $2 \sqrt{400} - 1 = 39$ would be ten times less.
+# It is more: about half of the 39 are ends, and an end is small beside what a step keeps inside, such as its gates.
 
 
 # %% [markdown]
@@ -1394,7 +1438,7 @@ check.score(1)
 # For the 335 pieces of the residual network you have what each keeps, and what its input takes.
 # From that follows the peak for any number of segments.
 # The last cell runs the best of them, forward and backward, on the device `"meta"`:
-# 1001 layers, and gigabytes that nobody has. It takes a quarter of a minute, or a few of them on a busy machine,
+# 1001 layers, and gigabytes that nobody has. It takes some seconds, more on a busy machine,
 # for Python walks through the layers three times.
 
 
@@ -1420,7 +1464,7 @@ def in_segments(n, k):
 numbers = [1, 2, 5, 10, 20, 30, 40, 60, 80, 110, 167, 250]
 peaks = [resnet_peak(in_segments(len(piece_bytes), k)) / GB for k in numbers]
 best_number = numbers[int(np.argmin(peaks))]
-plot.curves(
+ax = plot.curves(
     {"peak": (numbers, peaks)},
     xlabel="segments",
     ylabel="GB",
@@ -1428,6 +1472,11 @@ plot.curves(
     logy=True,
     title="ResNet of 1001 layers, 32 images",
 )
+ax.axhline(all_kept / GB, color="#666666", linestyle=":", linewidth=1)
+ax.text(250, 0.93 * all_kept / GB, "all kept", fontsize=9, ha="right", va="top")
+root = math.sqrt(len(piece_bytes))
+ax.axvline(root, color="#666666", linestyle=":", linewidth=1)
+ax.text(1.05 * root, 0.7 * all_kept / GB, "square root of 335", fontsize=9)
 print(
     f"all kept: {all_kept / GB:.1f} GB; best of these: {best_number} segments"
 )
@@ -1553,13 +1602,21 @@ courses = {
     "even cuts": even_cuts(64),
     "your plan": plan_checkpoints(equal, equal, least_budget),
 }
+found = {name: course_in_time(64, cuts) for name, cuts in courses.items()}
 ax = plot.curves(
-    {name: course_of(64, cuts)[0] for name, cuts in courses.items()},
-    xlabel="tensors kept or dropped so far",
+    {name: each[:2] for name, each in found.items()},
+    xlabel="work: 1 for a layer's call, 2 for its way back",
     ylabel="outputs kept",
     title="The same 64 layers, and the same extra forward pass",
 )
+for line, (name, each) in zip(list(ax.lines), found.items(), strict=True):
+    line.set_drawstyle("steps-post")
+    peak = each[1].max()
+    ax.axhline(peak, color="#666666", linestyle=":", linewidth=1)
+    ax.text(0, peak + 0.2, f"{name}: {peak:.0f}", fontsize=9)
 ax.yaxis.get_major_locator().set_params(integer=True)
+ax.set_ylim(top=17)
+print("peaks:", {name: int(each[1].max()) for name, each in found.items()})
 
 # %% [markdown]
 # In the figure most teeth of your plan reach its peak, and of even cuts only one does.
@@ -1977,8 +2034,8 @@ for name, (cuts, steps) in ways.items():
     runs[name] = train(trained[name], text_codes, steps)
     losses, peak, seconds = runs[name]
     print(
-        f"{name:12} peak {peak / MIB:5.1f} MiB  {seconds:5.2f} s a step, "
-        f"loss {losses[0]:.3f} to {losses[-1]:.3f} in {steps} steps"
+        f"{name:12} peak {peak / MIB:5.1f} MiB {seconds:6.3f} s a step, "
+        f"loss {losses[0]:.2f} to {losses[-1]:.2f} in {steps} steps"
     )
 same = runs["all kept"][0] == runs["each block"][0]
 print(f"all kept and each block: 40 losses equal to the last bit: {same}")
@@ -1993,23 +2050,41 @@ for _ in range(100):
     line = torch.cat([line, logits.softmax(0).multinomial(1)])
 print("written by the model:", repr("".join(chars[i] for i in line[64:])))
 uniform, last = math.log(len(chars)), np.mean(runs["each block"][0][-5:])
-print(f"{math.exp(uniform):.0f} characters to guess from; after 40 steps as if")
-print(f"from {math.exp(last):.0f}")
-plot.curves(
-    {name: runs[name][0] for name in ("all kept", "each block")},
-    xlabel="step",
-    ylabel="loss (nats)",
-    title="Two trainings, dropout inside: one line covers the other",
+print(f"{math.exp(uniform):.0f} characters to guess from;", end=" ")
+print(f"after 40 steps as if from {math.exp(last):.0f}")
+slower = runs["each block"][2] / runs["all kept"][2]
+print(f"a step of single blocks takes {slower:.2f} times as long as all kept")
+ax = plot.scatter(
+    {
+        "ways": (
+            [r[1] / MIB for r in runs.values()],
+            [r[2] for r in runs.values()],
+        )
+    },
+    xlabel="MiB kept at the peak",
+    ylabel="seconds a step",
+    title="Five ways to train the same model",
 )
+for i, (name, (_, peak, seconds)) in enumerate(runs.items()):
+    where = {"xytext": (0, (8, -16)[i % 2]), "textcoords": "offset points"}
+    ax.annotate(name, (peak / MIB, seconds), ha="center", fontsize=9, **where)
+ax.margins(x=0.12)
+ax.set_ylim(0, 1.3 * max(r[2] for r in runs.values()))
+print("(all but the first two ran for four steps only)")
 
 # %% [markdown]
 # It does not know Python yet; that takes hours, not seconds.
-# But two lines lie on one another, although in one of them nearly everything was computed twice,
+# But all kept and single blocks had the same losses, although in one of them nearly everything was computed twice,
 # with 10 % of all numbers dropped by chance. Not "about the same": every loss is equal to the last bit.
 # With more memory nothing else would have been learned.
 #
 # Here a block keeps far more inside than at its end.
-# So single blocks are the best of these segments, and the square root is not the rule to follow: count, then cut.
+# So single blocks are the best of these segments, and the square root is not the rule to follow:
+# count, then cut where what is handed on is small beside what is kept inside.
+#
+# Did a step take more than the third longer that the sawtooth promised?
+# Forward passes draw dropout's masks, too, dear on a CPU and without a counterpart on the way back.
+# Try `new_gpt(cuts, p=0.0)`.
 
 # %% [markdown]
 # ## Smaller steps
@@ -2321,6 +2396,8 @@ for name, each in clocks.items():
 # %% [markdown]
 # The files hold more than was kept in memory: what several operators keep in common is written for each,
 # and weights that a linear layer has transposed are written, too.
+# And the seconds? Beware of praising the disk: the operating system probably still had all files in memory when they were read again.
+#
 # Offloading trades bytes of memory for bytes on a wire.
 # It pays where the wire is fast enough to work beside the computation,
 # and it needs no second forward pass. `save_on_cpu` below does the same from a GPU to the machine.
@@ -2630,10 +2707,8 @@ else:
 # ### Data that do not fit either
 #
 # ImageNet's training set of a thousand classes is about 180 GB, its larger sibling a few terabytes (talk B).
-# A node has tens or hundreds of gigabytes of memory.
-# ImageNet's 1.28 million images, scaled to 224 x 224, are 193 GB as bytes and 771 GB as float32; as JPEG less.
-# Nobody needs them all at once: only a batch, and those that are being read ahead (lab 04).
-# So data are read from shards on a disk, in an order that is random enough, and a run's memory does not depend on their number.
+# Nobody needs it all at once: only a batch, and those that are being read ahead (lab 04).
+# So data are read from shards on a disk, in an order that is random enough.
 # Outputs are different: the way back asks for every one.
 
 # %% [markdown]
@@ -2658,10 +2733,7 @@ TRIALS = {
     "deeper": ({"blocks": 4, "width": 96}, None, 8),
     "deeper, in blocks": ({"blocks": 4, "width": 96}, [2, 4, 6, 8], 8),
 }
-seen, unseen = (
-    text_codes[: len(text_codes) // 2],
-    text_codes[len(text_codes) // 2 :],
-)
+seen, unseen = text_codes.tensor_split(2)
 found = {}
 for name, (sizes, cuts, batch) in TRIALS.items():
     model = new_gpt(cuts, **sizes)
@@ -2671,11 +2743,16 @@ for name, (sizes, cuts, batch) in TRIALS.items():
     with torch.no_grad():
         tests = batches(unseen, 16, 64, 8)
         score = np.mean([mean_loss(model(x), y).item() for x, y in tests])
-    found[name] = ([everything / MIB], [score])
+    found[name] = everything / MIB, score
     print(f"{name:18} {everything / MIB:5.1f} MiB, loss {score:.3f}, "
           f"{seconds:.2f} s a step")  # fmt: skip
-ax = plot.scatter(found, xlabel="MiB in all", ylabel="loss on unseen text",
-                  title="Trials of 40 steps")  # fmt: skip
+ax = plot.scatter(
+    {"trials": tuple(np.transpose(list(found.values())))},
+    names={"trials": list(found)},
+    xlabel="MiB in all",
+    ylabel="loss on unseen text",
+    title="Trials of 40 steps",
+)
 ax.axvline(24, color="black", lw=1)
 place = {"transform": ax.get_xaxis_transform(), "ha": "right", "va": "top"}
 _ = ax.text(23.7, 0.98, "budget: 24 MiB", fontsize=9, **place)
@@ -2744,16 +2821,15 @@ _ = ax.text(23.7, 0.98, "budget: 24 MiB", fontsize=9, **place)
 # The thousand layers, and the price of less memory in calls: both are counted.
 
 # %% explore=true
-card = result_card(
+result_card(
     "a 1000-layer ResNet in segments (bytes kept, before over after)",
     all_kept / thousand.peak,
     unit="x",
     lab="06_memory",
-    source="C: a big reduction; before 130 GB, all outputs stored",
+    source="C: a big reduction; 130 GB before",
     note=f"Before: {all_kept / GB:.1f} GB kept by PyTorch; 32 images.",
     kind="counted",
 )
-print(card)
 
 # %% explore=true
 course, calls = course_of(256, even_cuts(256))

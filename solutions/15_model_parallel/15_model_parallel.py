@@ -158,6 +158,11 @@ for fn in (reduce_scatter, all_gather, all_reduce):
         print(f"{fn.__name__:14} {rank}: {found['value']}, {found['bytes']} B")
 
 # %% [markdown]
+# The first three lines are parts of one sum: rank 1 ends with entry 1, 222, and so on.
+# The last three have all of it, for 16 bytes more each: there, parts of one number of 8 bytes went round.
+# In the lines between each rank handed in all three of its numbers, and sent three times as much.
+
+# %% [markdown]
 # ## Cutting a layer
 #
 # A layer computes $Y = XW + b$; backward, from $dY$, it computes $dW = X^T dY$, $db$ (the sum of $dY$'s rows) and $dX = dY\,W^T$.
@@ -857,6 +862,15 @@ ax = plot.curves(
     logy=True,
     title="The same network on four ranks",
 )
+crossing = flat.size / (10 + 64)
+ax.plot([crossing], [found["bytes"]], "o", color="black", zorder=3)
+ax.annotate(
+    f"{crossing:.0f} images",
+    (crossing, found["bytes"]),
+    (8, -14),
+    textcoords="offset points",
+)
+print(f"the lines cross at {crossing:.0f} images")
 
 # %% [markdown]
 # Where do the lines cross? For each image your layers add up 10 numbers forward, the outputs, and 64 backward, the inputs' gradients: 74.
@@ -869,6 +883,9 @@ ax = plot.curves(
 
 # %% [markdown]
 # ### Attention is cut by heads
+#
+# Only functions of single numbers may stand between the two layers, and attention has a softmax there, over many.
+# Is a message needed inside the softmax?
 #
 # An attention layer (lab 06) runs several small ones side by side, its heads:
 # each compares a place's query (what it looks for) with the keys of other places (what they offer), and averages their values (what they hand on).
@@ -1006,15 +1023,19 @@ whole, torn = (
 )
 serial = convolve(np.pad(letter, 2), blur)
 print(f"with a halo: off from one device by {np.abs(whole - serial).max():.0e}")
-plot.images(
+ax = plot.images(
     np.stack([whole, torn, np.abs(torn - serial)]),
     ["your halo", "no messages", "what is lost"],
     title="A letter, blurred on four ranks of seven rows",
     tile_in=1.9,
 )
+head = len(ax.images[0].get_array()) - 28  # rows that the names take
+for seam in (7, 14, 21):
+    ax.axhline(head + seam - 0.5, color=plot.PALETTE[5], lw=0.8, ls=":")
+print(f"most lost in a pixel: {np.abs(torn - serial).max():.2f} of 1")
 
 # %% [markdown]
-# The seams are where the messages would have been.
+# The dotted lines are the seams: there the messages would have been.
 # The other way to avoid them is to send everything to everybody, as a fully connected layer has to,
 # for each of its outputs depends on every pixel.
 
@@ -1775,7 +1796,7 @@ y = torch.tensor(np.concatenate(xs))
 for w in leaves:
     y = torch.relu(y @ w)
 ((y - torch.tensor(np.concatenate(targets))) ** 2).sum().div(2).backward()
-print(f"{'':22} off from PyTorch   most held   idle counted   measured")
+print(f"{'':22}  off   most held   idle counted, measured   seconds")
 for at, (title, job) in enumerate(jobs.items()):
     mine = [rank[at] for rank in by_rank]
     off = max(
@@ -1790,9 +1811,10 @@ for at, (title, job) in enumerate(jobs.items()):
     zero = min(begin for begin, _ in spans.values())
     job["spans"] = {k: (b - zero, e - zero) for k, (b, e) in spans.items()}
     most = " ".join(str(found["most"]) for found in mine)
+    took = max(end for _, end in job["spans"].values())
     print(
-        f"{title:22} {off:16.0e} {most:>11} {idle(clock(job['orders'])):14.1%}"
-        f" {idle(job['spans']):10.1%}"
+        f"{title:22} {off:.0e} {most:>8} {idle(clock(job['orders'])):15.1%}"
+        f" {idle(job['spans']):10.1%} {took:9.2f}"
     )
 
 # %% explore=true
@@ -1818,6 +1840,49 @@ plt.show()
 # With one microbatch three devices take turns, and each holds all 24 images. With six they work side by side,
 # and 1F1B's stage 0 holds three microbatches at most: 12 images.
 # What is measured idle is the counted bubble, and what messages and the machine add.
+# Divide the seconds: three devices cannot be three times as fast as turns, for they are idle for a quarter of the time;
+# $3 \cdot (1 - 0.25)$ is 2.25.
+
+# %% [markdown]
+# ### A slow stage
+#
+# Now device 1 is half as fast as the others, or has twice as many layers.
+# Before you run it: whose idle time grows, and how long will a step take?
+
+
+# %% explore=true
+def with_slow_stage(rank, world_size, jobs, slow):
+    """Run pipelines in which one stage takes twice as long."""
+    factor = 2 if rank == slow else 1
+    slower = [job | {"tick_s": factor * job["tick_s"]} for job in jobs]
+    return pipelines(rank, world_size, slower)
+
+
+six = list(jobs)[1:]  # GPipe and 1F1B
+plain = [{k: v for k, v in jobs[t].items() if k != "spans"} for t in six]
+slowed = launch(with_slow_stage, 3, plain, 1, backend="gloo", timeout_s=25)
+_, axes = plt.subplots(
+    4, figsize=(7.5, 5.8), height_ratios=[2, 1] * 2, sharex=True,
+    layout="constrained",
+)  # fmt: skip
+for at, title in enumerate(six):
+    notes = [(s, *n) for s in range(3) for n in slowed[s][at]["notes"]]
+    zero = min(begin for *_, begin, _ in notes)
+    spans = {(s, w, m): (b - zero, e - zero) for s, w, m, b, e in notes}
+    orders, even = jobs[title]["orders"], jobs[title]["spans"]
+    draw_pipeline(spans, orders, title, axes[2 * at :][:2], images=4)
+    seconds = [max(e for _, e in each.values()) for each in (even, spans)]
+    print(f"{title}: {seconds[0]:.2f} s, with a slow stage {seconds[1]:.2f} s")
+axes[-1].set_xlabel("seconds, measured; stage 1 takes twice as long")
+plt.show()
+
+# %% [markdown]
+# The slow stage sets the pace, and the two others wait for it in every microbatch.
+# Two of three devices are as fast as before, and yet a step takes more than half as long again.
+# The schedules no longer end together, either: look where the slow stage is idle in GPipe, and who works meanwhile in 1F1B.
+#
+# So stages should take equal times, not have equal numbers of layers.
+# More microbatches make the bubble small, but this waiting they do not shorten: it comes with each of them.
 
 # %% nbgrader={"grade_id": "run-stage-check", "grade": true, "points": 2}
 import itertools
@@ -2582,32 +2647,56 @@ yours, plain = (count.collective(*each)[0][0] for each in both)
 m = whole.nbytes
 print(f"a layer's weights: {m:,} bytes; four ranks")
 forward, backward = done["held"]
-print(f"rank 0 holds after forward {forward:,}, weights; after backward")
-print(f"{backward:,}, with gradient; whole they take {m:,} and {2 * m:,}")
+print(f"{'rank 0 holds':14}{'sharded':>9}{'whole':>9}")
+print(f"{'after forward':14}{forward:9,}{m:9,}  weights")
+print(f"{'after backward':14}{backward:9,}{2 * m:9,}  and their gradient")
 ratio = yours["bytes"] / plain["bytes"]
-print(f"it sends {yours['bytes']:,} bytes in both passes;", end=" ")
+print(f"it sends {yours['bytes']:,} bytes in both passes,")
 print(f"data parallel {plain['bytes']:,}: {ratio:g} times as many")
 print(f"you predicted {predictions()['sharded']:g}")
 
 # %% explore=true
 steps = [{"w": whole, "lr": 0.1, "mu": 0.9, "gradients": [whole]}] * P
 zero = count.collective(zero_steps, [(P, steps)])[0][0]["value"]
-sharded = done["held"][1]
+share = zero["momenta"][-1].nbytes / m  # the share that a rank holds
+weights_held, both_held = (held / m for held in done["held"])
+shares = {  # of weights, gradient and momentum
+    "data parallel": (1, 1, 1),
+    "ZeRO-1": (1, 1, share),
+    "ZeRO-2": (1, share, share),
+    "FSDP": (weights_held, both_held - weights_held, share),
+}
+kib = m / 1024 * np.array(list(shares.values()))
 ax = plot.bars(
-    {
-        "data parallel": 3 * m / 1024,
-        "ZeRO-1": (2 * m + zero["momenta"][-1].nbytes) / 1024,
-        "FSDP": (sharded + sharded / 2) / 1024,  # its momentum is a part, too
-    },
+    dict(zip(shares, kib.sum(axis=1), strict=True)),
     ylabel="KiB held by rank 0",
-    title=f"Weights, gradient and momentum of a layer, {P} ranks",
+    title=f"What a layer's training holds, {P} ranks",
     fmt=".0f",
 )
+for i, name in enumerate(("weights", "gradient", "momentum")):
+    look = {"color": plot.PALETTE[i], "edgecolor": "white", "label": name}
+    ax.bar(range(4), kib[:, i], bottom=kib[:, :i].sum(axis=1), **look)
+_ = ax.legend(frameon=False)
 
 # %% [markdown]
-# (Counted are ZeRO-1's momentum and what FSDP holds of weights and gradient. Whole copies are arithmetic, and FSDP's momentum is a part, too.)
+# (Counted are ZeRO-1's momentum and what FSDP holds of weights and gradient. The rest is arithmetic:
+# ZeRO-2 is ZeRO-1 that drops the other ranks' parts of the gradient as soon as they are summed. It sends no more, either.)
 # One gather more than data parallel training, half as many bytes again, leaves $1/P$ of the memory.
 # While a layer computes, its whole weights are there, so the largest layer still has to fit; tensor parallel layers have no such limit.
+
+# %% [markdown]
+# ### The three questions, answered
+#
+# On $P$ ranks, in a step:
+#
+# | cut | sent by a rank | held by a rank | who waits |
+# |---|---|---|---|
+# | data | one all-reduce of gradients | everything | all, once |
+# | tensor | two all-reduces of activations for each pair | $1/P$ of the weights | all, in each pair, twice |
+# | space | $h$ rows to each neighbour, for each convolution and direction | all weights, $1/P$ of the activations | neighbours |
+# | pipeline | one boundary's activations, and their gradients | $1/P$ of the layers; $P$ microbatches (1F1B) | $(P-1)/(M+P-1)$ of the time |
+# | ZeRO-1 | as data parallel | $1/P$ of the momentum | all, once |
+# | FSDP | 1.5 times as much | $1/P$ of all three, and one layer whole | all, at each layer |
 
 # %% nbgrader={"grade_id": "sharded-linear-check", "grade": true, "points": 2}
 from functools import cache
@@ -2951,7 +3040,8 @@ def hybrid_cost(
 # In our terms that is `tp = 2` with `shared` = 0 for the other layers; source D shows the figure.
 # (We count less memory: of activations the outputs alone, and no buffers.)
 #
-# The dictionary below has the published layers. An exchange of halves counts as half an all-reduce, so `shared` is half of such a layer's input.
+# The dictionary below has the published layers. Of an input of $m$ bytes two devices exchange halves: each sends $m/2$.
+# An all-reduce of two sends $m$. So `shared` is half of such a layer's input.
 # The machine is round numbers of ours: $10^{12}$ operations a second, a link of 5 GB/s.
 
 
@@ -3007,7 +3097,7 @@ print(f"operations in the first four of eight layers: {half:.0%}")
 # a layer holds 34 bytes (17 numbers of two bytes) a unit of width and word, and has two pairs to cut,
 # in attention and in its MLP: so it adds up twice in each direction.
 # Each field of the map is the fastest mixture that fits into memory, found by trying all with `tp` at most 8, `pp` at most 32,
-# and 1, 2, 4, ... 32 microbatches.
+# and 1, 2, 4, ... 32 microbatches. Its colour says which of the three has the most devices (the first of equal ones).
 
 
 # %% explore=true
@@ -3049,33 +3139,46 @@ best = {
     for width in widths
     for batch in batches
 }
-table = np.array([[best[w, b][0] for b in batches] for w in widths])
+most = [np.argmax(c) if s > 0 else np.nan for s, *c, _ in best.values()]
 ax = plot.matrix(
-    np.log10(table),
-    [f"{32 * 12 * w**2 / 1e9:.1f} G weights" for w in widths],
-    [f"batch {b}" for b in batches],
-    title="dp x tp x pp, microbatches, and seconds a step",
+    np.reshape(most, (len(widths), len(batches))),
+    [f"{32 * 12 * w**2 / 1e9:.1f} G" for w in widths],
+    batches,
+    xlabel="texts in the batch",
+    ylabel="weights",
+    title="The fastest: dp x tp x pp, microbatches; seconds a step",
 )
-key = ax.figure.colorbar(ax.images[0], label="seconds a step; grey: no fit")
-key.set_ticks(range(-2, 3), labels=["0.01", "0.1", "1", "10", "100"])
-for text, found in zip(ax.texts, best.values(), strict=True):
-    s, *cut, M = found
-    text.set_text(
-        " x ".join(map(str, cut)) + f", {M}\n{s:.3g} s" if s > 0 else "no fit"
-    )
-    dark = s > 0 and ax.images[0].norm(math.log10(s)) > 0.67
-    text.set(fontsize=10, color="white" if dark else "black")
+tints = ["#A6CEE3", "#FDBF6F", "#B2DF8A"]
+ax.images[0].set(cmap=plt.matplotlib.colors.ListedColormap(tints), clim=(0, 2))
+ax.images[0].cmap.set_bad("#EEEEEE")
+for text, (s, *cut, M) in zip(ax.texts, best.values(), strict=True):
+    words = " x ".join(map(str, cut)) + f", {M}\n{s:.3g} s"
+    text.set(text=words if s > 0 else "no fit", fontsize=10, color="black")
+for tint, name in zip(tints, ("copies", "cuts", "stages"), strict=True):
+    ax.plot([], [], "s", color=tint, ms=11, label=f"most: {name}")
+ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
 ax.figure.set_size_inches(9.5, 4.6)
 
 # %% [markdown]
 # Read it from the upper right corner: a small network with a very large batch is copied, `dp = 64`.
 # To the left the batch becomes small; copies would have too few images for what their gradients cost, and stages take their place. (Upper left: 8 microbatches in 32 stages are idle for 31/39 of the time, and still win, in 0.011 s:
-# 16 copies, one for each image, would need 0.06 s for their gradients alone.)
+# 16 copies of four stages would need 0.022 s, 0.015 of them for gradients.)
 # Downwards the network grows, and its layers are cut as well, `tp`, until nothing fits:
 # at the lower right activations do not, with at most 32 microbatches.
 # Most fields have mixtures; large models are trained with such mixtures.
 #
 # A field can only be as good as the model: equal layers, one kind of link, at most 32 microbatches, and no sending while computing.
+
+# %% [markdown]
+# What does the link change? The next cell tries three, for one network on eight devices.
+
+# %% explore=true
+print("eight devices, 24 layers of width 8192, batch 16")
+print("link, GB/s   dp x tp x pp   microbatches   seconds")
+for rate in (1, 50, 300):
+    link = modern | {"beta": 1 / (rate * 1e9)}
+    s, *cut, M = best_layout(stack(24, 8192), link, 16, 8, 80e9)
+    print(f"{rate:10}{' x '.join(map(str, cut)):>15}{M:15}{s:10.3f}")
 
 # %% nbgrader={"grade_id": "hybrid-cost-check", "grade": true, "points": 2}
 import numpy as np
@@ -3379,6 +3482,8 @@ else:
 # %% [markdown]
 # On the H100 GPipe held 32 microbatches and 1F1B four, but the peaks differ by less than 32/4 = 8 times:
 # both contain what does not grow with microbatches, such as the weights' gradient.
+# How much is that? Divide the peaks' difference by 28: so much is held for one microbatch.
+# Take four of these from 1F1B's peak, and what is left does not grow.
 
 # %% [markdown]
 # ## Open task: a layout of your own (2 points)
@@ -3393,6 +3498,8 @@ else:
 # %% [markdown]
 # Hand in: your layout, a figure with labelled axes that compares it with at least three others, and four or five sentences:
 # what is sent where, what limits it, and what your model leaves out.
+#
+# In the cell below, on one slow link, the cut that large models do use, eight devices to a layer, is the worst of three: why do they use it?
 
 
 # %% explore=true
@@ -3478,7 +3585,7 @@ ax = plot.bars(
 # What a halo saves, and AlexNet's two GPUs.
 
 # %% explore=true
-card = result_card(
+result_card(
     "bytes of an all-gather over those of a halo (512 x 512, 3 x 3, 4 ranks)",
     ratios[512, 512, 3],
     unit="x",
@@ -3487,7 +3594,6 @@ card = result_card(
     kind="counted",
     note="Sent by an inner rank, in the student's own code.",
 )
-print(card)
 
 # %% explore=true
 by_data, by_cut = (
@@ -3511,7 +3617,7 @@ result_card(
 # * A convolution's ranks need their neighbours' edge rows, and nothing else.
 # * A pipeline sends little, one boundary's numbers, and waits most: $(S-1)/(M+S-1)$ of the time. 1F1B waits as long as GPipe and holds less.
 # * An all-reduce is two collectives. What lies between them can be cut for nothing (ZeRO-1); cutting weights, too, costs half as many bytes again (FSDP).
-# * Mixtures follow the links: where there are two, as in the open task, the most talkative cut belongs on the faster one.
+# * Mixtures follow the links: the faster they are, the more of the most talkative cut, tensor parallel. Where there are two, it belongs on the faster one.
 # * Every cut can be tested against its serial twin: exactly, with numbers whose sums are not rounded.
 #
 # Lab 16 asks how such speed-ups are to be reported.
