@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,8 +15,10 @@ from autograder.boundary.frames import MAX_BLOCK, WireError
 __all__ = [
     "MAX_VALUES",
     "PLAIN_DTYPES",
+    "holds_constants",
     "is_plain",
     "read_array",
+    "read_constants",
     "read_dtype",
     "read_elements",
     "read_scalar",
@@ -25,6 +29,8 @@ __all__ = [
 MAX_VALUES = 1_000_000
 PLAIN_DTYPES = "biufcSUMm"
 _MAX_DIMENSIONS = 32
+_CONSTANTS = {bool, int, float, complex, str, bytes, type(None), Fraction, Decimal}
+"""What an array of dtype object may hold to travel, by exact class."""
 
 
 def read_dtype(text: Any) -> np.dtype[Any]:
@@ -56,6 +62,22 @@ def read_shape(sizes: Any) -> tuple[int, ...]:
 def is_plain(value: Any) -> bool:
     """Whether the elements of an array or scalar travel as bytes."""
     return value.dtype.kind in PLAIN_DTYPES and not value.dtype.hasobject
+
+
+def holds_constants(value: np.ndarray[Any, Any]) -> bool:
+    """Whether these are objects of Python, each a plain number, text or None: of exactly these classes."""
+    return value.dtype == object and value.size <= MAX_VALUES and all(type(item) in _CONSTANTS for item in value.flat)
+
+
+def read_constants(items: list[Any], sizes: Any) -> np.ndarray[Any, Any]:
+    """Return an array of such objects; WireError if one is something else: NumPy would ask it to compute."""
+    shape = read_shape(sizes)
+    if len(items) != math.prod(shape) or any(type(item) not in _CONSTANTS for item in items):
+        raise WireError("an array of objects that are no constants")
+    array = np.empty(shape, object)
+    for place, item in zip(np.ndindex(shape), items, strict=True):
+        array[place] = item
+    return array
 
 
 def write_array(value: Any, put: Callable[[bytes], list[int]]) -> dict[str, Any]:

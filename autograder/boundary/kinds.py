@@ -85,6 +85,7 @@ READERS: dict[str, Callable[[Any, dict[str, Any], int], Any]] = {
     "range": lambda codec, value, depth: range(*codec.items(value["v"], depth + 1)),
     "ellipsis": lambda codec, value, depth: ...,
     "array": lambda codec, value, depth: codec.read_array(value, depth),
+    "objects": lambda codec, value, depth: arrays.read_constants(codec.items(value["v"], depth + 1), value["s"]),
     "scalar": lambda codec, value, depth: arrays.read_scalar(value, codec.get),
     "dtype": lambda codec, value, depth: arrays.read_dtype(value["d"]),
     "tensor": lambda codec, value, depth: codec.read_tensor(value, depth),

@@ -172,7 +172,10 @@ class Codec:
         pairs = [[self.encode(key, depth + 1), self.encode(item, depth + 1)] for key, item in value.items()]
         return {"t": "dict", "v": pairs}
 
-    def array(self, value: Any, _depth: int) -> Any:
+    def array(self, value: Any, depth: int) -> Any:
+        if self._references.graphs_stay and arrays.holds_constants(value):  # an answer's: of the test's it would copy
+            items = [self.encode(item, depth + 1) for item in value.flat]
+            return {"t": "objects", "s": list(value.shape), "v": items}
         if not arrays.is_plain(value):
             return self.refer(value)
         self.mutable.append(value)

@@ -3078,7 +3078,7 @@ check.score(2)
 
 # %% explore=true
 SCRIPT = """
-import pickle, sys
+import os, pickle, sys
 from torch import distributed as dist
 
 dist.init_process_group("gloo")
@@ -3087,6 +3087,8 @@ with open(sys.argv[1], "rb") as file:
 fn(*args)
 dist.barrier()  # nobody hangs up while others still talk
 dist.destroy_process_group()
+sys.stdout.flush()
+os._exit(0)  # threads of a library that are still there could end it by a signal
 """
 
 

@@ -116,6 +116,16 @@ def test_modules_are_imported_before_the_program_starts(sandbox: Sandbox, tmp_pa
     assert answer(sandbox, tmp_path, "tell({'numpy', 'IPython'} <= set(sys.modules))") is True
 
 
+def test_each_program_draws_numbers_of_its_own(outer: Sandbox, tmp_path: Path) -> None:
+    draw = """
+import random, numpy, torch
+tell([random.random(), float(numpy.random.rand()), float(torch.rand(())), float(numpy.random.default_rng().random())])
+"""
+    with Prewarmed(outer, ("numpy", "torch")) as sandbox:
+        first, second = (answer(sandbox, tmp_path / name, draw) for name in "ab")
+    assert all(one != other for one, other in zip(first, second, strict=True))
+
+
 @pytest.mark.parametrize(
     ("source", "code", "words"),
     [

@@ -181,6 +181,8 @@ def _refresh(request: ForkStart, path: str) -> None:
         vars(sys.modules["tempfile"])["tempdir"] = None
     if "numpy.random" in sys.modules:
         sys.modules["numpy.random"].seed()  # Python's own random does so after each fork by itself
+    if "torch" in sys.modules:
+        sys.modules["torch"].seed()
     if matplotlib := sys.modules.get("matplotlib"):
         # It remembers that these were there, and which backend it was told to use when it was imported.
         for directory in (matplotlib.get_configdir(), matplotlib.get_cachedir()):

@@ -76,13 +76,15 @@ FAILURES = {
     "one has returned": "return comm.recv(1) if comm.rank != 1 and comm.size > 1 else x",
     "no such rank": "return comm.exchange(x, 9, 0) if comm.size > 1 else x",
     "what is no array": "return comm.exchange(None, 1 - comm.rank, 1 - comm.rank) if comm.size > 1 else x",
+    "a file that is read": "open('table.json')",
+    "a file that is written": "np.save('own.npy', x)",
     "a process that ends": "if comm.rank == 1: os._exit(3)\n    return comm.recv(1) if comm.size > 1 else x",
 }
 
 
 @pytest.mark.parametrize("body", FAILURES.values(), ids=FAILURES)
 def test_it_fails_as_in_a_notebook(talk: Talk, body: str) -> None:
-    code = f"import os\ndef f(comm, x):\n    {body}\n"
+    code = f"import os\nimport numpy as np\ndef f(comm, x):\n    {body}\n"
     talk.code(code)
     error = talk.test(TEST, time_s=30)["error"]
     with pytest.raises(RuntimeError) as caught:

@@ -11,6 +11,8 @@ import time
 from array import array
 from collections import ChainMap, Counter, OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterator
+from decimal import Decimal
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
@@ -28,9 +30,8 @@ from autograder.boundary.wire import Codec
 class _References:
     """Numbers what does not travel."""
 
-    graphs_stay = False
-
-    def __init__(self) -> None:
+    def __init__(self, *, graphs_stay: bool = False) -> None:
+        self.graphs_stay = graphs_stay
         self.leaves = Leaves()
         self.kept: list[Any] = []
 
@@ -44,9 +45,9 @@ class _References:
         return self.kept[reference["h"]]
 
 
-def travelled(value: Any, *, writable: bool = True) -> Any:
-    """Return what arrives when value is sent, by way of real JSON."""
-    references = _References()
+def travelled(value: Any, *, writable: bool = True, answer: bool = False) -> Any:
+    """Return what arrives when value is sent, by way of real JSON; answer: from the student's end."""
+    references = _References(graphs_stay=answer)
     out = Codec(references)
     text = json.dumps(out.encode(value))
     return Codec(references, out.block, writable=writable).decode(json.loads(text))
@@ -90,7 +91,8 @@ JSON = st.recursive(
     max_leaves=12,
 )
 KINDS = ["int", "float", "complex", "bytes", "tuple", "set", "frozenset", "dict", "slice", "range", "ellipsis", "array",
-         "scalar", "dtype", "tensor", "framework", "mine", "yours", "name", "random", "pickle", ""]  # fmt: skip
+         "objects", "scalar", "dtype", "tensor", "framework", "mine", "yours", "name", "random", "pickle",
+         ""]  # fmt: skip
 
 
 @given(VALUES)
@@ -105,6 +107,24 @@ def test_an_array_arrives_the_same_however_it_lay_in_memory(array: np.ndarray[An
         assert np.array_equal(found, view, equal_nan=True)
         assert found.dtype == view.dtype
         assert found.flags.writeable
+
+
+@pytest.mark.parametrize(
+    "items",
+    [[2, 3], [1 << 70, -0.5], ["a", None, b"c", True], [Fraction(1, 3), Decimal("0.1")], []],
+    ids=str,
+)
+def test_an_answer_of_plain_objects_in_an_array_arrives_and_no_other(items: list[Any]) -> None:
+    array = np.array(items, dtype=object)
+    found = travelled([array, array.reshape(-1, 1)], answer=True)
+    assert [one.shape for one in found] == [array.shape, (len(items), 1)]
+    assert found[0].dtype == object
+    assert alike(found[0].tolist(), items)
+    assert travelled(array) is array  # the test's own: a reference
+    for strange in (object(), np.float64(1), [1], type("Own", (int,), {})(1)):
+        other = np.empty(1, object)
+        other[0] = strange
+        assert travelled(other, answer=True) is other
 
 
 def test_the_receiver_decides_whether_an_array_may_be_changed() -> None:
@@ -265,6 +285,10 @@ def test_a_damaged_message_is_a_value_or_an_error_of_the_format(value: Any, data
         {"t": "array", "d": "<f8", "s": [1], "b": [-8, 8], "f": False},
         {"t": "array", "d": "f8,f8", "s": [1], "b": [0, 16], "f": False},
         {"t": "scalar", "d": "O", "b": [0, 8]},
+        {"t": "objects", "s": [2], "v": [1]},
+        {"t": "objects", "s": [1], "v": [{"t": "mine", "h": 0}]},
+        {"t": "objects", "s": [1], "v": [[1]]},
+        {"t": "objects", "s": [1 << 40, 1 << 40], "v": []},
         {"t": "dtype", "d": "O"},
         {"t": "dict", "v": [[[], 1]]},
         {"t": "set", "v": [[]]},
