@@ -73,6 +73,12 @@ def _list(value: Any) -> list[Any]:
     return value
 
 
+def _text(value: Any) -> str:
+    if type(value) is not str:
+        raise TypeError("a part that is no text")
+    return value
+
+
 KINDS: dict[type, tuple[str, _Parts, _Make]] = {
     collections.Counter: ("counter", lambda x: [dict(x)], lambda parts: collections.Counter(_dict(parts[0]))),
     collections.OrderedDict: (
@@ -106,6 +112,13 @@ KINDS: dict[type, tuple[str, _Parts, _Make]] = {
         "chain",
         lambda x: [list(x.maps)],
         lambda parts: collections.ChainMap(*map(_dict, _list(parts[0]))),
+    ),
+    collections.UserList: ("userlist", lambda x: [list(x.data)], lambda parts: collections.UserList(_list(parts[0]))),
+    collections.UserDict: ("userdict", lambda x: [dict(x.data)], lambda parts: collections.UserDict(_dict(parts[0]))),
+    collections.UserString: (
+        "usertext",
+        lambda x: [str(x.data)],
+        lambda parts: collections.UserString(_text(parts[0])),
     ),
     type({}.keys()): ("keys", lambda x: [list(x)], lambda parts: dict.fromkeys(_list(parts[0])).keys()),
     type({}.values()): (

@@ -28,8 +28,8 @@ _SEEDS = (
     ("tensorflow.random", "set_seed"),
 )
 """Called by a test, these seed the student's process too."""
+_FRESH = ("labkit._launch.fresh_process", "in_fresh_process")
 _LAUNCHERS = (
-    ("labkit._launch.fresh_process", "in_fresh_process"),
     ("labkit._launch.launcher", "launch"),
     ("labkit._timing", "bench"),
     ("labkit._timing", "compare"),
@@ -40,7 +40,7 @@ _LAUNCHERS = (
 """Called with one of the student's functions, these run where the function is."""
 _AT_HAND = {"keras", "labkit", "numpy", "random", "tensorflow", "torch"}
 """Libraries of which a module costs little to load where the library is."""
-for _module, _ in (*_LAUNCHERS, ("numpy.random", "seed"), ("numpy.testing", "")):
+for _module, _ in (_FRESH, *_LAUNCHERS, ("numpy.random", "seed"), ("numpy.testing", "")):
     importlib.import_module(_module)  # now, where a process is pre-warmed: the first test of each would wait for it
 
 
@@ -66,6 +66,7 @@ def everywhere(peer: Peer, tests: Trusted, source: str, host: Host | None = None
     def replace_all() -> None:
         replace(COMPARING, with_items)
         replace(_SEEDS, functools.partial(_both, peer))
+        replace((_FRESH,), lambda _module, _name, own: _computed_apart(peer, host, tests, own))
         replace(_LAUNCHERS, functools.partial(_where_it_is, peer, tests))
         replace((("labkit.count", "collective"),), lambda _module, _name, own: _between_ranks(peer, host, tests, own))
 
@@ -103,6 +104,22 @@ def _where_it_is(peer: Peer, tests: Trusted, module: str, name: str, own: Callab
         if name == "launch" and not (type(found) is list and len(found) == args[1]):
             raise TypeError("launch: expected a list with one value a rank")  # else loops over ranks compare nothing
         return found
+
+    return call
+
+
+def _computed_apart(peer: Peer, host: Host | None, tests: Trusted, own: Callable[..., Any]) -> Callable[..., Any]:
+    """Return labkit.in_fresh_process as tests have it: what only computes does so apart from the student."""
+    there = _where_it_is(peer, tests, *_FRESH, own)
+
+    def call(fn: Any, *args: Any, **kwargs: Any) -> Any:
+        options = {name: value for name, value in kwargs.items() if name != "only_compute"}
+        apart = kwargs.get("only_compute") is True and not options.keys() - {"timeout_s"}
+        if host is None or not apart or not tests.is_remote(fn):
+            return there(fn, *args, **kwargs)
+        from autograder.boundary.ranks import computed
+
+        return computed(peer, host, fn, *args, **options)
 
     return call
 

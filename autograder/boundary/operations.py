@@ -136,8 +136,9 @@ FROM_TEST: tuple[Row, ...] = (
         "classes"),
     Row(("import",), "module, name, arguments", "seeds, launchers and, where a tensor's graph lies there, functions "
         "of torch: the value is computed here all the same", "tensors"),
-    Row(("packed",), "nothing", "`labkit.count.collective`: the function as bytes, which only its ranks open; they are "
-        "processes of their own, and answer what the test asks by the rows of this table", "collectives"),
+    Row(("packed",), "nothing", "`labkit.count.collective`, `in_fresh_process` with `only_compute`: the function as "
+        "bytes, which only its ranks open; they are processes of their own, and answer what the test asks by the rows "
+        "of this table", "collectives"),
     Row(("changed",), "nothing", "`check.unchanged`", "changes"),
 )  # fmt: skip
 """What the trusted process may ask the student's for."""

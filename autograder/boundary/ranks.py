@@ -8,8 +8,6 @@ Messages go from rank to rank through this process: what was sent, and to whom, 
 from __future__ import annotations
 
 import threading
-import time
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -17,21 +15,20 @@ from typing import Any
 
 import numpy as np
 
-from autograder.boundary.frames import Carrier, Connection, ProcessDied, Unanswered, WireError
+from autograder.boundary.frames import Carrier, Connection, ProcessDied, WireError
 from autograder.boundary.handles import plain, plain_all
 from autograder.boundary.network import LinkDown, Network
 from autograder.boundary.peer import Peer
+from autograder.boundary.rank_failures import failure, whole
 from autograder.boundary.replay import Replay, Told, chosen, is_same
 from autograder.boundary.trusted import Trusted
 from labkit._collective import Job, by_job, play
-from labkit._launch.errors import Hung, RankError, blame, reported
-from labkit._launch.rank import Report
+from labkit._launch.errors import RankError
+from labkit._launch.fresh_process import as_process_error
 
-__all__ = ["MOST_RANKS", "Host", "collective"]
+__all__ = ["MOST_RANKS", "Host", "collective", "computed"]
 
 MOST_RANKS = 64
-_OTHERS_S = 0.25
-"""How long after one rank has failed others may fail in the same way."""
 _JOIN_S = 5.0
 
 
@@ -69,14 +66,35 @@ def collective(
         raise ValueError(f"collective: expected at least one job and one gain, and 1 to {MOST_RANKS} ranks")
     if host is None:
         raise WireError("no process was started for the ranks of this notebook")
+
+    def job(rank: _Rank, fn: Any) -> list[dict[str, Any] | None]:
+        return play(rank.number, rank.carry, fn, jobs, gains, rank.watched, whole)
+
+    launch = _Launch(peer, host, _packed(peer, fn), size, timeout_s, job)
+    ranks = launch.run(Network(size), range(size))
+    if (again := chosen(jobs)) is not None:
+        _run_again(launch, ranks[again])
+    return by_job([rank.found for rank in ranks], jobs, gains)
+
+
+def computed(peer: Peer, host: Host, fn: Any, *args: Any, timeout_s: float = 60.0) -> Any:
+    """Do what labkit.in_fresh_process does with only_compute, with fn of the student's; see `collective`.
+
+    The student's process has no part in it but to pack fn: it is told neither the arguments nor what comes of them.
+    """
+    args = tuple(map(plain_all, args))
+    launch = _Launch(peer, host, _packed(peer, fn), 1, timeout_s, lambda _rank, fn: whole(fn(*args)))
+    try:
+        return launch.run(Network(1), [0])[0].found
+    except RankError as error:
+        raise as_process_error(error, "the function") from error.__cause__
+
+
+def _packed(peer: Peer, fn: Any) -> bytes:
     packed = plain(peer.ask("packed", fn))
     if type(packed) is not bytes:
         raise WireError("a function that was not packed")
-    launch = _Launch(peer, host, packed, size, timeout_s)
-    ranks = launch.run(Network(size), range(size), jobs, gains)
-    if (again := chosen(jobs)) is not None:
-        _run_again(launch, ranks[again], jobs, gains)
-    return by_job([rank.found for rank in ranks], jobs, gains)
+    return packed
 
 
 @dataclass(frozen=True)
@@ -88,11 +106,12 @@ class _Launch:
     packed: bytes
     size: int
     timeout_s: float
+    job: Callable[[_Rank, Any], Any]
 
-    def run(self, network: Network, numbers: Sequence[int], jobs: Sequence[Job], gains: Sequence[float]) -> list[_Rank]:
-        """Return the ranks of these numbers, all or one, when they have done the jobs. Raises what launch raises."""
+    def run(self, network: Network, numbers: Sequence[int]) -> list[_Rank]:
+        """Return the ranks of these numbers, all or one, when they have done the job. Raises what launch raises."""
         asked = self.host.begin(self.peer.deadline)
-        ranks = [_Rank(number, asked, network, jobs, gains) for number in numbers]
+        ranks = [_Rank(number, asked, network, self.job) for number in numbers]
         try:
             with _running(self.host, ranks, network, self.timeout_s) as failed:
                 try:
@@ -114,11 +133,11 @@ class _Launch:
         return ranks
 
 
-def _run_again(launch: _Launch, rank: _Rank, jobs: Sequence[Job], gains: Sequence[float]) -> None:
+def _run_again(launch: _Launch, rank: _Rank) -> None:
     """Run one rank again, alone, with the messages that came to it. Raises RankError unless it does the same."""
     network, found = Replay(rank.told), None
     with suppress(RankError, WireError):  # what it says of itself now, it may have from elsewhere
-        found = launch.run(network, [rank.number], jobs, gains)[0]
+        found = launch.run(network, [rank.number])[0]
     if found is None or not network.complete or not is_same(found.found, rank.found):
         raise RankError(
             f"rank {rank.number} of {launch.size} did something else when it was run once more with its own numbers "
@@ -134,9 +153,12 @@ def _running(host: Host, ranks: Sequence[_Rank], network: Network, timeout_s: fl
     failed: list[Exception] = []
     awaited, peer = {rank.number: rank for rank in ranks}, host.peer
 
+    def errors() -> dict[int, BaseException]:
+        return {rank.number: rank.error for rank in ranks if rank.error is not None}
+
     def supervise() -> None:
         if not network.ended(timeout_s) and not network.down:
-            failed.append(_error(ranks, network, timeout_s))
+            failed.append(failure(errors, len(ranks), network, timeout_s))
         network.shut()
         for rank in ranks:
             rank.end()
@@ -171,16 +193,16 @@ def _running(host: Host, ranks: Sequence[_Rank], network: Network, timeout_s: fl
 class _Rank(threading.Thread):
     """One rank: what it found, or the error that ended it."""
 
-    def __init__(self, rank: int, main: Peer, network: Network, jobs: Sequence[Job], gains: Sequence[float]) -> None:
+    def __init__(self, rank: int, main: Peer, network: Network, job: Callable[[_Rank, Any], Any]) -> None:
         super().__init__(daemon=True)
-        self.number, self._network, self._jobs, self._gains = rank, network, jobs, gains
+        self.number, self._network, self._job = rank, network, job
         self._deadline = main.deadline
         self._tests = Trusted()
         self._link: Connection | None = None
         self._changing = threading.Lock()
         self._told, self._entered, self._over = False, threading.Event(), threading.Event()
         self.refused = False
-        self.found: list[dict[str, Any] | None] = []
+        self.found: Any = None
         self.told = Told()
         self.error: BaseException | None = None
         self.ended_well = False
@@ -207,12 +229,13 @@ class _Rank(threading.Thread):
             peer.next()
             self._network.begin(self.number)
             fn = peer.ask("name", None, ["fn"])
-            self.found = play(self.number, self._carry, fn, self._jobs, self._gains, self._watched, _whole)
+            self.found = self._job(self, fn)
             self.ended_well = True
         finally:
             self.refused = peer.refused
 
-    def _carry(self, array: np.ndarray | None, to: int | None, source: int | None) -> np.ndarray | None:
+    def carry(self, array: np.ndarray | None, to: int | None, source: int | None) -> np.ndarray | None:
+        """Take one step of its `comm`."""
         came = self._network.carry(self.number, array, to, source)
         self.told.note(array, to, came, source)
         return came
@@ -247,39 +270,7 @@ class _Rank(threading.Thread):
         if self._link is not None:
             self._link.close()
 
-    def _watched(self, x: Any) -> Callable[[], bool]:
+    def watched(self, x: Any) -> Callable[[], bool]:
+        """Return a function that says later whether it has left an argument as it was."""
         self._tests.forget_changes(x)
         return lambda: not self._tests.was_changed(x)
-
-
-class _NoValueError(TypeError):
-    """A rank returned what cannot be sent."""
-
-
-def _whole(value: Any) -> Any:
-    try:
-        return plain_all(value)
-    except TypeError as error:
-        raise _NoValueError(str(error)) from error
-
-
-def _error(ranks: Sequence[_Rank], network: Network, timeout_s: float) -> Exception:
-    """Return what `launch` raises where ranks fail, or do not end."""
-    stuck, waits, done = network.stuck, network.waits(), network.done()
-    if any(rank.error for rank in ranks):
-        time.sleep(_OTHERS_S)
-        failed = [(rank.number, rank.error) for rank in ranks if rank.error is not None]
-        return blame([reported(number, _report(error)) for number, error in failed], len(ranks))
-    running = {rank.number: "" for rank in ranks if rank.number not in done}
-    return Hung(running, waits, done, None if stuck else timeout_s).error(len(ranks))
-
-
-def _report(error: BaseException) -> Report:
-    """Return what a rank says of an exception by which it ends."""
-    name = type(error).__name__
-    if isinstance(error, _NoValueError):
-        return Report(error="PicklingError", message=str(error))
-    if isinstance(error, Unanswered):
-        return Report(error=name, message=f"{name}: {error}")
-    line = getattr(error, "notebook_line", "")
-    return Report(error=name, message="".join(traceback.format_exception_only(error)).strip(), traceback=line)

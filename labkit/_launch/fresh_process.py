@@ -15,7 +15,7 @@ from labkit._launch.launcher import Run
 from labkit._launch.pack import pack
 from labkit._launch.server import warm_server
 
-__all__ = ["ProcessError", "in_fresh_process"]
+__all__ = ["ProcessError", "as_process_error", "in_fresh_process"]
 
 _QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0"}
 _ONE_THREAD = {"TF_NUM_INTRAOP_THREADS": "1", "TF_NUM_INTEROP_THREADS": "1"}
@@ -78,12 +78,17 @@ def in_fresh_process(
         with scratch as folder, warm_server() as server:
             run = Run(server, 1, timeout_s, folder, environment=variables, show=_show, confinement=confinement)
             return run.values("none", call)[0]
-    except RankNotImplementedError as error:
-        raise _NotImplemented(error.what, rank=0, traceback=error.traceback) from None
     except RankError as error:
-        trace = re.sub(r"^rank 0", "the process", error.traceback)
-        message = f"{title}: {getattr(fn, '__name__', 'fn')} {error.what}"
-        raise ProcessError(message, rank=0, what=error.what, hint=error.hint, traceback=trace) from error.__cause__
+        raise as_process_error(error, getattr(fn, "__name__", "fn")) from error.__cause__
+
+
+def as_process_error(error: RankError, name: str) -> ProcessError:
+    """Return what `in_fresh_process` raises where the only rank failed with this, in a function of that name."""
+    if isinstance(error, RankNotImplementedError):
+        return _NotImplemented(error.what, rank=0, traceback=error.traceback)
+    trace = re.sub(r"^rank 0", "the process", error.traceback)
+    message = f"in_fresh_process: {name} {error.what}"
+    return ProcessError(message, rank=0, what=error.what, hint=error.hint, traceback=trace)
 
 
 def _show(_rank: int, line: str) -> None:

@@ -158,6 +158,33 @@ def _said(code: str, test: str, files: Mapping[str, Path] | None = None) -> dict
     return {case["title"]: case["message"] for case in score.cases}
 
 
+PACKER = """
+import labkit, labkit._launch.fresh_process as fresh
+
+KEPT = []
+
+def write(numbers):
+    KEPT.append(list(numbers))
+    return b"ticket %d" % (len(KEPT) - 1)
+
+def read(data):
+    return KEPT[int(data.split()[1])] if KEPT else "nothing was kept"
+
+labkit.in_fresh_process = fresh.in_fresh_process = lambda fn, *args, **more: fn(*args)
+"""
+
+
+def test_a_process_that_only_computes_is_not_of_the_student_s_making() -> None:
+    said = _said(PACKER, """#test t
+from labkit import check, in_fresh_process
+with check.case("what was written is read"):
+    data = in_fresh_process(write, [1.5, 2.5], only_compute=True)
+    check.equal(in_fresh_process(read, data, only_compute=True), [1.5, 2.5])
+check.score(1)
+""")  # fmt: skip
+    assert said["what was written is read"] == "expected the list [1.5, 2.5], got the str 'nothing was kept'"
+
+
 HUB = """
 import builtins, sys
 import numpy as np

@@ -83,7 +83,11 @@ _RANKS = {
     },
     "ranks": {
         *(f"labkit._collective.{name}" for name in ("Job", "by_job", "play")),
-        *(f"labkit._launch.errors.{name}" for name in ("Hung", "RankError", "blame", "reported")),
+        "labkit._launch.errors.RankError",
+        "labkit._launch.fresh_process.as_process_error",
+    },
+    "rank_failures": {
+        *(f"labkit._launch.errors.{name}" for name in ("Hung", "blame", "reported")),
         "labkit._launch.rank.Report",
     },
     "rank_host": {
@@ -94,6 +98,7 @@ _RANKS = {
     },
     "replay": {"labkit._collective.Job"},
     "student_ranks": {
+        "labkit._collective.open_no_files",
         *(f"labkit._launch.confinement.{name}" for name in ("leave_no_trace", "write_nothing")),
         *(f"labkit._launch.pack.{name}" for name in ("copied", "lines_of_cells")),
     },

@@ -304,6 +304,34 @@ def f(comm, x):
         assert str(random.random()) in found
 
 
+WRITER = """
+    import numpy as np
+    KEPT = []
+    def write(layers):
+        KEPT.extend(layers)
+        return [layer.tobytes() for layer in layers]
+    def read(parts):
+        return [np.frombuffer(part) for part in parts], len(KEPT)
+    def fail(parts):
+        raise ValueError(f"{len(parts)} parts")
+"""
+APART = """
+from labkit import in_fresh_process
+import numpy as np
+parts = in_fresh_process(write, [np.arange(3.0), np.ones(2)], only_compute=True)
+"""
+
+
+def test_what_only_computes_is_found_as_in_a_notebook(talk: Talk) -> None:
+    talk.code(WRITER)
+    found = talk.value(f"{APART}found, kept = in_fresh_process(read, parts, only_compute=True, timeout_s=9)\n"
+                       "[part.tolist() for part in found], kept")  # fmt: skip
+    assert found == "([[0.0, 1.0, 2.0], [1.0, 1.0]], 0)"
+    error = talk.test(f"{APART}in_fresh_process(fail, parts, only_compute=True)", time_s=20)["error"]
+    assert error["name"] == "ProcessError"
+    assert error["value"].startswith("in_fresh_process: the function raised ValueError: 2 parts")
+
+
 def test_a_rank_that_computes_for_ever_is_ended(talk: Talk) -> None:
     talk.code("def f(comm, x):\n    rank = comm.rank\n    while rank == 1: pass\n    return x\n")
     start = time.monotonic()

@@ -9,7 +9,17 @@ import socket
 import struct
 import time
 from array import array
-from collections import ChainMap, Counter, OrderedDict, defaultdict, deque, namedtuple
+from collections import (
+    ChainMap,
+    Counter,
+    OrderedDict,
+    UserDict,
+    UserList,
+    UserString,
+    defaultdict,
+    deque,
+    namedtuple,
+)
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
@@ -144,6 +154,7 @@ def test_a_named_tuple_is_one_at_the_other_end() -> None:
     "value",
     [
         ChainMap({"a": 1}, {"b": 2}), Counter("aab"), OrderedDict([("b", 1), ("a", [2])]), deque([1, 2], maxlen=3),
+        UserList([1, [2]]), UserDict({"a": 1}), UserString("ab"),
         defaultdict(int, a=1), defaultdict(None), array("d", [0.1, -0.0]), array("q"), MappingProxyType({"a": 1}),
         bytearray(b"ab"), bytearray(), memoryview(b"ab"), memoryview(b""), memoryview(array("d", [0.5])),
         {"a": 1}.keys(), {"a": 1}.items(),
