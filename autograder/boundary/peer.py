@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from autograder.boundary.exceptions import CANNOT_GO, rebuild, report
-from autograder.boundary.frames import Connection, WireError
+from autograder.boundary.frames import Connection, ProcessDied, WireError
 from autograder.boundary.owner import Owner
 from autograder.boundary.tensors import Leaves
 from autograder.boundary.wire import Codec
@@ -81,6 +81,8 @@ class Peer:
         """Whether this end has raised an error that the same lines may not raise in one process."""
         self._failed: AssertionError | None = None
         """What a function of the test's asserted in vain, called by the student's code."""
+        self.gone = False
+        """Whether the other end answers no more: it was interrupted."""
         self._nested = self._asked = 0
         self._lengths: dict[int | None, int] = {}
         if self.trusted or not holds:
@@ -102,6 +104,7 @@ class Peer:
         Raises TimeLimit at the deadline, ProcessDied when the other end is gone, WireError when it breaks the rules.
         """
         with self._lock:
+            self._expect_somebody()
             if self._only_when_asked and not self._nested:
                 raise RuntimeError("the test that handed this over has moved on")
             codec = Codec(self)
@@ -179,7 +182,13 @@ class Peer:
                 if self.aside is not None:
                     self.aside(message)
             elif message.get("cell") == self.cell:
+                self.gone = self.trusted and message.get("k") == "gone"
+                self._expect_somebody()
                 return message, block
+
+    def _expect_somebody(self) -> None:
+        if self.gone:
+            raise ProcessDied("KeyboardInterrupt in the notebook's process: it answers no more in this test")
 
     def answer(self, message: Mapping[str, Any], block: bytes) -> None:
         """Do what a message asks for and send the outcome."""

@@ -107,9 +107,17 @@ def waiting(stream: socket.socket) -> socket.socket:
 
 
 def answer_until_end(peer: Peer) -> bool:
-    """Answer what the test asks until it ends, or hangs up; return whether those below go on with objects of its."""
-    with contextlib.suppress(ProcessDied, KeyboardInterrupt):
+    """Answer what the test asks until it ends, or hangs up; return whether those below go on with objects of its.
+
+    An interrupt ends that too, the grader's or one that the student's code raises itself: the test hears of it.
+    """
+    try:
         while (message := peer.next())[0].get("k") != "end":
             peer.answer(*message)
         return message[0].get("holds") is True
-    return False
+    except ProcessDied:
+        return False
+    except KeyboardInterrupt:
+        with contextlib.suppress(ProcessDied):
+            peer.send("gone")
+        return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from typing import Any
 
 import numpy as np
@@ -627,3 +628,23 @@ def test_a_call_that_the_test_gives_up_does_not_answer_the_next_question(talk: T
         found
         """)
     assert found == "[1, None, 3, 4]"
+
+
+def test_an_interrupt_that_the_tested_code_raises_ends_the_test_at_once(talk: Talk) -> None:
+    talk.code("def f(x):\n    raise KeyboardInterrupt\ndef g(x):\n    return x")
+    began = time.monotonic()
+    cases = talk.cases(
+        """
+        with check.case("before"):
+            check.equal(g(1), 1)
+        with check.case("interrupted"):
+            f(1)
+        with check.case("after"):
+            check.equal(g(1), 1)
+        """,
+        time_s=60,
+    )
+    assert time.monotonic() - began < 30
+    assert [case["passed"] for case in cases.values()] == [True, False, False]
+    assert "KeyboardInterrupt in the notebook's process" in cases["interrupted"]["message"]
+    assert talk.value("g(2)") == "2"
