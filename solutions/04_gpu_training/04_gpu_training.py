@@ -1597,10 +1597,7 @@ def expect_trained(weights, wanted, before):
         along,
         0.3,
         name="way along the step by hand, as a share of it",
-        hint=(
-            "is every batch trained on, backward before the step, along the"
-            " whole gradient and the right way?"
-        ),
+        hint=hint,
     )
     along = float(torch.nn.functional.cosine_similarity(step, right, dim=0))
     check.at_least(
@@ -1629,10 +1626,7 @@ def count_on_meta(*sizes):
         float(here),
         rtol=1e-4,
         name="loss there and here",
-        hint=(
-            "another call: is the loss this epoch's own, of all its "
-            "batches, and computed alike on every device?"
-        ),
+        hint=hint,
     )
     check.close(
         seen["parameters"][2],
@@ -2443,14 +2437,7 @@ def asked_of_a_device():
         "loss of each epoch, there and on the CPU",
     )
     check.close(
-        seen["returned"]["loss"],
-        losses,
-        rtol=2e-3,
-        name=name,
-        hint=(
-            "is every batch trained on, in the same order on every device? "
-            "are these this call's own losses?"
-        ),
+        seen["returned"]["loss"], losses, rtol=2e-3, name=name, hint=hint
     )
     # Half of what the untrained network has; SLOW's has 0.7.
     name = "loss of the network after it, from its parameters"
