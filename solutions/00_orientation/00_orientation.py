@@ -139,39 +139,62 @@ from labkit import check
 
 with check.case(
     "the worked example",
-    hint="a pair: the median, then a distance between two quartiles",
+    hint=(
+        "what does percentile want, and in which order? the median "
+        "first, then which quartile less which?"
+    ),
     more="NumPy computes several percentiles in one call",
 ):
     check.close(median_and_iqr([1, 2, 3, 4, 100]), [3.0, 2.0])
 with check.case(
     "an even number of samples",
-    hint="the median lies between two samples; quartiles, too, may do so",
+    hint=(
+        "an even count: between which samples do median and quartiles "
+        "lie? all from this call's samples?"
+    ),
 ):
     check.close(median_and_iqr([1.0, 2.0, 4.0, 10.0]), [3.0, 3.75])
 with check.case(
     "no samples raise ValueError",
-    hint="an empty sequence has no middle: what does the text say?",
+    hint=(
+        "an empty sequence has no middle: what does the text ask for, "
+        "and is it asked first?"
+    ),
     guard=True,
 ):
     check.raises(ValueError, median_and_iqr, [])
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
-    "the order does not matter", hint="the middle of what is sorted"
+    "the order does not matter",
+    hint=(
+        "samples in any order: is anything taken by its place in the "
+        "sequence, unsorted?"
+    ),
 ):
     check.close(median_and_iqr([10.0, 1.0, 4.0, 2.0]), [3.0, 3.75])
 with check.hidden_case(
-    "one sample has no spread", hint="the first and third quartile are the same"
+    "one sample has no spread",
+    hint=(
+        "one sample: what are its quartiles, and their distance? is the"
+        " median this call's own?"
+    ),
 ):
     check.close(median_and_iqr([7.5]), [7.5, 0.0])
 with check.hidden_case(
     "one slow run moves neither number",
-    hint="is it the median, or the mean?",
+    hint=(
+        "many equal samples and a slow one: does each equal one count? "
+        "is it the median, or the mean?"
+    ),
     essential=True,
 ):
     check.close(median_and_iqr([5.0] * 9 + [500.0]), [5.0, 0.0])
 with check.hidden_case(
     "fractions, negative ones too, are not rounded; both results are floats",
-    hint="nothing in the text asks for integers, or for positive numbers",
+    hint=(
+        "fractions, of both signs: is a result rounded, a sign lost, or"
+        " an earlier result returned? floats?"
+    ),
 ):
     median, spread = median_and_iqr([-0.3, -1.2347, 0.1001, 0.7])
     check.close([median, spread], [-0.09995, 0.783750], rtol=1e-9)
@@ -179,7 +202,10 @@ with check.hidden_case(
     check.true(isinstance(spread, float), "a float for the interquartile range")
 with check.hidden_case(
     "lists, tuples and arrays, of integers or fractions; results are floats",
-    hint="len() counts all of them; `if samples` asks an array too much",
+    hint=(
+        "lists, tuples, arrays, whole numbers: how do you ask for "
+        "emptiness, and of which type are results?"
+    ),
 ):
     for given in (
         [7, 1, 3],
@@ -194,7 +220,10 @@ with check.hidden_case(
         check.true(isinstance(spread, float), f"a float, the range {title}")
 with check.hidden_case(
     "large numbers that lie close together",
-    hint="float32 has seven digits: these need ten",
+    hint=(
+        "large numbers that differ little: is anything narrowed or "
+        "rounded, on the way in or out?"
+    ),
 ):
     seconds = [1.7e9 + part for part in (0.75, 0.0, 0.25, 0.5)]
     for given in (seconds, np.array(seconds)):
@@ -204,14 +233,20 @@ with check.hidden_case(
         check.close(spread, 0.375, rtol=0, atol=1e-6, name="range")
 with check.hidden_case(
     "an empty tuple and an empty array raise ValueError, too",
-    hint="how many samples are there? Ask that of any sequence",
+    hint=(
+        "an empty tuple, an empty array: how is emptiness asked, so "
+        "that any sequence answers?"
+    ),
     guard=True,
 ):
     for given in ((), np.array([])):
         check.raises(ValueError, median_and_iqr, given)
 with check.hidden_case(
     "the samples stay as they were",
-    hint="sorting in place changes the caller's list or array",
+    hint=(
+        "a list, an array: does any step, such as a sort, change the "
+        "caller's samples?"
+    ),
     guard=True,
 ):
     for given in ([10.0, 1.0, 4.0, 2.0], np.array([10.0, 1.0, 4.0, 2.0])):

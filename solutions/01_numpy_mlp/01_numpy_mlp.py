@@ -140,14 +140,20 @@ from labkit import check
 points = np.array([[-2.0, -0.5, 0.0], [0.5, 1.0, 3.0]])
 with check.case(
     "the worked example",
-    hint="a pair comes back: the value first, then the slope",
+    hint=(
+        "a pair comes back: which comes first, and which formula of the"
+        " table is each?"
+    ),
 ):
     value, slope = activate("relu", [-1, 2])
     check.close(value, [0, 2], name="value")
     check.close(slope, [0, 1], name="slope")
 with check.case(
     "relu and its derivative",
-    hint="what does the table say of the slope at 0?",
+    hint=(
+        "what does the table say of value and slope below 0, at 0 and "
+        "above, entry by entry?"
+    ),
     essential=True,
 ):
     value, slope = activate("relu", points)
@@ -156,28 +162,39 @@ with check.case(
 # Float64 rounds at 1e-16; float32, at 1e-7, would spoil Task 6's checks.
 with check.case(
     "tanh and its derivative",
-    hint="the slope is a function of the value: see the table; in float64",
+    hint=(
+        "value and slope by the table, for negative entries too; is "
+        "everything float64, unrounded?"
+    ),
 ):
     value, slope = activate("tanh", points)
     check.close(value, np.tanh(points), rtol=1e-12, name="value")
     check.close(slope, np.cosh(points) ** -2, rtol=1e-12, name="slope")
 with check.case(
     "sigmoid and its derivative",
-    hint="the slope is a function of the value: see the table; in float64",
+    hint=(
+        "value and slope by the table, for negative entries too; is "
+        "everything float64, unrounded?"
+    ),
 ):
     value, slope = activate("sigmoid", points)
     check.close(value, (1 + np.tanh(points / 2)) / 2, rtol=1e-12, name="value")
     check.close(slope, np.cosh(points / 2) ** -2 / 4, rtol=1e-12, name="slope")
 with check.case(
     "an unknown name raises ValueError",
-    hint="which error does the text name?",
+    hint=(
+        "which error does the text name, and is it raised for every other name?"
+    ),
     guard=True,
 ):
     check.raises(ValueError, activate, "softplus", points)
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "the input stays as it was",
-    hint="an assignment into x changes the caller's array",
+    hint=(
+        "does anything write into x, directly or through the array that"
+        " is returned?"
+    ),
     guard=True,
 ):
     for kind in ("relu", "tanh", "sigmoid"):
@@ -185,7 +202,11 @@ with check.hidden_case(
         with check.unchanged(x=before):
             activate(kind, before)
 with check.hidden_case(
-    "any shape will do", hint="whole arrays need no indices"
+    "any shape will do",
+    hint=(
+        "any number of axes, none too: do value and slope have x's "
+        "shape, and is every entry computed?"
+    ),
 ):
     for shape in ((), (3,), (2, 1, 3)):
         value, slope = activate("tanh", np.full(shape, 0.5))
@@ -193,7 +214,10 @@ with check.hidden_case(
         check.close(slope, np.full(shape, 0.7864477329659274))
 with check.hidden_case(
     "relu: any order, equal numbers, and just beside 0",
-    hint="each entry has its own slope: is it above 0, by however little?",
+    hint=(
+        "entries in any order, equal, just above 0: does each have its "
+        "own slope, unsorted and unrounded?"
+    ),
 ):
     value, slope = activate("relu", [3, -1, 3, 2, 0])
     check.close(value, [3, 0, 3, 2, 0], name="value")
@@ -203,7 +227,10 @@ with check.hidden_case(
     check.close(slope, [1, 0], name="slope")
 with check.hidden_case(
     "a piece of a name, or none, is no name",
-    hint="which names are known? All others raise the error of the text",
+    hint=(
+        "which names are known, compared whole or in part? what happens"
+        " for all the others?"
+    ),
     weight=0.5,
     guard=True,
 ):
@@ -211,7 +238,10 @@ with check.hidden_case(
         check.raises(ValueError, activate, unknown, points)
 with check.hidden_case(
     "sigmoid far from zero is flat",
-    hint="exp of a large number is infinite, and inf / inf is nan",
+    hint=(
+        "entries far from 0, of both signs: which number on the way "
+        "becomes infinite?"
+    ),
     more="write the sigmoid by a function that saturates, such as tanh",
 ):
     value, slope = activate("sigmoid", np.array([-800.0, 800.0]))
@@ -302,14 +332,20 @@ scores = np.array(
 right = np.array([2, 0, 1, 1])
 with check.case(
     "the worked example",
-    hint="a pair comes back: the loss first, then its gradient",
+    hint=(
+        "the loss first, then its gradient: which axis is a row, and "
+        "which sign and divisor have they?"
+    ),
 ):
     loss, gradient = softmax_cross_entropy(np.zeros((1, 2)), np.array([0]))
     check.close(loss, np.log(2), name="loss")
     check.close(gradient, [[-0.5, 0.5]], name="gradient")
 with check.case(
     "each row of the gradient sums to 0",
-    hint="softmax normalises row by row; one entry per row loses 1",
+    hint=(
+        "over which axis is p normalised, and from which entries is 1 "
+        "taken? in every row?"
+    ),
 ):
     gradient = np.asarray(softmax_cross_entropy(scores, right)[1])
     check.close(gradient.sum(axis=1), np.zeros(4), atol=1e-12)
@@ -319,20 +355,29 @@ with check.case(
     )
 with check.case(
     "equal scores of k classes cost log k",
-    hint="the loss is minus the log of the right class's probability",
+    hint=(
+        "the loss: minus which logarithm, and over how many classes "
+        "does the sum run?"
+    ),
 ):
     equal = np.zeros((5, 4))
     loss, gradient = softmax_cross_entropy(equal, np.array([0, 1, 2, 3, 0]))
     check.close(loss, np.log(4), name="loss")
 with check.case(
     "the loss is the mean over the rows",
-    hint="one entry per row counts: that of its label",
+    hint=(
+        "which entry of each row counts? are the rows averaged or "
+        "added, and does each take part?"
+    ),
 ):
     loss, gradient = softmax_cross_entropy(scores, right)
     check.close(loss, 1.167190, atol=1e-6, name="loss")
 with check.case(
     "the gradient agrees with finite differences of the loss",
-    hint="compare with the formula of the text, term by term",
+    hint=(
+        "p, the bracket, the divisor n: compare each with the text; "
+        "which sign, and over which axis?"
+    ),
     essential=True,
 ):
     loss, gradient = softmax_cross_entropy(scores, right)
@@ -340,7 +385,10 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "an earlier gradient stays as it was",
-    hint="each call makes an array of its own",
+    hint=(
+        "two calls of one shape: is each result computed anew, in an "
+        "array of its own?"
+    ),
     weight=0.5,
 ):
     _, kept = softmax_cross_entropy(np.array([[0.0, 0.0]]), np.array([1]))
@@ -348,7 +396,10 @@ with check.hidden_case(
     check.close(kept, [[0.5, -0.5]], name="gradient of the first call")
 with check.hidden_case(
     "large logits do not overflow",
-    hint="why does the formula for log p have an m?",
+    hint=(
+        "very large logits, and very negative ones: which m is "
+        "subtracted, and in which rows?"
+    ),
     essential=True,
 ):
     huge = np.array([[1000.0, 0.0], [0.0, -1000.0], [900.0, 900.0]])
@@ -357,7 +408,9 @@ with check.hidden_case(
     check.close(gradient, [[0, 0], [0, 0], [1 / 6, -1 / 6]], atol=1e-12)
 with check.hidden_case(
     "logits that are whole numbers",
-    hint="what becomes of -0.5 in an array of integers?",
+    hint=(
+        "logits of type int: which arrays on the way cannot hold a fraction?"
+    ),
     weight=0.5,
 ):
     whole = np.array([[3, 3], [-2, -2]])
@@ -366,7 +419,10 @@ with check.hidden_case(
     check.close(gradient, [[0.25, -0.25], [-0.25, 0.25]], name="gradient")
 with check.hidden_case(
     "a hopeless row costs its margin, not infinity",
-    hint="the logarithm of a p that underflowed is infinite",
+    hint=(
+        "a probability that underflows to 0: is its logarithm taken, or"
+        " the formula for log p used?"
+    ),
 ):
     hopeless = np.array([[0.0, 2000.0]])
     loss, gradient = softmax_cross_entropy(hopeless, np.array([0]))
@@ -374,7 +430,10 @@ with check.hidden_case(
     check.close(gradient, [[-1.0, 1.0]])
 with check.hidden_case(
     "more rows than classes, and fewer",
-    hint="rows and classes are two different axes",
+    hint=(
+        "other numbers of rows and classes, labels in any order: which "
+        "axis is which, and what is n?"
+    ),
 ):
     for number, classes in ((2, 7), (9, 2)):
         other = np.random.default_rng(2).normal(size=(number, classes))
@@ -386,7 +445,7 @@ with check.hidden_case(
         )
 with check.hidden_case(
     "the logits stay as they were",
-    hint="the gradient is an array of its own",
+    hint="logits or labels: does any operation write into them?",
     weight=0.5,
     guard=True,
 ):
@@ -468,7 +527,10 @@ from labkit import check
 
 with check.case(
     "the worked example",
-    hint="one number per entry; look at the brackets of the formula",
+    hint=(
+        "one number per entry: what is above, what below, and by what "
+        "is the difference divided?"
+    ),
 ):
     found = numeric_gradient(
         lambda v: float((v**2).sum()), np.array([1.0, 2.0])
@@ -476,7 +538,10 @@ with check.case(
     check.close(found, [2.0, 4.0], atol=1e-7)
 with check.case(
     "a matrix gives a matrix",
-    hint="an index is a tuple, one number per axis",
+    hint=(
+        "does each entry of the matrix move by itself, the last one "
+        "too? which index does it have?"
+    ),
 ):
     factors = np.arange(6.0).reshape(2, 3)
     found = numeric_gradient(
@@ -484,7 +549,11 @@ with check.case(
     )
     check.close(found, factors, atol=1e-7)
 with check.case(
-    "two calls per entry", hint="one above, one below, for each entry"
+    "two calls per entry",
+    hint=(
+        "how many calls of f does each entry need, and is each of them "
+        "at another point?"
+    ),
 ):
     squares = check.counted(lambda v: float((v**2).sum()))
     found = numeric_gradient(squares, np.ones((2, 3)))
@@ -494,7 +563,10 @@ with check.case(
 # The central difference of v**3 is 3 v**2 + step**2: no other one is.
 with check.hidden_case(
     "central, with the step that was given",
-    hint="both sides of x, and the step is an argument",
+    hint=(
+        "a large step is given: is it used, on both sides, and in the "
+        "divisor as well?"
+    ),
     essential=True,
 ):
     found = numeric_gradient(
@@ -503,7 +575,10 @@ with check.hidden_case(
     check.close(found, [27.01], atol=1e-9)
 with check.hidden_case(
     "an earlier gradient stays as it was",
-    hint="each call makes an array of its own",
+    hint=(
+        "two calls of one shape: is each result computed anew, in an "
+        "array of its own?"
+    ),
     weight=0.5,
 ):
     kept = numeric_gradient(lambda v: float(5.0 * v[0]), np.array([1.0]))
@@ -511,7 +586,10 @@ with check.hidden_case(
     check.close(kept, [5.0], atol=1e-6, name="gradient of the first call")
 with check.hidden_case(
     "f may keep what it is given",
-    hint="each point is an array of its own",
+    hint=(
+        "f keeps each point that it is given: does your loop write to "
+        "it afterwards?"
+    ),
     weight=0.5,
 ):
     points = []
@@ -519,7 +597,10 @@ with check.hidden_case(
     check.close(sorted(float(v[0]) for v in points), [1.5, 2.5], name="points")
 with check.hidden_case(
     "x stays as it was",
-    hint="work on a copy, or put the entry back before the next one",
+    hint=(
+        "does the loop write into x, and is every entry put back, the "
+        "last one too?"
+    ),
     guard=True,
 ):
     point = np.array([0.3, -0.7, 1.1])
@@ -527,7 +608,10 @@ with check.hidden_case(
         numeric_gradient(lambda v: float(np.sin(v).sum()), point)
 with check.hidden_case(
     "one entry moves at a time",
-    hint="e_i is 1 at one entry alone: what of the entries before it?",
+    hint=(
+        "f multiplies the entries: is an earlier entry back in its "
+        "place when the next one moves?"
+    ),
 ):
     found = numeric_gradient(
         lambda v: float(v[0] * v[1]), np.array([1.0, 2.0]), 0.5
@@ -535,7 +619,10 @@ with check.hidden_case(
     check.close(found, [2.0, 1.0], atol=1e-9)
 with check.hidden_case(
     "integers are promoted",
-    hint="what becomes of 1 + 1e-5 in an array of integers?",
+    hint=(
+        "an x of integers, with equal entries: which array must hold 1 "
+        "+ 1e-5, and which the result?"
+    ),
 ):
     whole = np.array([2, 1, 2])
     found = numeric_gradient(lambda v: float((v**3).sum()), whole)
@@ -543,14 +630,20 @@ with check.hidden_case(
 # The central difference of v**4 is 4 v**3 + 4 v step**2, exactly.
 with check.hidden_case(
     "negative numbers and fractions, in float64",
-    hint="return a float64 array; neither x nor the result is rounded",
+    hint=(
+        "negative fractions: is x or the result rounded, or a sign "
+        "lost, on the way to float64?"
+    ),
 ):
     odd = np.array([-0.31, 1.137, -2.7])
     found = numeric_gradient(lambda v: float((v**4).sum()), odd, 0.1)
     check.close(found, 4 * odd**3 + 0.04 * odd, rtol=1e-9, dtype="float64")
 with check.hidden_case(
     "an x of 32 bits has a gradient of 64",
-    hint="in which precision is x + step computed, and the result kept?",
+    hint=(
+        "an x of float32: in which precision is x + step computed, and "
+        "the result kept?"
+    ),
     weight=0.5,
 ):
     short = np.array([0.3, -1.7], dtype=np.float32)
@@ -559,14 +652,20 @@ with check.hidden_case(
     check.close(found, want, rtol=1e-9, dtype="float64")
 with check.hidden_case(
     "a matrix that lies in memory column by column",
-    hint="is what your loop changes the array that f is given?",
+    hint=(
+        "a transposed matrix: is what your loop changes the array that "
+        "f is given?"
+    ),
 ):
     across = np.arange(6.0).reshape(2, 3).T
     found = numeric_gradient(lambda v: float((3 * across * v).sum()), across)
     check.close(found, 3 * across, atol=1e-7)
 with check.hidden_case(
     "one row, one column, one entry, three axes",
-    hint="the result has x's shape, and f is given arrays of that shape",
+    hint=(
+        "sides of 1, three axes: which shape has the result, and which "
+        "shape has what f is given?"
+    ),
 ):
     for shape in ((1, 3), (2, 1), (1, 1), (2, 1, 2)):
         factors = np.arange(1.0, 1 + np.prod(shape)).reshape(shape)
@@ -582,7 +681,9 @@ with check.hidden_case(
         check.equal(shapes, {shape}, name="shapes that f was given")
 with check.hidden_case(
     "the default step is 1e-5",
-    hint="the signature's default is as it was given",
+    hint=(
+        "no step is given: is the stub's default as it was, on both sides of x?"
+    ),
     weight=0.5,
 ):
     visited = []
@@ -695,27 +796,37 @@ def layer_after_backward(times=1):
 
 with check.case(
     "forward is x w + b",
-    hint="one row of y for each row of x; the bias is added to each",
+    hint=(
+        "which product, in which order? is the bias added, and to every row?"
+    ),
 ):
     layer = layer_with(weights)
     check.close(layer.forward(np.zeros((2, 4))), [[1, 2, 3], [1, 2, 3]])
     check.close(layer.forward(np.eye(4)), weights + bias)
 with check.case(
     "dw is the gradient with respect to w",
-    hint="of the x that forward kept, and of dy: which is transposed?",
+    hint=(
+        "which x, and which dy? which of the two is transposed, and is "
+        "there a sum or a mean over rows?"
+    ),
     essential=True,
 ):
     layer, _ = layer_after_backward()
     check.close(layer.dw, np.einsum("ni,no->io", inputs, upstream), name="dw")
 with check.case(
     "db is the gradient with respect to b",
-    hint="the bias takes part in each row of the batch",
+    hint=(
+        "over which axis is dy added up? a sum or a mean, and over every row?"
+    ),
 ):
     layer, _ = layer_after_backward()
     check.close(layer.db, upstream.sum(axis=0), name="db")
 with check.case(
     "backward returns dx, the gradient with respect to x",
-    hint="dx has the shape of x: the last of the three formulas",
+    hint=(
+        "which two arrays make dx, which of them is transposed? and is "
+        "it returned?"
+    ),
     essential=True,
 ):
     layer, returned = layer_after_backward()
@@ -723,7 +834,10 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "a square layer is not transposed",
-    hint="with n_in = n_out shapes cannot warn you",
+    hint=(
+        "as many inputs as outputs: which array is transposed in dw, "
+        "and which in dx?"
+    ),
 ):
     square = layer_with(weights[:3])
     square.forward(inputs[:2, :3])
@@ -734,7 +848,10 @@ with check.hidden_case(
     check.close(square.dw, np.einsum("ni,no->io", inputs[:2, :3], upstream[:2]))
 with check.hidden_case(
     "one row, one input, one output",
-    hint="x, dy and w are matrices, however short a side is",
+    hint=(
+        "sides of 1: does every array stay a matrix, and is db still a "
+        "sum over the rows?"
+    ),
 ):
     for n, n_in, n_out in ((1, 4, 3), (5, 1, 3), (5, 4, 1), (1, 1, 1)):
         x, dy = inputs[:n, :n_in], upstream[:n, :n_out]
@@ -748,14 +865,20 @@ with check.hidden_case(
         check.close(layer.db, dy.sum(axis=0), name="db")
 with check.hidden_case(
     "a second backward replaces the first",
-    hint="the text says what a second call does",
+    hint=(
+        "forward and backward twice: does a second call replace dw and "
+        "db, or add to them?"
+    ),
 ):
     layer, _ = layer_after_backward(times=2)
     check.close(layer.dw, np.einsum("ni,no->io", inputs, upstream))
     check.close(layer.db, upstream.sum(axis=0))
 with check.hidden_case(
     "two backwards after one forward",
-    hint="what forward kept is still there when backward has used it",
+    hint=(
+        "backward twice, another dy of other sign: is self.x as forward"
+        " left it, and each dy used as it came?"
+    ),
     weight=0.5,
 ):
     layer = layer_after_backward()[0]
@@ -764,7 +887,10 @@ with check.hidden_case(
     check.close(returned, -3.0 * np.einsum("no,io->ni", upstream, weights))
 with check.hidden_case(
     "earlier results stay as they were",
-    hint="each call makes arrays of its own",
+    hint=(
+        "two calls of one shape: is each result computed anew, in an "
+        "array of its own?"
+    ),
     weight=0.5,
 ):
     layer = layer_with(weights)
@@ -776,7 +902,10 @@ with check.hidden_case(
     check.close(dx, np.eye(4, 3) @ weights.T, name="dx of the first call")
 with check.hidden_case(
     "__init__ draws the weights as it was given, with spread sqrt(2 / n_in)",
-    hint="leave __init__ as it is: equal weights would stay equal",
+    hint=(
+        "has anything in the given __init__ changed, the draw, its "
+        "spread or the bias?"
+    ),
     guard=True,
 ):
     drawn = Linear(40, 30, np.random.default_rng(7))
@@ -862,13 +991,19 @@ from labkit import check
 first, second = np.array([[1.0, -2.0], [0.0, 3.0]]), np.array([2.0])
 with check.case(
     "the penalty is half the strength times the squares",
-    hint="which factor stands before the sum of squares?",
+    hint=(
+        "which factor stands before the sum of squares, and does every "
+        "entry of every array take part?"
+    ),
 ):
     penalty, gradients = l2_penalty([first, second], 0.1)
     check.close(penalty, 0.9, name="penalty")
 with check.case(
     "each array has its own gradient, strength times w",
-    hint="the arrays differ in shape: one gradient for each, in a list",
+    hint=(
+        "one gradient for each array: with which factor and sign, and "
+        "in which order?"
+    ),
     essential=True,
 ):
     penalty, gradients = l2_penalty([first, second], 0.1)
@@ -877,7 +1012,10 @@ with check.case(
     check.close(gradients[1], 0.1 * second)
 with check.case(
     "survivors are scaled by 1 / (1 - p), the rest is 0",
-    hint="how large must survivors be so that the mean stays?",
+    hint=(
+        "which two values may the mask have, and how large is a "
+        "survivor? y is what times what?"
+    ),
     essential=True,
 ):
     dropped, mask = dropout(np.ones((40, 50)), 0.75, np.random.default_rng(4))
@@ -887,7 +1025,10 @@ with check.case(
     check.close(dropped, mask, name="ones times the mask")
 with check.case(
     "the drop happens where rng.random(x.shape) is below p",
-    hint="one call, with x's shape, of the generator that was passed in",
+    hint=(
+        "which numbers are drawn, in which shape, from which generator?"
+        " which of them drop, which stay?"
+    ),
 ):
     drawn = np.random.default_rng(4).random((6, 5))
     dropped, mask = dropout(np.ones((6, 5)), 0.3, np.random.default_rng(4))
@@ -895,7 +1036,10 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "without a penalty each gradient is an array of zeros",
-    hint="a gradient has the shape of the thing it belongs to",
+    hint=(
+        "strength 0: do penalty and gradients follow this strength, and"
+        " has each its array's shape?"
+    ),
     weight=0.5,
 ):
     penalty, gradients = l2_penalty([first, second], 0.0)
@@ -905,7 +1049,10 @@ with check.hidden_case(
         check.close(gradient, np.zeros(weights.shape), name="gradient")
 with check.hidden_case(
     "whatever is dropped, from nothing to everything",
-    hint="one draw, whatever comes of it",
+    hint=(
+        "several p, one x: are mask and y made from this call's p and "
+        "x, negative entries too?"
+    ),
     weight=0.5,
 ):
     # With this seed the first three numbers are below 0.8, the next are not.
@@ -917,7 +1064,10 @@ with check.hidden_case(
         check.close(dropped, some * kept / (1 - p), name="x times the mask")
 with check.hidden_case(
     "one row, one column, three axes",
-    hint="the mask has x's shape, whatever that is",
+    hint=(
+        "one row, one column, three axes: one draw of x's shape? are "
+        "signs of x kept in y?"
+    ),
     weight=0.5,
 ):
     for shape in ((1, 6), (6, 1), (2, 1, 3)):
@@ -927,7 +1077,11 @@ with check.hidden_case(
         check.close(mask, kept / 0.6, name="mask")
         check.close(dropped, some * kept / 0.6, name="x times the mask")
 with check.hidden_case(
-    "y is x times the mask", hint="multiply x by the mask that you return"
+    "y is x times the mask",
+    hint=(
+        "x of both signs, not ones: is y this x times the mask "
+        "returned, unrounded, entry by entry?"
+    ),
 ):
     values = np.random.default_rng(7).normal(size=(3, 8))
     dropped, mask = dropout(values, 0.5, np.random.default_rng(8))
@@ -951,7 +1105,10 @@ class Draws:
 
 with check.hidden_case(
     "p = 0 drops nothing, and draws as ever",
-    hint="a random number is never below 0",
+    hint=(
+        "p of 0: how often is the generator asked, and for which shape?"
+        " what is kept?"
+    ),
     guard=True,
 ):
     draws = Draws()
@@ -961,7 +1118,10 @@ with check.hidden_case(
     check.equal(draws.shapes, [(4, 4)], name="shapes of the draws")
 with check.hidden_case(
     "earlier gradients stay as they were",
-    hint="each call makes arrays of its own",
+    hint=(
+        "two calls of one shape: is each list computed anew, with "
+        "arrays of its own?"
+    ),
     weight=0.5,
 ):
     kept = l2_penalty([np.array([3.0])], 0.5)[1]
@@ -969,7 +1129,7 @@ with check.hidden_case(
     check.close(kept[0], [1.5], name="gradient of the first call")
 with check.hidden_case(
     "the penalty of no weights is 0",
-    hint="a sum over an empty list",
+    hint=("an empty list: what do the sum and the list of gradients become?"),
     guard=True,
 ):
     penalty, gradients = l2_penalty([], 0.5)
@@ -977,7 +1137,10 @@ with check.hidden_case(
     check.equal(len(gradients), 0, name="number of gradients")
 with check.hidden_case(
     "the penalty's gradient agrees with finite differences",
-    hint="the 2 of the square cancels the 1/2",
+    hint=(
+        "penalty and gradient: what does the derivative of the square "
+        "do to the factor, and to the sign?"
+    ),
 ):
     check.gradient(
         lambda v: 0.15 * float((v**2).sum()),
@@ -986,7 +1149,10 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "other weights of these shapes have another penalty, and stay unchanged",
-    hint="the weights of this call count; nothing in the list changes",
+    hint=(
+        "weights of both signs, two calls: this call's weights and "
+        "strength? is any of them written to?"
+    ),
 ):
     other = [3.0 * first, -second]
     with check.unchanged(weights=other):
@@ -996,7 +1162,10 @@ with check.hidden_case(
     check.close(gradients[0], 2.1 * first)
 with check.hidden_case(
     "a number equal to p is kept, one just below it is not",
-    hint="drop where the number is below p, by however little",
+    hint=(
+        "a number equal to p, or just below: which comparison does the "
+        "text name, and is p rounded?"
+    ),
     weight=0.5,
 ):
     numbers = np.random.default_rng(5).random((6, 5))
@@ -1193,36 +1362,54 @@ def expect_gradients(sizes, *, activation="relu", p=0.0, l2=0.0, seed):
 
 with check.case(
     "two layers compose: linear, activation, linear",
-    hint="after the last layer there is neither activation nor dropout",
+    hint=(
+        "does x go in as it came, signs too? what follows each layer, "
+        "and what the last one?"
+    ),
 ):
     model, weights = network((5, 4, 3), seed=2)
     check.close(model.forward(points), logits_of(weights, [1.0]), name="logits")
 with check.case(
     "the gradient of one hidden layer, relu",
-    hint="what belongs between the last layer's dx and the first layer?",
+    hint=(
+        "which layer's dx is multiplied by which slope and mask? does "
+        "every layer get its gradient?"
+    ),
     more="its slope and its mask, before it is handed on",
 ):
     expect_gradients((5, 4, 3), seed=3)
 with check.case(
     "the gradient of two hidden layers, tanh",
-    hint="in reverse, each layer with its own slope and mask",
+    hint=(
+        "in which order do the layers come, and does each use its own "
+        "slope and mask, the first one too?"
+    ),
     essential=True,
 ):
     expect_gradients((5, 4, 4, 3), activation="tanh", seed=4)
 with check.case(
     "the L2 penalty reaches every layer's dw",
-    hint="all layers are penalised, the last one too",
+    hint=(
+        "does every layer's dw grow by its own penalty, the first and "
+        "the last? by how much, and which way?"
+    ),
 ):
     expect_gradients((5, 4, 3), l2=0.3, seed=5)
 with check.case(
     "with dropout, the gradient flows through the same mask",
-    hint="which mask did forward draw, and is it kept?",
+    hint=(
+        "which mask and slope did forward keep for each layer, and are "
+        "these the ones used here?"
+    ),
     essential=True,
 ):
     expect_gradients((5, 8, 3), activation="sigmoid", p=0.5, seed=6)
 with check.case(
     "looking does not change the training",
-    hint="outside training no random number is drawn",
+    hint=(
+        "when `training` is false: is any random number drawn, and does"
+        " anything else change the network?"
+    ),
     guard=True,
 ):
     watched, _ = network((5, 8, 3), p=0.5, seed=7)
@@ -1234,7 +1421,11 @@ with check.case(
     )
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
-    "no dropout outside training", hint="what does `training` decide?"
+    "no dropout outside training",
+    hint=(
+        "p is not 0, `training` is false: what are the masks then? and "
+        "after the last layer?"
+    ),
 ):
     dropping, weights = network((5, 16, 3), p=0.5, seed=7)
     check.close(
@@ -1242,7 +1433,10 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "linear, activation, dropout, in this order, a new mask each time",
-    hint="which result is dropped, with which p and generator?",
+    hint=(
+        "two forwards in training: which order of the three, which p "
+        "and generator, a new mask each time?"
+    ),
 ):
     model, weights = network((5, 8, 3), activation="sigmoid", p=0.5, seed=12)
     draw = after_the_weights((5, 8, 3), 12)
@@ -1251,7 +1445,10 @@ with check.hidden_case(
         check.close(model.forward(points, True), expected, name="logits")
 with check.hidden_case(
     "gradients outside training, after a step of training",
-    hint="every forward keeps its own masks: outside training they are 1",
+    hint=(
+        "a forward outside training, after one in training: which masks"
+        " and slopes are kept, for any batch?"
+    ),
 ):
     dropping, (first, last) = network((5, 8, 3), p=0.5, seed=13)
     upstream = np.random.default_rng(13).normal(size=(len(points), 3))
@@ -1273,7 +1470,10 @@ with check.hidden_case(
             )
 with check.hidden_case(
     "earlier logits stay as they were",
-    hint="each call makes an array of its own",
+    hint=(
+        "two forwards of one shape: are the logits computed anew, in an"
+        " array of their own?"
+    ),
     weight=0.5,
 ):
     model, weights = network((5, 4, 3), seed=10)
@@ -1282,7 +1482,11 @@ with check.hidden_case(
     want = logits_of(weights, [1.0])
     check.close(kept, want, rtol=1e-4, atol=1e-5, name="logits")
 with check.hidden_case(
-    "biases are not penalised", hint="the penalty is one of weights"
+    "biases are not penalised",
+    hint=(
+        "a penalty and biases other than 0: what is added to db, what "
+        "to dw? is forward's bias used?"
+    ),
 ):
     model, (first, last) = network((5, 4, 3), l2=0.5, seed=8)
     for layer, width in zip(model.layers, (4, 3), strict=True):
@@ -1305,12 +1509,18 @@ with check.hidden_case(
         check.close(db, share * sums, name=name)
 with check.hidden_case(
     "a network without a hidden layer",
-    hint="the loop over hidden layers may be empty",
+    hint=(
+        "no hidden layer: what do the loops do then? does the only "
+        "layer have its gradient and penalty?"
+    ),
 ):
     expect_gradients((5, 3), l2=0.1, seed=8)
 with check.hidden_case(
     "all regularisers at once, three hidden layers",
-    hint="does each layer use its own mask and slope?",
+    hint=(
+        "several hidden layers, a mask, a slope, a penalty each: which "
+        "belongs to which, and in which order?"
+    ),
 ):
     expect_gradients((5, 6, 6, 4, 3), activation="tanh", p=0.2, l2=0.05, seed=9)
 ### END HIDDEN TESTS
@@ -1425,7 +1635,10 @@ def state():
 
 with check.case(
     "momentum: the first step is lr times the gradient",
-    hint="v is a sum and no mean; what is returned, and in which order?",
+    hint=(
+        "v: a sum or a mean, which sign? w: which rate, unrounded? what"
+        " is returned, and in which order?"
+    ),
 ):
     weights, gradient, zero = state()
     moved, speed = momentum_step(weights, gradient, zero, 0.1)
@@ -1433,7 +1646,10 @@ with check.case(
     check.close(speed, [2.0, 0.5], name="v")
 with check.case(
     "momentum: the second step remembers the first",
-    hint="the old v fades, and the gradient is added",
+    hint=(
+        "the old v is not 0 here: how does it enter the new one, and "
+        "which v moves w?"
+    ),
     essential=True,
 ):
     weights, gradient, _ = state()
@@ -1442,7 +1658,10 @@ with check.case(
     check.close(speed, [3.0, 0.75], name="v")
 with check.case(
     "Adam: the first step has the length lr",
-    hint="both means are corrected for starting at zero; three results",
+    hint=(
+        "are both means corrected, by which power? which way does w "
+        "move? each entry as it came, in order?"
+    ),
     essential=True,
 ):
     weights, gradient, zero = state()
@@ -1450,7 +1669,10 @@ with check.case(
     check.close(moved, [0.9, -1.1], atol=1e-6, name="w")
 with check.case(
     "Adam returns the uncorrected means",
-    hint="only the step uses the corrected means",
+    hint=(
+        "which means are returned, corrected or not? with which "
+        "factors, and is a small one rounded?"
+    ),
 ):
     weights, gradient, zero = state()
     moved, mean, square = adam_step(weights, gradient, zero, zero, 1, 0.1)
@@ -1458,7 +1680,7 @@ with check.case(
     check.close(square, [0.004, 0.00025], name="v")
 with check.case(
     "nothing is changed in place",
-    hint="an operation in place changes the argument",
+    hint="which of the arguments is written to, by += or through a view?",
     guard=True,
 ):
     weights, gradient, _ = state()
@@ -1470,7 +1692,10 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "Adam: ten steps of changing gradients",
-    hint="a power of beta; and where do root and epsilon stand?",
+    hint=(
+        "many steps: which beta has which power, where do root and "
+        "epsilon stand, does each argument count?"
+    ),
 ):
     w, m, v = np.array([0.5]), np.zeros(1), np.zeros(1)
     ref_w, ref_m, ref_v = 0.5, 0.0, 0.0
@@ -1486,7 +1711,10 @@ with check.hidden_case(
     check.close(w, [ref_w], rtol=1e-9)
 with check.hidden_case(
     "momentum: ten steps of changing gradients",
-    hint="does the rate belong to v or to w?",
+    hint=(
+        "many steps, a new rate each: does the rate stand in v or in w?"
+        " does v carry on, with its sign?"
+    ),
 ):
     place, speed, ref_w, ref_v = np.array([0.5]), np.zeros(1), 0.5, 0.0
     for number in range(10):
@@ -1499,7 +1727,10 @@ with check.hidden_case(
     check.close(place, [ref_w], rtol=1e-9)
 with check.hidden_case(
     "weights are matrices, too",
-    hint="every entry has a step of its own; the shape stays",
+    hint=(
+        "matrices of both signs: is each entry computed by itself, in "
+        "its place? w, m and v in this order?"
+    ),
 ):
     for shape in ((2, 3), (1, 3), (3, 1)):
         w, g, v, s = np.random.default_rng(3).normal(size=(4, *shape))
@@ -1514,7 +1745,10 @@ with check.hidden_case(
         check.close(moved, w - 0.1 * want_m / (1 - 0.9**2) / root, name="w")
 with check.hidden_case(
     "Adam: two parameters at the same step",
-    hint="nothing is kept from one call to the next",
+    hint=(
+        "two gradients of opposite sign, each the first step: is "
+        "anything kept, or a sign lost?"
+    ),
 ):
     zero = np.zeros(2)
     for sign in (1.0, -1.0):
@@ -1654,7 +1888,10 @@ data = load("digits")
 )
 with check.case(
     "mini-batches hold every index once",
-    hint="pieces of one permutation, in a list; the last may be short",
+    hint=(
+        "where does each piece begin and end? is every index in one of "
+        "them, the first and the last?"
+    ),
 ):
     batches = [
         np.asarray(batch)
@@ -1667,14 +1904,20 @@ with check.case(
     )
 with check.case(
     "the order is the generator's",
-    hint="one call of the generator, which the text names",
+    hint=(
+        "which call of which generator gives the order, once? is it "
+        "kept as it came?"
+    ),
 ):
     batches = minibatches(50, 8, np.random.default_rng(3))
     order = np.concatenate([np.asarray(batch) for batch in batches])
     check.close(order, np.random.default_rng(3).permutation(50), rtol=0, atol=0)
 with check.case(
     "history has an entry per epoch, and the loss falls",
-    hint="one mean of the losses, and one accuracy, after each epoch",
+    hint=(
+        "how many updates make an epoch, each with which batch? what is"
+        " noted after it, and when?"
+    ),
 ):
     student = MLP((64, 32, 10), seed=1)
     history = fit(
@@ -1708,7 +1951,10 @@ with check.case(
 # Twenty seeds give 96.4 to 98.3 %: room for another order of sums.
 with check.case(
     "the trained network reads at least 95 % of the validation images",
-    hint="one update per batch; what is created once, before all epochs?",
+    hint=(
+        "one update per batch, of every batch: what is created once, "
+        "before all epochs?"
+    ),
 ):
     student = MLP((64, 128, 10), p=0.2, seed=0)
     fit(student, images, digit, epochs=40, lr=2e-3)
@@ -1721,7 +1967,10 @@ with check.case(
 # Ten seeds give 97.2 to 98.1 % (benchmarks/lab01.py).
 with check.hidden_case(
     "and at least 96 % of the test images",
-    hint="does the training loop do what the text says?",
+    hint=(
+        "test images, another seed: is every argument used? and what is"
+        " created once, before all epochs?"
+    ),
 ):
     student = MLP((64, 128, 10), p=0.2, seed=1)
     fit(student, images, digit, epochs=40, lr=2e-3, seed=1)
@@ -1815,7 +2064,10 @@ def two_epochs(first=0):
 
 with check.hidden_case(
     "a new order each epoch, one update per batch",
-    hint="how often is the generator created, and asked? And update called?",
+    hint=(
+        "how often is the generator created, and asked? is update "
+        "called for each batch, the last too?"
+    ),
     essential=True,
 ):
     found, expected, losses, means = two_epochs()
@@ -1828,13 +2080,19 @@ with check.hidden_case(
         )
 with check.hidden_case(
     "the loss of an epoch is the mean of its batches' losses",
-    hint="every batch's loss counts, the short one's too",
+    hint=(
+        "fit called again: is history this call's own? a mean of which "
+        "losses, the short batch's too?"
+    ),
 ):
     found, expected, losses, means = two_epochs(70)
     check.close(losses, means, rtol=1e-9)
 with check.hidden_case(
     "Adam's step is counted over all epochs",
-    hint="the number of the step belongs to the whole training",
+    hint=(
+        "three epochs: where does the step's number start, does it go "
+        "on? is state kept, and x as it came?"
+    ),
 ):
     for inputs in (images[:40], images[:40, 20:21]):  # also a single column
         model, expected = started(inputs.shape[1], 10, 10)
@@ -1859,14 +2117,20 @@ with check.hidden_case(
             check.close(found[number], expected[number], rtol=1e-6, name=name)
 with check.hidden_case(
     "no validation, no accuracies",
-    hint="without a pair there is nothing to measure",
+    hint=(
+        "no validation pair: which list stays empty, and what does the "
+        "other one hold?"
+    ),
     guard=True,
 ):
     history = fit(MLP((64, 10)), images[:64], digit[:64], epochs=2, lr=1e-3)
     check.equal(len(history["validation"]), 0)
 with check.hidden_case(
     "earlier mini-batches stay as they were",
-    hint="each call makes arrays of its own",
+    hint=(
+        "two calls: is each list computed anew, from the generator that"
+        " it was given?"
+    ),
     weight=0.5,
 ):
     kept = minibatches(6, 3, np.random.default_rng(1))
@@ -1875,7 +2139,10 @@ with check.hidden_case(
     check.close(kept[0], want[:3], name="first batch of the first call")
 with check.hidden_case(
     "a last mini-batch of a single index",
-    hint="the last piece may be as short as one index",
+    hint=(
+        "a last piece of one index: is it there, once, and is it still "
+        "an array?"
+    ),
 ):
     for n in (9, 1):
         pieces = [
@@ -1888,7 +2155,10 @@ with check.hidden_case(
         check.equal(len(pieces[-1]), 1, name="length of the last")
 with check.hidden_case(
     "what is not given is as the signature says",
-    hint="keep the defaults of the stub",
+    hint=(
+        "several arguments are left out: are the stub's defaults as "
+        "they were, batch, optimiser, seed?"
+    ),
     weight=0.5,
     guard=True,
 ):
@@ -1900,7 +2170,10 @@ with check.hidden_case(
     check.close(ends[0][0], ends[1][0], rtol=1e-9, name="w after two epochs")
 with check.hidden_case(
     "the accuracy is that of the validation pair, as it was given",
-    hint="hand the pair to accuracy as it is",
+    hint=(
+        "validation images that are no longer 0 to 1: is the pair "
+        "handed on as it is, after the epoch?"
+    ),
 ):
     model, _ = started(64, 10)
     pair = (1.3 * images_held_out - 0.4, digit_held_out)
@@ -2003,7 +2276,9 @@ from labkit import check
 
 with check.case(
     "three predictions",
-    hint="return a dictionary with exactly the three keys of the text",
+    hint=(
+        "which three keys does the text name, and is each of them there once?"
+    ),
 ):
     check.equal(
         sorted(predictions()),
@@ -2011,7 +2286,9 @@ with check.case(
     )
 with check.case(
     "each is an accuracy between 0 and 1",
-    hint="0.25 means a quarter of the images",
+    hint=(
+        "is each a fraction of the images? 0.25 means a quarter, 25 does not"
+    ),
 ):
     for name in ("ten times the rate", "wrong labels", "zero weights"):
         check.at_least(predictions()[name], 0.0, name=name)

@@ -156,7 +156,10 @@ from labkit import check
 
 with check.case(
     "unbroadcast: the worked examples",
-    hint="two kinds of axes were copied: those in front, and those of length 1",
+    hint=(
+        "which axes were copied, those in front and those of length 1? "
+        "which of them stay, with length 1?"
+    ),
     essential=True,
 ):
     ones = np.ones((2, 3))
@@ -165,7 +168,10 @@ with check.case(
     check.close(unbroadcast(ones, ()), 6)
 with check.case(
     "unbroadcast leaves equal shapes alone",
-    hint="nothing was copied, nothing to sum",
+    hint=(
+        "equal shapes: which axes were copied? does each entry stay "
+        "where it is, unrounded?"
+    ),
     guard=True,
 ):
     equal = np.arange(8.0).reshape(4, 2)
@@ -174,7 +180,10 @@ with check.case(
 draw = np.random.default_rng(2)
 with check.hidden_case(
     "unbroadcast: axes in front and axes of length 1 at once",
-    hint="first the axes that shape lacks, then those that are 1 in it",
+    hint=(
+        "many axes: which does shape lack, which are 1 in it, the "
+        "middle ones too? what shape is left?"
+    ),
 ):
     tall = draw.normal(size=(2, 4, 3, 5))
     shapes = {
@@ -189,7 +198,10 @@ with check.hidden_case(
         check.close(unbroadcast(tall, shape), right)
 with check.hidden_case(
     "unbroadcast: a square gradient",
-    hint="equal lengths cannot say which axis was added",
+    hint=(
+        "a square gradient, of both signs: which axis was added in "
+        "front, and which was copied?"
+    ),
 ):
     square = draw.normal(size=(3, 3))
     check.close(unbroadcast(square, (3,)), np.einsum("nk->k", square))
@@ -198,7 +210,10 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "unbroadcast: axes of length 1 in the gradient, and none at all",
-    hint="an axis of length 1 in both was not copied; a sum over no rows is 0",
+    hint=(
+        "length 1 in both, or no row: was that axis copied, and is "
+        "every axis in front gone?"
+    ),
 ):
     check.close(unbroadcast(np.full((1, 3), 2.0), (3,)), [2, 2, 2])
     check.close(unbroadcast(np.full((1, 3), 2.0), (1, 1)), [[6]])
@@ -206,7 +221,10 @@ with check.hidden_case(
     check.close(unbroadcast(np.ones((0, 3)), (3,)), [0, 0, 0])
 with check.hidden_case(
     "unbroadcast: two gradients, one after the other",
-    hint="each call makes a new array, in float64 like the gradient",
+    hint=(
+        "two gradients of one shape: is each summed anew, unrounded, "
+        "and is one of them written to?"
+    ),
     weight=0.5,
 ):
     first, second = draw.normal(size=(2, 4)), draw.normal(size=(2, 4))
@@ -341,7 +359,10 @@ left, right, upstream = (
 )
 with check.case(
     "matmul: value and gradients",
-    hint="two gradients, in the parents' order: see the formulas",
+    hint=(
+        "value: which product? back: which factor is transposed, on "
+        "which side, in which order?"
+    ),
     essential=True,
 ):
     product = matmul(Node(left), Node(right))
@@ -357,7 +378,10 @@ with check.case(
     )
 with check.case(
     "relu: the worked example",
-    hint="back returns a tuple, also for a single parent",
+    hint=(
+        "which entries pass, and does back return a tuple? are value "
+        "and mask this call's?"
+    ),
 ):
     rectified = relu(Node([-1, 2]))
     check.close(rectified.value, [0, 2], name="value")
@@ -365,7 +389,10 @@ with check.case(
     check.close(by_a, [0, 5], name="gradient")
 with check.case(
     "both record their parents and their name",
-    hint="the arguments themselves, in their order, and the name of the text",
+    hint=(
+        "op: which name? parents: which nodes, in which order, the very"
+        " arguments of this call?"
+    ),
 ):
     a, b = Node(left), Node(right)
     product, rectified = matmul(a, b), relu(a)
@@ -384,7 +411,10 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "matmul: square matrices are not mixed up",
-    hint="which factor is transposed, and on which side",
+    hint=(
+        "square matrices: which factor is transposed, on which side, "
+        "and in which order do gradients come?"
+    ),
 ):
     a, b, g = (draw.normal(size=(3, 3)) for _ in range(3))
     by_a, by_b = matmul(Node(a), Node(b)).back(g)
@@ -392,7 +422,10 @@ with check.hidden_case(
     check.close(by_b, np.einsum("nk,nm->km", a, g), name="gradient by b")
 with check.hidden_case(
     "relu passes nothing at 0, and large gradients whole",
-    hint="the mask is a > 0, 1 or 0",
+    hint=(
+        "at 0, just above, large gradients of both signs: which entries"
+        " pass, and is any changed in size?"
+    ),
 ):
     (by_a,) = relu(Node([[-3.0, 0.0], [0.1, 7.0]])).back(np.full((2, 2), 10.0))
     check.close(by_a, [[0, 0], [10, 10]])
@@ -402,7 +435,10 @@ with check.hidden_case(
     check.close(by_a, [[0, -2], [0, 4]])
 with check.hidden_case(
     "each node goes its own way back",
-    hint="back uses the values of its own parents, whatever was made since",
+    hint=(
+        "several nodes of each kind: does each back use its own "
+        "parents' values, of this call, signs too?"
+    ),
 ):
     factors = [
         (draw.normal(size=(1, 3)), draw.normal(size=(3, 2))) for _ in range(2)
@@ -423,7 +459,7 @@ with check.hidden_case(
         )
 with check.hidden_case(
     "what back returned stays as it was",
-    hint="each call of back makes arrays of its own",
+    hint=("back is called twice: is what it returned before still as it was?"),
     weight=0.5,
 ):
     product, after = matmul(Node(left), Node(right)), relu(Node(left))
@@ -439,7 +475,10 @@ with check.hidden_case(
         check.close(kept[number], want[number], name="an earlier gradient")
 with check.hidden_case(
     "parents and gradients stay as they were",
-    hint="an operation in place changes what others hold",
+    hint=(
+        "is anything written to: a parent's value, or the gradient that"
+        " back gets?"
+    ),
 ):
     parent, factor, arrived = (
         Node(left - 0.5),
@@ -563,7 +602,10 @@ def diamond():
 
 with check.case(
     "the worked example",
-    hint="x is both parents of y, so two shares reach it",
+    hint=(
+        "one node stands twice among the parents: how often in the "
+        "order, and how many shares reach it?"
+    ),
 ):
     for three, six, one in (
         ([3.0, 3.0], [6.0, 6.0], [1.0, 1.0]),
@@ -577,7 +619,10 @@ with check.case(
         check.close(y.grad, one, name="y.grad")
 with check.case(
     "each node once, after its parents",
-    hint="when may a node be appended, and when not again?",
+    hint=(
+        "when may a node be appended: before or after its parents, and "
+        "when not again?"
+    ),
 ):
     names = [each.op for each in topological_order(diamond()["d"])]
     check.equal(sorted(names), ["a", "b", "c", "d"], name="nodes in the order")
@@ -587,7 +632,10 @@ with check.case(
     )
 with check.case(
     "a node that was used twice gets the sum of the shares",
-    hint="shares add up, and are handed on only when all have come",
+    hint=(
+        "do shares add up, with their signs, and are they handed on "
+        "only when all have come?"
+    ),
     essential=True,
 ):
     nodes = diamond()
@@ -597,7 +645,10 @@ with check.case(
     check.close(nodes["b"].grad, [21.0, 21.0], name="b.grad")
 with check.case(
     "each back is called once",
-    hint="one pass over the reversed order",
+    hint=(
+        "how often is each node's back called, and over which order, "
+        "from which end?"
+    ),
     essential=True,
 ):
     first = Node([1.0])
@@ -612,7 +663,7 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "a second call starts again",
-    hint="what is left in grad from the call before?",
+    hint="a second call: what is left in grad from the call before?",
 ):
     nodes = diamond()
     backpropagate(nodes["d"])
@@ -620,7 +671,10 @@ with check.hidden_case(
     check.close(nodes["a"].grad, [19.0, 19.0], name="a.grad")
 with check.hidden_case(
     "another root, and the first one again",
-    hint="each call sets every grad in its root's graph, whatever was there",
+    hint=(
+        "another root, then the first again: which nodes' grads are "
+        "set, and where does each call begin?"
+    ),
 ):
     nodes = diamond()
     for root, by_a, by_b, by_c in (
@@ -639,7 +693,10 @@ with check.hidden_case(
     check.close(nodes["a"].grad, [1, 1], name="a.grad from a itself")
 with check.hidden_case(
     "one array handed to two parents",
-    hint="a sum in place changes an array that other nodes hold, too",
+    hint=(
+        "one array goes to two parents: is a sum made in place, in an "
+        "array that others hold?"
+    ),
 ):
     for swap in (False, True):
         a, b = Node([1.0]), Node([2.0])
@@ -656,7 +713,10 @@ with check.hidden_case(
             check.close(each.grad, [right], name=f"gradient of {name}")
 with check.hidden_case(
     "one new array for two parents",
-    hint="is a share yours to add into, even if it is not the node's own grad?",
+    hint=(
+        "one new array for two parents: may you add into a share that "
+        "another node holds, too?"
+    ),
     weight=0.5,
 ):
     a, b = Node([1.0]), Node([2.0])
@@ -669,7 +729,10 @@ with check.hidden_case(
         check.close(b.grad, [3.0 * first], name="grad of b")
 with check.hidden_case(
     "long and short ways meet",
-    hint="a node comes after all its parents: nearest first is another order",
+    hint=(
+        "a short and a long way meet: does each node wait for all its "
+        "parents, in order and in gradients?"
+    ),
 ):
     start = Node([2.0], op="start")
     long = start
@@ -684,7 +747,10 @@ with check.hidden_case(
         check.close(start.grad, [float(expected)], name="gradient of the start")
 with check.hidden_case(
     "a matrix of functions agrees with finite differences",
-    hint="grad has its value's shape, and root's starts at 1 everywhere",
+    hint=(
+        "values are matrices, of both signs: which shape has grad, and "
+        "what is the root's at first?"
+    ),
 ):
     point = np.array([[0.3, -0.8], [1.2, 0.1]])
     bent = np.tanh(0.7 * point**2)
@@ -701,7 +767,10 @@ with check.hidden_case(
         lambda v: float((np.tanh(0.7 * v * v) * v).sum()), point, x.grad
     )
 with check.hidden_case(
-    "only ancestors are in the order", hint="start at root, follow parents"
+    "only ancestors are in the order",
+    hint=(
+        "another root: where does the walk start, and which way does it follow?"
+    ),
 ):
     nodes = diamond()
     check.equal([each.op for each in topological_order(nodes["b"])], ["b"])
@@ -710,7 +779,10 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "graphs drawn at random",
-    hint="the cases above say what may be wrong",
+    hint=(
+        "random graphs: is each ancestor there once, after its parents?"
+        " does each share arrive, once?"
+    ),
     weight=0.5,
 ):
     draw = np.random.default_rng(9)
@@ -898,7 +970,10 @@ def expected_logits(weights, x):
 # Float32 keeps seven digits; a handful of sums costs one or two of them.
 with check.case(
     "the logits of two layers",
-    hint="how does nn.Linear store its weight? And where is no relu?",
+    hint=(
+        "nn.Linear: which shape has its weight, and where does the bias"
+        " go? after which layers is a relu?"
+    ),
     essential=True,
 ):
     weights = layers_of(5, 4, 3)
@@ -908,7 +983,10 @@ with check.case(
     check.close(logits, expected_logits(weights, points), rtol=1e-4, atol=1e-5)
 with check.case(
     "PyTorch finds every parameter",
-    hint="nn.Linear stores its weight as (n_out, n_in): all have shapes there",
+    hint=(
+        "which kind of list, of which layers? how does nn.Linear store "
+        "its weight, and has it a bias?"
+    ),
 ):
     network = TorchNetwork(layers_of(5, 4, 3))
     shapes = sorted(str(tuple(p.shape)) for p in network.parameters())
@@ -916,14 +994,20 @@ with check.case(
         len(shapes),
         4,
         name="number of parameters",
-        hint="a plain list hides its parameters",
+        hint=(
+            "how many layers are made, and does a plain list show its "
+            "parameters?"
+        ),
     )
     check.equal(
         " ".join(shapes), "(3, 4) (3,) (4, 5) (4,)", name="shapes of parameters"
     )
 with check.case(
     "the gradients reach every layer",
-    hint="fix the logits first; then: what cuts forward off from the weights?",
+    hint=(
+        "are the logits right? then: what cuts forward, or the weights,"
+        " off from the graph?"
+    ),
 ):
     weights = layers_of(5, 4, 3)
     loss, gradients = torch_dress(weights, points, answers)
@@ -939,7 +1023,10 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "one layer, and four",
-    hint="loop over all layers but the last; the last has no relu",
+    hint=(
+        "one layer, several, sides of 1: which has no relu? is every "
+        "pair used, in order, for one row too?"
+    ),
 ):
     for sizes in ((5, 3), (5, 5, 5, 5, 2), (1, 4, 1)):
         weights = layers_of(*sizes)
@@ -950,7 +1037,7 @@ with check.hidden_case(
             check.close(scores, want, rtol=1e-4, atol=1e-4)
 with check.hidden_case(
     "weights and logits are float32",
-    hint="torch.tensor has a dtype; forward needs no conversion",
+    hint="which dtype has what you copy in, and does forward change it?",
 ):
     model = TorchNetwork(layers_of(5, 4, 3))
     parameters = list(model.parameters())
@@ -961,7 +1048,10 @@ with check.hidden_case(
     check.equal(str(scores.dtype), "torch.float32", name="type of the logits")
 with check.hidden_case(
     "self.layers is an nn.ModuleList of nn.Linear",
-    hint="the text names both kinds: who reads your class looks for these",
+    hint=(
+        "which two kinds does the text name, for the list and for what "
+        "is in it?"
+    ),
     weight=0.5,
     guard=True,
 ):
@@ -973,7 +1063,10 @@ with check.hidden_case(
         check.true(isinstance(layer, nn.Linear), "nn.Linear as a layer")
 with check.hidden_case(
     "two networks of the same shape, from weights of other kinds",
-    hint="each network has its own values, in layers of its own",
+    hint=(
+        "two networks of one shape, float32 and other orders: has each "
+        "its own values, in their places?"
+    ),
 ):
     plain, other = layers_of(5, 4, 3), layers_of(5, 4, 3)
     narrow = [
@@ -992,7 +1085,10 @@ with check.hidden_case(
         )
 with check.hidden_case(
     "a network changes, the weights that it started from do not",
-    hint="from_numpy and asarray copy nothing that is float32 already",
+    hint=(
+        "one network is changed: whose memory do its weights have, the "
+        "given arrays' or their own?"
+    ),
     weight=0.5,
 ):
     narrow = [(np.float32(w), np.float32(b)) for w, b in layers_of(5, 4, 3)]
@@ -1237,45 +1333,57 @@ def compare_with_expected(backend, number):
 
 with check.case(
     "two layers on the torch backend",
-    hint="logits have no activation; and is w transposed here?",
+    hint=(
+        "which shape has the input? which layer has no activation? "
+        "which w, b, in which order, transposed?"
+    ),
     essential=True,
 ):
     compare_with_expected("torch", 0)
 with check.case(
     "two layers on the tensorflow backend",
-    hint="if torch passes, use only what keras offers; else fix that first",
+    hint=("does torch pass? if so: which of your lines is not keras's own?"),
 ):
     compare_with_expected("tensorflow", 0)
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "a network without a hidden layer",
-    hint="its only layer is the last: no activation",
+    hint=("a single layer: is it the last one, and which activation has that?"),
 ):
     compare_with_expected("torch", 1)
     compare_with_expected("tensorflow", 1)
 with check.hidden_case(
     "four layers of equal width",
-    hint="one Dense layer per pair; which axis of w is the input?",
+    hint=(
+        "several layers of equal width: one Dense a pair, in order? "
+        "which axis of w is the input?"
+    ),
 ):
     compare_with_expected("torch", 2)
     compare_with_expected("tensorflow", 2)
 with check.hidden_case(
     "a hidden layer like the last one",
-    hint="the last layer is the last pair: whatever its width or its numbers",
+    hint=(
+        "equal widths or numbers: how do you know the last layer, by "
+        "its place or by its values?"
+    ),
 ):
     for number in (5, 6):
         compare_with_expected("torch", number)
         compare_with_expected("tensorflow", number)
 with check.hidden_case(
     "other weights of the same shapes, and the same weights again",
-    hint="each call makes a model from its weights, and leaves these alone",
+    hint=(
+        "calls of the same shapes: is each model made from this call's "
+        "weights, and are these left alone?"
+    ),
 ):
     for number in (3, 4):
         compare_with_expected("torch", number)
         compare_with_expected("tensorflow", number)
 with check.hidden_case(
     "the model is a keras.Sequential",
-    hint="the functional interface makes another kind of model",
+    hint="which kind of model does the text ask for, in every call?",
     weight=0.5,
     guard=True,
 ):
@@ -1461,7 +1569,10 @@ def by_name(graph):
 PLACES = [("h", "input", [], 8), ("b", "input", [], 2), ("w", "input", [], 4)]
 with check.case(
     "the worked example",
-    hint="which of the two names stays, and which kind stands in front?",
+    hint=(
+        "was anything fused, or nothing? then: which name, place, size "
+        "stay, which kind stands in front?"
+    ),
 ):
     graph = [*PLACES, ("s", "add", ["h", "b"], 8), ("r", "relu", ["s"], 8)]
     found = by_name(fuse_elementwise(graph))
@@ -1470,7 +1581,10 @@ with check.case(
     check.equal(found["r"][1], ["b", "h"], name="inputs")
 with check.case(
     "a chain of four becomes one",
-    hint="what has been fused may be fused again",
+    hint=(
+        "may a fused pair be fused again? which inputs of both are "
+        "kept, all of them? the same types?"
+    ),
     essential=True,
 ):
     graph = [*PLACES, ("a", "tanh", ["h"], 8), ("c", "add", ["a", "b"], 8)]
@@ -1484,7 +1598,10 @@ with check.case(
     )
 with check.case(
     "a matrix product is not fused, before or after",
-    hint="both must be elementwise; is_elementwise knows fused kinds, too",
+    hint=(
+        "a matrix product between: must both be elementwise, and how "
+        "does is_elementwise say so?"
+    ),
     guard=True,
 ):
     graph = [*PLACES, ("a", "relu", ["h"], 8), ("m", "matmul", ["a", "w"], 8)]
@@ -1492,7 +1609,10 @@ with check.case(
     check.equal(by_name(fuse_elementwise(graph)), by_name(graph))
 with check.case(
     "a value with two readers stays",
-    hint="count the readers of each value; fuse only where there is one",
+    hint=(
+        "how many operators read each value? and is it fused only where"
+        " it is one?"
+    ),
     guard=True,
 ):
     graph = [*PLACES, ("a", "tanh", ["h"], 8), ("c", "scale", ["a"], 8)]
@@ -1534,7 +1654,10 @@ def fused_pair_by_pair(graph):
 
 with check.hidden_case(
     "read twice by the same operator is read once",
-    hint="readers are operators, however often they read",
+    hint=(
+        "an operator reads a value twice: how many readers is that, and"
+        " how often does an input remain?"
+    ),
 ):
     graph = [*PLACES, ("a", "tanh", ["h"], 8), ("c", "multiply", ["a", "a"], 8)]
     merged = by_name(fuse_elementwise(graph))
@@ -1542,7 +1665,10 @@ with check.hidden_case(
     check.equal(merged["c"], ("tanh+multiply", ["h"], 8))
 with check.hidden_case(
     "two branches meet",
-    hint="look at every input of an operator, and keep the others",
+    hint=(
+        "two branches meet: is every input looked at, and which other "
+        "inputs of both are kept?"
+    ),
 ):
     graph = [*PLACES, ("a", "tanh", ["h"], 8), ("c", "relu", ["h"], 8)]
     graph += [("m", "matmul", ["h", "w"], 8), ("d", "add", ["a", "c"], 8)]
@@ -1559,7 +1685,10 @@ with check.hidden_case(
     check.equal(merged["e"][1:], (["h", "m"], 8), name="inputs and size")
 with check.hidden_case(
     "what is not fused stays among the inputs, wherever it stands",
-    hint="keep the other inputs of both, those in front, too",
+    hint=(
+        "one input can be fused, in front or behind: do all the others "
+        "stay, of both operators?"
+    ),
 ):
     for reads in (["matmul3", "tanh4"], ["tanh4", "matmul3"]):
         graph = [
@@ -1584,7 +1713,10 @@ with check.hidden_case(
         )
 with check.hidden_case(
     "the size is the second's, and every elementwise kind is fused",
-    hint="it writes what its second part writes; is_elementwise knows all",
+    hint=(
+        "sizes that differ, all elementwise kinds, fused ones: whose "
+        "size stays? who says what is elementwise?"
+    ),
 ):
     graph = [*PLACES, ("t", "tanh", ["b"], 2), ("c", "add", ["h", "t"], 8)]
     graph += [("m", "matmul", ["c", "w"], 8), ("k", "relu_back", ["m", "h"], 8)]
@@ -1611,7 +1743,10 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "readers that have been fused are one reader",
-    hint="fusing may leave one reader where there were two: look again",
+    hint=(
+        "two readers become one: how many readers has the value then, "
+        "and is it looked at again?"
+    ),
 ):
     graph = [*PLACES, ("s", "add", ["h", "b"], 8), ("t", "tanh", ["s"], 8)]
     merged = by_name(
@@ -1632,7 +1767,10 @@ with check.hidden_case(
     check.equal(merged["r"][1:], (["b", "h"], 8), name="inputs and size")
 with check.hidden_case(
     "results stay, and inputs are no operators",
-    hint="nobody reads a result, and an input is not elementwise",
+    hint=(
+        "values that nobody reads, and inputs: how many readers have "
+        "they, and is either elementwise?"
+    ),
     guard=True,
 ):
     graph = [
@@ -1645,7 +1783,10 @@ with check.hidden_case(
         check.equal(by_name(fuse_elementwise(steps)), by_name(steps))
 with check.hidden_case(
     "what is read comes first, and the argument stays as it was",
-    hint="put the fused operator at the second's place; make new lists",
+    hint=(
+        "where does the fused operator stand, so that what it reads "
+        "comes first? is the argument changed?"
+    ),
 ):
     graph = [*PLACES, ("a", "tanh", ["h"], 8), ("m", "matmul", ["h", "w"], 8)]
     graph += [("d", "multiply", ["a", "m"], 8), ("n", "matmul", ["d", "w"], 8)]
@@ -1667,7 +1808,10 @@ with check.hidden_case(
     check.equal([list(step[2]) for step in graph], inputs, name="its inputs")
 with check.hidden_case(
     "what is not fused stays as it is",
-    hint="with its factors swapped, or without one, a product is another",
+    hint=(
+        "nothing may be fused: are operators, inputs and their order as"
+        " they came, unsorted, twice too?"
+    ),
     guard=True,
 ):
     graph = [*PLACES, ("m", "matmul", ["w", "h"], 8)]
@@ -1681,7 +1825,10 @@ with check.hidden_case(
 # Which pair is fused first changes only the order of kinds at a meeting.
 with check.hidden_case(
     "graphs drawn at random",
-    hint="the cases above say what may be wrong",
+    hint=(
+        "random graphs: is every pair found, also anew? are inputs "
+        "kept, each once, and names and sizes?"
+    ),
     weight=0.5,
 ):
     draw = np.random.default_rng(7)
@@ -1915,7 +2062,10 @@ def layers(count, *, reused=()):
 
 with check.case(
     "the worked examples",
-    hint="which operators may write over what they read?",
+    hint=(
+        "are these this graph's names? who reads m, all readers "
+        "counted? which kinds may work in place?"
+    ),
     more="those free before they take, all others after",
 ):
     start = [
@@ -1931,21 +2081,30 @@ with check.case(
     check.equal([plan["m"], plan["n"]], [0, 1], name="buffers of m and n")
 with check.case(
     "prediction: any depth fits in two buffers",
-    hint="when is a buffer free, and who takes it?",
+    hint=(
+        "when is a buffer given back, before or after the reader takes?"
+        " is every one, and who takes it?"
+    ),
     essential=True,
 ):
     for depth in (2, 5):
         verify(layers(depth))
 with check.case(
     "training: what is read again is kept",
-    hint="the last reader frees a value, no earlier one",
+    hint=(
+        "which reader is a value's last, of all operators? is its "
+        "buffer given back only then?"
+    ),
     essential=True,
 ):
     verify(layers(4, reused=(3, 2, 1, 0)))
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "an input whose name begins like an operator's",
-    hint="what holds no buffer has none to give back: look for whole names",
+    hint=(
+        "names that begin like others, inputs among them: whole names? "
+        "what has no buffer to give back?"
+    ),
 ):
     verify(
         [
@@ -1956,7 +2115,11 @@ with check.hidden_case(
         ]
     )
 with check.hidden_case(
-    "a buffer has one size", hint="take a free buffer of exactly the size"
+    "a buffer has one size",
+    hint=(
+        "several sizes: which free buffer may be taken, and is it given"
+        " back under its own size?"
+    ),
 ):
     graph = layers(2)
     graph += [("s", "matmul", ["r1", "w0"], 3), ("t", "matmul", ["s", "w1"], 8)]
@@ -1964,7 +2127,9 @@ with check.hidden_case(
     verify(graph)
 with check.hidden_case(
     "a value that is read twice by one operator is freed once",
-    hint="count operators, not how often a name stands among the inputs",
+    hint=(
+        "one operator reads a value twice: how often is its buffer given back?"
+    ),
 ):
     graph = [
         *layers(1),
@@ -1975,7 +2140,10 @@ with check.hidden_case(
     verify([*graph, ("o", "add", ["n", "m"], 8)])
 with check.hidden_case(
     "results keep their buffers",
-    hint="what nobody reads is never freed, also not at once",
+    hint=(
+        "results: who reads them, and is their buffer ever given back, "
+        "also not at once?"
+    ),
 ):
     graph = [
         *layers(1),
@@ -1985,7 +2153,10 @@ with check.hidden_case(
     verify([*graph, ("n", "tanh", ["m"], 8), ("o", "matmul", ["n", "w0"], 8)])
 with check.hidden_case(
     "not in place while somebody else will read it",
-    hint="in place only over what nobody else will read",
+    hint=(
+        "elementwise, but not the last reader: may it write over what "
+        "somebody else will read?"
+    ),
 ):
     graph = [*layers(1), ("t", "tanh", ["r0"], 8), ("u", "add", ["t", "r0"], 8)]
     verify(
@@ -1997,7 +2168,10 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "inputs are neither planned nor written over",
-    hint="weights are there for the next batch",
+    hint=(
+        "only inputs read, or nothing but inputs: have they buffers, "
+        "and are they written over?"
+    ),
 ):
     graph = [
         ("x", "input", [], 4),
@@ -2008,7 +2182,10 @@ with check.hidden_case(
     verify(graph[:2])  # nothing but inputs: no buffers
 with check.hidden_case(
     "an operator that reads nothing has a buffer, too",
-    hint='only kind "input" gets none: not every operator has inputs',
+    hint=(
+        "an operator without inputs: has it a buffer, and how do you "
+        "know what is an input?"
+    ),
     weight=0.5,
 ):
     graph = [
@@ -2021,7 +2198,10 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "all that ends at one operator is free after it",
-    hint="a matmul may be the last reader of both its inputs",
+    hint=(
+        "one operator ends two values: are both buffers given back, at "
+        "the right moment?"
+    ),
 ):
     graph = [
         *layers(1),
@@ -2044,7 +2224,10 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "fused operators and those of the way back",
-    hint="is_elementwise knows all kinds",
+    hint=(
+        "fused kinds, and those of the way back: who says what is "
+        "elementwise, for every kind?"
+    ),
 ):
     graph = [
         *layers(2),
@@ -2060,7 +2243,10 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "graphs drawn at random",
-    hint="the cases above say what may be wrong",
+    hint=(
+        "random graphs, several sizes: which readers, which moment, "
+        "which size? numbers from 0, none left out?"
+    ),
     weight=0.5,
 ):
     draw = np.random.default_rng(8)
@@ -2121,18 +2307,26 @@ KEYS = [
 ]
 with check.case(
     "four predictions",
-    hint="return a dictionary with exactly the four keys of the text",
+    hint=(
+        "which four keys does the text name, and is each of them there once?"
+    ),
 ):
     check.equal(sorted(predictions()), sorted(KEYS))
 with check.case(
     "ratios are positive",
-    hint="0.25 means a quarter of the time, 2 twice the time",
+    hint=(
+        "are these ratios above 0? 0.25 means a quarter of the time, 2 "
+        "twice the time"
+    ),
 ):
     for name in KEYS[:2]:
         check.at_least(predictions()[name], 1e-4, name=name)
         check.at_most(predictions()[name], 1e4, name=name)
 with check.case(
-    "accuracies are between 0 and 1", hint="0.25 means a quarter of the images"
+    "accuracies are between 0 and 1",
+    hint=(
+        "is each a fraction of the images? 0.25 means a quarter, 25 does not"
+    ),
 ):
     for name in KEYS[2:]:
         check.at_least(predictions()[name], 0.0, name=name)
@@ -2679,7 +2873,10 @@ def expect_trained(head, features, linear, epochs, lr=0.05):
 
 with check.case(
     "train: one number an epoch, and it falls",
-    hint="a number for each epoch, not a tensor: the mean over its batches",
+    hint=(
+        "a number or a tensor for each epoch, and a mean of what? which"
+        " three calls make a step?"
+    ),
 ):
     head = make_head(64, 3, seed=1)
     untrained = loss_of(linear_like(head, 64, 1), pictures.flatten(1))
@@ -2697,7 +2894,10 @@ with check.case(
     )
 with check.case(
     "train: the losses of two epochs",
-    hint="three lines for each batch; one generator and one Adam for all",
+    hint=(
+        "over which parameters is Adam, made how often? which "
+        "generator, order and batches? a mean of what?"
+    ),
     essential=True,
 ):
     head = make_head(64, 3, seed=2)
@@ -2716,7 +2916,10 @@ with check.case(
     )
 with check.case(
     "finetune: the base's weights stay, the head's move",
-    hint="what may move, and what must not? See the three points",
+    hint=(
+        "what may move, the whole head, and what must not? is anything "
+        "trained, on which features?"
+    ),
     essential=True,
 ):
     body, head = make_base(2, seed=5), make_head(8, 3, seed=6)
@@ -2730,7 +2933,10 @@ with check.case(
     check.equal(needs, [False] * 12, name="requires_grad in the base")
 with check.case(
     "finetune: BatchNorm's statistics stay",
-    hint="in which mode does the base see its images?",
+    hint=(
+        "in which mode does the base see its images, and does train "
+        "ever get it?"
+    ),
     essential=True,
 ):
     body, head = make_base(2, seed=7), make_head(8, 3, seed=8)
@@ -2753,7 +2959,10 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "train: into training mode first, and every parameter moves",
-    hint="the model may come in evaluation mode",
+    hint=(
+        "a model in evaluation mode: is it switched, and when? does "
+        "Adam get all parameters, lr as it came?"
+    ),
 ):
     model = make_base(2, seed=9)
     model.append(make_head(8, 3, seed=10))
@@ -2771,7 +2980,10 @@ with check.hidden_case(
         )
 with check.hidden_case(
     "train: the order is the generator's, whatever the model draws",
-    hint="the text names the generator: dropout draws from another one",
+    hint=(
+        "dropout draws, too: from which generator is each epoch's "
+        "order, made when, asked how often?"
+    ),
 ):
     model = make_base(2, seed=25, drop=0.5)
     model.append(make_head(8, 3, seed=26))
@@ -2788,7 +3000,10 @@ with check.hidden_case(
         check.close(seen[epoch], want, name=f"images of epoch {epoch + 1}")
 with check.hidden_case(
     "train: what is frozen stays frozen",
-    hint="optimise the parameters with requires_grad only",
+    hint=(
+        "some parameters are frozen: which ones does the optimiser get,"
+        " and are the others all there?"
+    ),
 ):
     model = make_base(2, seed=11)
     model.append(make_head(8, 3, seed=12))
@@ -2811,7 +3026,10 @@ many, answers = (
 )
 with check.hidden_case(
     "train: whatever gradients are there, and a second time on other images",
-    hint="nothing is left over from before; each call has its own Adam",
+    hint=(
+        "old gradients, then a second call: when are they cleared, does"
+        " Adam start anew, are images changed?"
+    ),
 ):
     head, flat = make_head(64, 3, seed=17), pictures.flatten(1)
     same, sources = linear_like(head, 64, 17), (flat, -flat)
@@ -2829,7 +3047,10 @@ with check.hidden_case(
         )
 with check.hidden_case(
     "train: a last batch of one image, a batch larger than all, one image",
-    hint="each piece is a step, however short; none is left out or joined",
+    hint=(
+        "short, single and oversized batches: is each piece a step, the"
+        " last too? a mean over batches?"
+    ),
 ):
     flat = pictures.flatten(1)
     for rows, batch_size in ((22, 7), (22, 21), (22, 40), (22, 1), (1, 8)):
@@ -2850,7 +3071,10 @@ with check.hidden_case(
         check.close(history, want, rtol=1e-4, name=name)
 with check.hidden_case(
     "train: batches of 32 and seed 0, if nobody says otherwise",
-    hint="keep the defaults of the signature",
+    hint=(
+        "no batch size, no seed: are the stub's defaults as they were, "
+        "and all images used?"
+    ),
     weight=0.5,
 ):
     head, flat = make_head(64, 3, seed=18), many.flatten(1)
@@ -2882,7 +3106,10 @@ def expect_alike(head, linear):
 
 with check.hidden_case(
     "finetune: the head learns from the features of evaluation mode",
-    hint="features of evaluation mode; and which arguments are passed on?",
+    hint=(
+        "which mode made the features? which arguments are handed on to"
+        " train, each of them?"
+    ),
 ):
     body, head = make_base(2, seed=13), make_head(8, 3, seed=14)
     same, linear = twin(body, 13).eval(), linear_like(head, 8, 14)
@@ -2903,7 +3130,10 @@ with check.hidden_case(
     expect_alike(head, linear)
 with check.hidden_case(
     "finetune: a base that drops features while it is trained",
-    hint="the whole base stays in evaluation mode, not only BatchNorm",
+    hint=(
+        "a base with dropout: is all of it in evaluation mode while "
+        "features are computed?"
+    ),
     weight=0.5,
 ):
     body, head = make_base(2, seed=27, drop=0.5), make_head(8, 3, seed=28)
@@ -2915,7 +3145,10 @@ with check.hidden_case(
     expect_alike(head, linear)
 with check.hidden_case(
     "finetune: batches of 32 and seed 0, if nobody says otherwise",
-    hint="keep the defaults of the signature",
+    hint=(
+        "no batch size, no seed: are the stub's defaults as they were, "
+        "and handed on?"
+    ),
     weight=0.5,
 ):
     body, head = make_base(2, seed=19), make_head(8, 3, seed=20)
@@ -2927,7 +3160,10 @@ with check.hidden_case(
     expect_alike(head, linear)
 with check.hidden_case(
     "finetune: a last batch of one image, one image alone",
-    hint="the head learns from every image, also from one by itself",
+    hint=(
+        "a last batch of one image, one image alone: are features still"
+        " a matrix, and is each learned from?"
+    ),
     weight=0.5,
 ):
     for rows in (22, 1):
@@ -2947,7 +3183,9 @@ with check.hidden_case(
         expect_alike(head, linear)
 with check.hidden_case(
     "finetune: the base sees no image twice",
-    hint="what a frozen base says about an image never changes",
+    hint=(
+        "how often does each image go through the base: once, or in each epoch?"
+    ),
     weight=0.5,
 ):
     body, head, seen = make_base(2, seed=21), make_head(8, 3, seed=22), []
@@ -2966,7 +3204,10 @@ with check.hidden_case(
     check.at_most(sum(seen), 22, name="images that the base has seen")
 with check.hidden_case(
     "finetune: returns base and head as one model, in evaluation mode",
-    hint="the last line of the text about what is returned",
+    hint=(
+        "what is returned, of which two modules, in which order and "
+        "mode? was this head trained?"
+    ),
 ):
     body, head = make_base(2, seed=15), make_head(8, 3, seed=16)
     start = start_of_both(body, head, 15, 16)

@@ -94,15 +94,19 @@ from labkit import check
 
 with check.case(
     "three predictions",
-    hint="return a dictionary with exactly the three keys of the text",
+    hint=(
+        "which three keys does the text name, and is each of them there once?"
+    ),
 ):
     check.equal(sorted(predictions()), ["finite", "int8", "outlier"])
-with check.case("each is above 0", hint="0.5 means half as fast, 2 twice"):
+with check.case(
+    "each is above 0", hint="is each above 0? 0.5 means half as fast, 2 twice"
+):
     for name in ("finite", "int8", "outlier"):
         check.at_least(predictions()[name], 1e-9, name=name)
 with check.case(
     "there are 65,536 codes",
-    hint="a count, not a share; more than all cannot be finite",
+    hint="is it a count, not a share, and at most all of them?",
 ):
     check.at_most(predictions()["finite"], 65_536, name="finite")
     check.at_least(predictions()["finite"], 1, name="finite")
@@ -315,20 +319,29 @@ from labkit import check
 ONE, TINY, TOP = 0b0_0111_100, 0b1_0000_001, 0b0_1111_110
 with check.case(
     "the worked example",
-    hint="take the three fields apart first, then follow the two formulas",
+    hint=(
+        "is each field right: sign, E and M? then: which formula holds "
+        "where E > 0, with which bias?"
+    ),
     more="remainder and quotient by powers of two cut fields out",
 ):
     got = decode(np.array([ONE, TINY, TOP]), 4, 3, "nan")
     check.close(got, [1.5, -(2.0**-9), 448.0], rtol=0, name="E4M3")
 with check.case(
     "zero and subnormals",
-    hint="E = 0: no leading 1, and the exponent is that of E = 1",
+    hint=(
+        "E = 0: is there a leading 1, which exponent holds, and what is"
+        " M divided by?"
+    ),
 ):
     got = decode(np.array([[0, 1], [2, 3]]), 2, 1, "none")
     check.close(got, [[0, 0.5], [1, 1.5]], rtol=0, name="E2M1")
 with check.case(
     "codes of dtype uint8",
-    hint="what is the largest number that uint8 holds, and the smallest?",
+    hint=(
+        "do sums and shifts fit into uint8, or negative exponents? "
+        "which type do you compute in?"
+    ),
     more="the exponent minus the bias may be negative",
 ):
     some = np.array([0x01, 0x3C, 0x7B, 0x84, 0xC0], np.uint8)
@@ -336,7 +349,10 @@ with check.case(
     check.close(decode(some, 5, 2, "ieee"), want, rtol=0, name="E5M2")
 with check.case(
     "the largest exponent",
-    hint="it means three different things: see the list in the text",
+    hint=(
+        "E all ones: what does `specials` make of it, for which M, and "
+        "with which sign?"
+    ),
 ):
     top = np.array([0x7C, 0x7D, 0x7F, 0xFC])
     want = np.array([np.inf, np.nan, np.nan, -np.inf])
@@ -346,7 +362,10 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "every code of FP16, as NumPy reads it",
-    hint="compare all_values with NumPy's float16: which is the first code?",
+    hint=(
+        "all codes of 16 bits, NaN and both signs: compare with NumPy's"
+        " float16: which is the first code?"
+    ),
     essential=True,
 ):
     codes = np.arange(2**16, dtype=np.uint16)
@@ -354,14 +373,20 @@ with check.hidden_case(
     check.equal(decode(codes, 5, 10, "ieee"), want, name="FP16")
 with check.hidden_case(
     "codes in any order, some of them more than once",
-    hint="each code by itself: a value for every entry",
+    hint=(
+        "codes in any order, some twice: does every entry get its own "
+        "value, in its place?"
+    ),
 ):
     codes = np.array([0x38, 0x7E, 0x38, 0x01, 0x38, 0x01, 0xC0], np.uint8)
     want = [1.0, 448.0, 1.0, 2.0**-9, 1.0, 2.0**-9, -2.0]
     check.equal(decode(codes, 4, 3, "nan"), np.array(want), name="E4M3")
 with check.hidden_case(
     "every code of bf16: a float32 whose lower half is zero",
-    hint="powers from 2**-133 to 2**127: is each of them exact?",
+    hint=(
+        "very large and very small exponents: is each power of two "
+        "exact, or infinite or 0 on the way?"
+    ),
 ):
     codes = np.arange(2**16, dtype=np.uint16)
     wide = codes.astype(np.uint32) << 16
@@ -369,7 +394,10 @@ with check.hidden_case(
     check.equal(decode(codes, 8, 7, "ieee"), want, name="bf16")
 with check.hidden_case(
     "every code of both 8-bit formats, and of E2M1",
-    hint="E4M3 has one NaN a sign, E5M2 three, and E2M1 none",
+    hint=(
+        "all codes of 8 and 4 bits: which are NaN or infinite, in each "
+        "format, and what of both signs?"
+    ),
 ):
     codes = np.arange(256, dtype=np.uint8)
     want = (codes.astype(np.uint16) << 8).view(np.float16).astype(float)
@@ -384,7 +412,10 @@ with check.hidden_case(
     check.equal(got, np.concatenate([want, -want]), name="E2M1")
 with check.hidden_case(
     "formats that have no name here",
-    hint="use the arguments: no bias and no width is fixed",
+    hint=(
+        "other widths, no mantissa bit too: is any width, bias or mask "
+        "fixed? where is the sign bit?"
+    ),
 ):
     got = decode(np.array([1, 7, 8, 31, 63]), 2, 3, "none")
     check.close(got, [0.125, 0.875, 1, 7.5, -7.5], rtol=0, name="E2M3")
@@ -396,19 +427,29 @@ with check.hidden_case(
     check.equal(got, want, name="E3M0")
 with check.hidden_case(
     "the same widths with another meaning of the largest exponent",
-    hint="specials decides at each call, whatever a call before has found",
+    hint=(
+        "the same codes and widths, another `specials`: does it decide "
+        "in this call?"
+    ),
 ):
     for specials, last in (("nan", 448.0), ("ieee", np.nan), ("none", 448.0)):
         got = decode(np.array([0x7E, 0x38]), 4, 3, specials)
         check.equal(got, np.array([last, 1.0]), name=f"{specials!r}")
 with check.hidden_case(
-    "the sign of a zero is kept", hint="-0.0 and 0.0 are equal and differ"
+    "the sign of a zero is kept",
+    hint=(
+        "zeros of both signs: is the sign put on by a product, a "
+        "comparison or a copy?"
+    ),
 ):
     got = decode(np.array([0x00, 0x80]), 4, 3, "nan")
     check.equal(np.signbit(got), np.array([False, True]), name="sign bits")
 with check.hidden_case(
     "any shape; the codes and an earlier result stay as they were",
-    hint="the result has the shape of codes; work on a copy",
+    hint=(
+        "three axes, of length 1 too, and no code: is the shape kept? "
+        "is codes, or an earlier result, changed?"
+    ),
     guard=True,
 ):
     codes = np.array([[[0x38, 0x40, 0xC0]]], np.int16)
@@ -509,7 +550,10 @@ def check_codes(got, want, dtype=""):
 
 with check.case(
     "the worked example, and its negatives",
-    hint="half a unit of the upper part goes up or down with its last bit",
+    hint=(
+        "what is added before the lower half is cut off, when the last "
+        "bit is 0, and when 1? what of signs?"
+    ),
     more="add a little less than half, and one more where the code is odd",
 ):
     pair = np.array([1 + 2.0**-8, 1 + 3 * 2.0**-8], F)
@@ -518,14 +562,20 @@ with check.case(
     check_codes(got, want, "uint16")
 with check.case(
     "the nearest of the two neighbours",
-    hint="the lower half decides: less, exactly or more than a half",
+    hint=(
+        "the lower half: less, exactly or more than a half? is it "
+        "compared with all its bits?"
+    ),
 ):
     some = np.array([1 + 2.0**-9, 1 + 2.0**-8 + 2.0**-20, 1.9999], F)
     got = round_to_bfloat16(some)
     check_codes(got, [0x3F80, 0x3F81, 0x4000])
 with check.case(
     "what is exact stays",
-    hint="the lower half is 0: upper half and result are one",
+    hint=(
+        "lower half 0: does anything change, in zeros, signs or shape? "
+        "which dtype comes back?"
+    ),
 ):
     some = np.array([[0.0, -0.0], [-2.0, 2.0**-133]], F)
     want = [[0, 0x8000], [0xC000, 1]]
@@ -533,7 +583,10 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "as PyTorch rounds, for floats of every size",
-    hint="compare with torch.tensor(x).bfloat16() on random bits",
+    hint=(
+        "random bits, two axes: does the addition overflow? compare "
+        "with torch's bfloat16: where first?"
+    ),
     essential=True,
 ):
     import torch
@@ -546,7 +599,7 @@ with check.hidden_case(
     check.close(got, want.view(np.uint16), rtol=0, name="codes")
 with check.hidden_case(
     "all ties go to the even code",
-    hint="the last bit that stays decides, in every octave",
+    hint=("ties in every octave: which bit decides, and which code is even?"),
 ):
     bits = np.arange(0, 2**31 - 2**24, 2**16 * 7, np.uint32) + 2**15
     want = bits // 2**16 + bits // 2**16 % 2
@@ -554,14 +607,20 @@ with check.hidden_case(
     check.close(got, want, rtol=0, name="codes")
 with check.hidden_case(
     "too large is infinite, and infinity stays",
-    hint="the largest float32 is nearer to 2**128 than to bf16's largest",
+    hint=(
+        "beyond the largest, and infinity: what does the addition give "
+        "there, with either sign?"
+    ),
 ):
     ends = np.array([3.4028235e38, -3.4028235e38, 3.39e38, np.inf, -np.inf], F)
     want = [0x7F80, 0xFF80, 0x7F7F, 0x7F80, 0xFF80]
     check.close(round_to_bfloat16(ends), want, rtol=0, name="codes")
 with check.hidden_case(
     "NaN stays NaN, whatever its bits are",
-    hint="a NaN whose ones are all in the lower half, or which is all ones",
+    hint=(
+        "NaN of all kinds: what does the addition make of its bits? are"
+        " the others untouched?"
+    ),
 ):
     odd = [0x7F800001, 0x7FFFFFFF, 0xFFFFFFFF, 0x7FC00000, 0xFF800100]
     got = round_to_bfloat16(np.array(odd, np.uint32).view(F))
@@ -570,7 +629,9 @@ with check.hidden_case(
     got = round_to_bfloat16(np.array([np.nan, 1.0, np.nan], F))
     check.close(got[1], 0x3F80, rtol=0, name="code of 1 between two NaN")
 with check.hidden_case(
-    "one row, one column", hint="the codes have the shape of x", weight=0.5
+    "one row, one column",
+    hint=("one row, one column, three axes: do the codes keep the shape of x?"),
+    weight=0.5,
 ):
     some = np.array([1.5, -2.0, 0.25], F)
     want = some.view(np.uint32) >> 16
@@ -579,7 +640,10 @@ with check.hidden_case(
         check.close(got, want.reshape(shape), name="codes")
 with check.hidden_case(
     "other orders in memory, no number; x and an earlier result stay",
-    hint="view asks for entries side by side; write into a copy",
+    hint=(
+        "transposed, empty: can x be viewed as it lies? is x, or an "
+        "earlier result, written to?"
+    ),
     guard=True,
 ):
     some = np.arange(12, dtype=F).reshape(3, 4)
@@ -694,28 +758,39 @@ from labkit import check
 
 with check.case(
     "the worked example",
-    hint="scale, round, saturate; the codes are whole numbers of type int32",
+    hint=(
+        "by what is x scaled, how is it rounded, where does it saturate"
+        " at both ends? which type?"
+    ),
 ):
     got = to_fixed(np.array([1.3, -9.0]), 2, 5)
     check.close(got, [42, -128], rtol=0, dtype="int32", name="Q2.5 codes")
 with check.case(
     "to the nearest, also below 0, a tie to the even code",
-    hint="not towards 0, and not always up",
+    hint=(
+        "negative numbers and ties: to the nearest, or towards 0, or "
+        "always up? where does a tie go?"
+    ),
 ):
     some = np.array([[0.5, 1.5, 2.5], [-0.5, -1.7, -2.2]])
     want = [[0, 2, 2], [0, -2, -2]]
     check.close(to_fixed(some, 7, 0), want, rtol=0, name="Q7.0 codes")
 with check.case(
     "both ends saturate",
-    hint="the two ends differ by one; saturate before you make integers",
+    hint=(
+        "large and infinite numbers: what are the two ends, and is it "
+        "clipped before it becomes an integer?"
+    ),
 ):
     some = np.array([3.99, 4.0, 100.0, np.inf, -4.0, -4.1, -np.inf])
     want = [127, 127, 127, 127, -128, -128, -128]
     check.close(to_fixed(some, 2, 5), want, rtol=0, name="Q2.5 codes")
 with check.case(
     "by chance, each entry by itself, and right on average",
-    hint="0.3 of a step goes up three times of ten: how do you get there"
-    " from a random number between 0 and 1?",
+    hint=(
+        "down first; then which random number is less than what, entry "
+        "by entry? how often does it go up?"
+    ),
     more="a random number is below 0.3 in three cases of ten",
     essential=True,
     weight=2,
@@ -735,14 +810,20 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "by chance, too, what is exact stays",
-    hint="a whole number has no fraction",
+    hint=(
+        "exact numbers, of both signs: what is cut off, and does "
+        "anything go up then?"
+    ),
 ):
     some = np.repeat([[-2.0, -0.5, 0.0, 0.25, 1.75]], 400, axis=0)
     got = to_fixed(some, 3, 2, np.random.default_rng(3))
     check.close(got, 4 * some, rtol=0, dtype="int32", name="Q3.2 codes")
 with check.hidden_case(
     "by chance, too, it saturates, after rounding",
-    hint="what is rounded up may leave the range",
+    hint=(
+        "near and beyond both ends, by chance: is it clipped after "
+        "rounding, and has infinity a fraction?"
+    ),
 ):
     some = np.repeat([[3.99, 40.0, -4.0, -50.0, np.inf]], 300, axis=0)
     got = to_fixed(some, 2, 5, np.random.default_rng(4))
@@ -750,7 +831,10 @@ with check.hidden_case(
     check.close(got[:, 1:], [[127, -128, -128, 127]] * 300, name="codes")
 with check.hidden_case(
     "it goes up where the drawn number is less than the fraction",
-    hint="draw.random once, in x's shape; what is compared with what?",
+    hint=(
+        "which number is drawn, in which shape, and which side of which"
+        " comparison? is anything rounded?"
+    ),
 ):
     some = np.random.default_rng(5).uniform(-3, 3, (40, 50))
     for seed, n in ((6, 4), (7, 0)):
@@ -767,7 +851,10 @@ with check.hidden_case(
     check.close(got, np.ones(50), rtol=0, name="codes of larger numbers")
 with check.hidden_case(
     "a generator goes on from where the call before has left it",
-    hint="draw once, in x's shape, from the generator itself",
+    hint=(
+        "two calls, one generator: is it made anew, or asked more than "
+        "once, or in another shape?"
+    ),
 ):
     pair = [np.full(30, 0.5), np.full((2, 15), 0.5)]
     drawn = np.random.default_rng(10).random(60)
@@ -778,7 +865,9 @@ with check.hidden_case(
         check.close(got[number], each.astype(int), rtol=0, name=title)
 with check.hidden_case(
     "small chances, in other formats",
-    hint="the chance is the fraction of the scaled number",
+    hint=(
+        "small numbers, many bits: the fraction of which number is the chance?"
+    ),
 ):
     # 0.0009 in Q0.7: 0.1152 of a step; five standard deviations are 0.008.
     codes = to_fixed(np.full(40_000, 9e-4), 0, 7, np.random.default_rng(9))
@@ -786,7 +875,10 @@ with check.hidden_case(
     check.close(mean, 0.1152, rtol=0, atol=0.009, name="mean code")
 with check.hidden_case(
     "31 bits, from float32 as well",
-    hint="float32 has no 2**31 - 1: compute in float64",
+    hint=(
+        "31 bits, from float32: in which type is it scaled and clipped,"
+        " and do both ends fit?"
+    ),
 ):
     some = np.array([1.0, -1.0, 0.5 + 2.0**-24, 2.0**-31], np.float32)
     want = [2**31 - 1, -(2**31), 2**30 + 128, 1]
@@ -794,7 +886,10 @@ with check.hidden_case(
     check.close(to_fixed(np.array([2.0**-30]), 0, 31), [2], name="code")
 with check.hidden_case(
     "any shape; x and an earlier result stay as they were",
-    hint="entry by entry; write into a new array",
+    hint=(
+        "three axes, none, several calls: is the shape kept? is x, or "
+        "an earlier result, written to?"
+    ),
     guard=True,
 ):
     some = np.array([[[1.26], [-1.26]]])
@@ -910,7 +1005,10 @@ from labkit import check
 
 with check.case(
     "the worked example",
-    hint="low, high, scale, zero, codes: one line of the text after another",
+    hint=(
+        "low, high; scale over how many steps? zero and codes: which "
+        "line, rounded how, clipped to which ends?"
+    ),
 ):
     codes, scale, zero = quantize(np.array([[-1.0, 0.0, 1.55]]), 8, None)
     check.close(scale, [[0.01]], name="scale")
@@ -919,7 +1017,10 @@ with check.case(
     check.close(codes, want, rtol=0, dtype="int8", name="codes")
 with check.case(
     "back again, from int8",
-    hint="the difference of two int8 numbers may not fit into int8",
+    hint=(
+        "does the difference fit into int8? does each scale and zero go"
+        " with its own column, unrounded?"
+    ),
     more="make the codes wider before you subtract",
 ):
     codes = np.array([[127, -128], [-100, 0]], np.int8)
@@ -936,7 +1037,10 @@ with check.case(
     check.close(got, want, rtol=1e-5, name="numbers in small steps")
 with check.case(
     "a scale for each column",
-    hint="axis goes to min and max, which keep the axes they go over",
+    hint=(
+        "over which axis go min and max, and do they keep it? is each "
+        "column's own scale, zero used?"
+    ),
     essential=True,
 ):
     # Multiples of powers of two: no rounding error anywhere.
@@ -948,7 +1052,10 @@ with check.case(
     check.close(codes, want, rtol=0, name="codes")
 with check.case(
     "0 is always in the range, and has a code of its own",
-    hint="low is at most 0 and high at least 0, whatever the entries are",
+    hint=(
+        "all positive, or all negative: where are low and high? is zero"
+        " a whole number, 0's own code?"
+    ),
 ):
     for some in ([[3.0, 6.0]], [[-3.0, -6.0]]):
         codes, scale, zero = quantize(np.array(some), 8, None)
@@ -961,7 +1068,10 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "nothing but zeros",
-    hint="0 divided by 0 is no scale: the text says which one to take",
+    hint=(
+        "a column of zeros: which scale does the text name, for that "
+        "column alone? and its zero?"
+    ),
 ):
     some = np.array([[0.0, 2.0], [0.0, -0.55]])
     codes, scale, zero = quantize(some, 8, 0)
@@ -970,7 +1080,10 @@ with check.hidden_case(
     check.close(codes, [[-128, 127], [-128, -128]], rtol=0, name="codes")
 with check.hidden_case(
     "very small numbers, in no order",
-    hint="only a scale of 0 itself is replaced by 1",
+    hint=(
+        "tiny and huge numbers, unsorted: is scale compared with 0 "
+        "exactly? is anything rounded or in order?"
+    ),
 ):
     some = np.array([1.55, -1.0, 0.4, -0.3])
     for size in (1e-12, 1e9):
@@ -980,7 +1093,10 @@ with check.hidden_case(
         check.close(codes, [127, -128, 12, -58], rtol=0, name="codes")
 with check.hidden_case(
     "fewer bits, and eight unless said otherwise",
-    hint="bits gives the number of steps and both ends",
+    hint=(
+        "other bits, none given: which numbers depend on it, steps and "
+        "both ends? the defaults, bits and axis?"
+    ),
 ):
     some = np.array([[-7.0, 8.0, 0.4, -3.7]])
     codes, scale, zero = quantize(some, 4, None)
@@ -994,7 +1110,10 @@ with check.hidden_case(
     check.close(scale, [[0.01]], name="scale without bits and axis")
 with check.hidden_case(
     "a scale for each row, one row, one column",
-    hint="scale and zero keep the axes that they went over: do not drop any",
+    hint=(
+        "scales a row, sides of 1: which axis do scale and zero go "
+        "with, and is any axis dropped?"
+    ),
 ):
     codes = np.array([[10, -20, 30], [-7, 8, 90]], np.int8)
     scale, zero = np.array([[0.5], [0.25]]), np.array([[2], [-3]])
@@ -1006,7 +1125,10 @@ with check.hidden_case(
     check.close(got, [[4.0, -11.0, 14.0]], rtol=1e-6, name="one row")
 with check.hidden_case(
     "no entry is further from its code than half a step",
-    hint="round to the nearest integer; cutting off loses up to a whole step",
+    hint=(
+        "float32, every axis: are scale, zero, codes each made along "
+        "that axis, to the nearest, in order?"
+    ),
 ):
     some = np.random.default_rng(1).normal(size=(40, 6)).astype(np.float32)
     for axis in (None, 0, 1):
@@ -1021,7 +1143,10 @@ with check.hidden_case(
         check.at_most(off.max(), 0.501, name="largest error in steps")
 with check.hidden_case(
     "where zero was rounded, both ends still saturate",
-    hint="the largest code may come out one too large: keep codes in range",
+    hint=(
+        "where zero was rounded: can a code leave the range at either "
+        "end, with fewer bits too?"
+    ),
 ):
     some = np.array([[-77.5, 177.5, 0.0]])
     codes, scale, zero = quantize(some, 8, None)
@@ -1035,7 +1160,10 @@ with check.hidden_case(
     check.at_most(np.asarray(codes).max(), 7, name="largest code of 4 bits")
 with check.hidden_case(
     "scale and zero have as many axes as x",
-    hint="min and max keep their axes as they are asked to: keepdims",
+    hint=(
+        "one, two, three axes: how many axes have scale and zero, and "
+        "how long is each?"
+    ),
 ):
     for shape in ((4,), (2, 3), (2, 3, 4)):
         _, scale, zero = quantize(
@@ -1045,7 +1173,10 @@ with check.hidden_case(
         check.shape(zero, (1,) * len(shape), name="zero")
 with check.hidden_case(
     "other axes; arguments and earlier results stay as they were",
-    hint="keep the number of axes; return new arrays",
+    hint=(
+        "another axis, several calls: is the shape kept? is an "
+        "argument, or an earlier result, written to?"
+    ),
     guard=True,
 ):
     some = np.arange(24.0).reshape(2, 3, 4) - 5
@@ -1182,14 +1313,20 @@ from labkit import check
 I8 = np.int8
 with check.case(
     "the worked example",
-    hint="sum in 32 bits, multiply, round, then make int8 of it",
+    hint=(
+        "(a - zero) with w: summed in which type? then the multiplier, "
+        "rounding, clipping: in which order?"
+    ),
 ):
     a, w = np.array([[100, 100]], I8), np.array([[127, 1], [127, -3]], I8)
     got = int8_matmul(a, -28, w, 0.001)
     check.close(got, [[33, 0]], rtol=0, dtype="int8", name="result")
 with check.case(
     "the zero point is taken off each entry of a",
-    hint="a code minus zero may have nine bits",
+    hint=(
+        "does a - zero fit into int8? is zero taken off every entry of "
+        "a, with its sign?"
+    ),
 ):
     a, w = np.array([[127, -128], [5, 6]], I8), np.array([[1], [2]], I8)
     got = int8_matmul(a, -128, w, 0.25)
@@ -1198,14 +1335,17 @@ with check.case(
     check.close(got, [[-38], [-1]], rtol=0, name="result with zero 7")
 with check.case(
     "a multiplier for each column",
-    hint="it belongs to the columns of w, after the sum",
+    hint=(
+        "several multipliers: does each go with a column of the sums, "
+        "or of a, and before or after the sum?"
+    ),
 ):
     w = np.array([[10, 10, 10], [0, 1, 2]], I8)
     got = int8_matmul(np.array([[3, 4]], I8), 0, w, np.array([1, 0.5, 2]))
     check.close(got, [[30, 17, 76]], rtol=0, name="result")
 with check.case(
     "long sums",
-    hint="how many products of two int8 numbers fit into int16?",
+    hint=("many large products: in which type are they multiplied and added?"),
     more="the matrices have to be wider before they are multiplied",
     essential=True,
 ):
@@ -1214,7 +1354,11 @@ with check.case(
     got = int8_matmul(a, 0, w, 1e-5)
     check.close(got, [[65, -65, 65]] * 2, rtol=0, name="result")
 with check.case(
-    "it saturates on both sides", hint="127 and -128 are the ends of int8"
+    "it saturates on both sides",
+    hint=(
+        "large results of both signs: which two ends has int8, and is "
+        "it clipped before it is converted?"
+    ),
 ):
     a, w = np.array([[50], [-50]], I8), np.array([[3, -3, 1]], I8)
     got = int8_matmul(a, 0, w, 1.0)
@@ -1222,7 +1366,8 @@ with check.case(
     check.close(got, want, rtol=0, dtype="int8", name="result")
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
-    "to the nearest, a tie to the even one", hint="as np.rint does it"
+    "to the nearest, a tie to the even one",
+    hint="halves, of both signs: to the nearest? where does a tie go?",
 ):
     a, w = np.array([[1], [3], [5], [-1], [-3]], I8), np.array([[1]], I8)
     got = int8_matmul(a, 0, w, 0.5)
@@ -1231,7 +1376,10 @@ with check.hidden_case(
     check.close(got, [[0], [1], [2], [0], [-1]], rtol=0, name="result")
 with check.hidden_case(
     "sums are exact, even beyond 2**24",
-    hint="float32 has no odd integers there: sum integers",
+    hint=(
+        "very large sums: are they added as integers, and multiplied in"
+        " which type?"
+    ),
 ):
     a, w = np.full((1, 1500), 127, I8), np.full((1500, 2), 127, I8)
     w[0] = 126, 125  # the sums are 24,193,373 and 24,193,246
@@ -1242,7 +1390,10 @@ with check.hidden_case(
     check.close(got, [[101, 101]], rtol=0, name="result")
 with check.hidden_case(
     "random matrices of other shapes, all codes",
-    hint="rows of a with columns of w, shape (n, m)",
+    hint=(
+        "other shapes, sides of 1, all codes: rows of which with "
+        "columns of which? is an axis or a sign lost?"
+    ),
 ):
     draw = np.random.default_rng(3)
     for n, k, m in ((5, 300, 4), (1, 7, 1), (3, 1, 6)):
@@ -1255,7 +1406,7 @@ with check.hidden_case(
         check.close(got, want, rtol=0, name="result")
 with check.hidden_case(
     "arguments and an earlier result stay as they were",
-    hint="work on copies, and return a new array",
+    hint="is a, w or multiplier written to, or an earlier result?",
     guard=True,
 ):
     a, w = np.array([[1, 2]], I8), np.array([[3], [4]], I8)
@@ -1506,7 +1657,10 @@ from labkit import check
 FP4 = np.array([0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0])
 with check.case(
     "the worked example",
-    hint="the block's exponent, then divide, then nearest",
+    hint=(
+        "the exponent of the block's largest less that of which grid "
+        "value? then divide by what, and round?"
+    ),
 ):
     some = np.array([2.0, -3.5, 0.4, 22.0])
     exponents, elements = mx_quantize(some, FP4, 4)
@@ -1514,7 +1668,10 @@ with check.case(
     check.close(elements, [[0.5, -1, 0, 6]], name="elements")
 with check.case(
     "each block has an exponent of its own",
-    hint="neighbours are a block; the largest of each, by magnitude",
+    hint=(
+        "several blocks, negative entries: which neighbours belong "
+        "together, and what is largest in each?"
+    ),
     essential=True,
 ):
     some = np.array([1.0, 0.5, -64, 32, 0.25, 0.125, 6, -3])
@@ -1524,7 +1681,10 @@ with check.case(
     check.close(elements, want, name="elements")
 with check.case(
     "a block of zeros",
-    hint="0 has no logarithm; 0 divided by 0 is no element",
+    hint=(
+        "a block of zeros: what is its logarithm, and what is divided "
+        "by what? and the block beside it?"
+    ),
 ):
     exponents, elements = mx_quantize(np.array([0.0, 0, 8, 0]), FP4, 2)
     check.close(elements, [[0, 0], [4, 0]], name="elements")
@@ -1532,7 +1692,10 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "another grid, and blocks of 32 unless said otherwise",
-    hint="the exponent of the grid's largest value is 8 for 448",
+    hint=(
+        "another grid, no block given: which value's exponent is taken "
+        "off, how long is a block, which signs?"
+    ),
 ):
     draw = np.random.default_rng(4)
     some = (draw.normal(size=96) * np.repeat([1e-3, 1, 1e4], 32)).astype(
@@ -1551,7 +1714,10 @@ with check.hidden_case(
     check.close(elements, want, rtol=1e-12, name="elements")
 with check.hidden_case(
     "what is between the grid's end and the next power of two saturates",
-    hint="the exponent follows from powers of two alone",
+    hint=(
+        "beyond the grid's end: does the exponent depend on anything "
+        "but powers of two? what does nearest do?"
+    ),
 ):
     exponents, elements = mx_quantize(np.array([7.9, 1, -8, 1]), FP4, 2)
     check.close(exponents, [0, 1], rtol=0, name="exponents")
@@ -1563,7 +1729,10 @@ with check.hidden_case(
     check.close(elements, want, rtol=1e-6, name="elements, odd grid")
 with check.hidden_case(
     "just below a power of two",
-    hint="the logarithm of a number a little below 8 is rounded to 3",
+    hint=(
+        "just below a power of two: is the logarithm rounded up before "
+        "it is floored?"
+    ),
     more="np.frexp takes a float apart without rounding",
     weight=0.5,
 ):
@@ -1572,7 +1741,10 @@ with check.hidden_case(
     check.close(exponents, [0, -5], rtol=0, name="exponents")
 with check.hidden_case(
     "exponents stay between -127 and 127",
-    hint="8 bits hold no more: see the text",
+    hint=(
+        "extreme magnitudes: which two bounds has an exponent, clipped "
+        "before or after the subtraction?"
+    ),
 ):
     some = np.array([2.0**-140, 2.0**200, 2.0**-126, 2.0**129])
     exponents, elements = mx_quantize(some, FP4, 1)
@@ -1583,7 +1755,10 @@ with check.hidden_case(
     check.at_most(exponents[0], 127, name="exponent of a block of zeros")
 with check.hidden_case(
     "whole exponents; arguments and earlier results stay",
-    hint="exponents are integers; divide into a new array",
+    hint=(
+        "whole numbers in which type? several calls: is x, grid, or an "
+        "earlier result, written to?"
+    ),
     guard=True,
 ):
     some = np.array([1.0, 2.0, 4.0, 8.0])
@@ -1830,7 +2005,10 @@ from labkit import check
 
 with check.case(
     "the worked example",
-    hint="three matrices move; a term is a multiplication and an addition",
+    hint=(
+        "bytes: which matrices move? energy: DRAM for each byte, and "
+        "what for each term?"
+    ),
     essential=True,
 ):
     moved, picojoules = matmul_cost(1, 1, 1, (4, 3.7, 0.9))
@@ -1838,7 +2016,10 @@ with check.case(
     check.close(picojoules, 1954.6, name="picojoules")
 with check.case(
     "three different sides",
-    hint="n k, k m and n m entries, and n k m terms",
+    hint=(
+        "three sides: how many entries has each matrix, and how many "
+        "terms are there?"
+    ),
 ):
     moved, picojoules = matmul_cost(2, 3, 5, (1, 0.2, 0.1))
     check.close(moved, 31, name="bytes")
@@ -1846,7 +2027,10 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "other numbers and large matrices",
-    hint="use the three fields of number, each for what it is",
+    hint=(
+        "large sides, other formats: is each field used for what it is,"
+        " in bytes and energy, all digits kept?"
+    ),
 ):
     moved, picojoules = matmul_cost(7, 4096, 300, (2, 5.0, 70.0))
     size = 2 * (7 * 4096 + 4096 * 300 + 2100)

@@ -156,7 +156,10 @@ def counted_by_torch(operator, a, b):
 
 with check.case(
     "the worked example",
-    hint="how many products and sums is one entry of y?",
+    hint=(
+        "FLOPs: how many products and sums make an entry of y? bytes: "
+        "which arrays move, of which shapes?"
+    ),
     more="both numbers, FLOPs first: 2 k m n, and 4 bytes each",
 ):
     flops, moved = flops_and_bytes("matmul", (2, 3), (3, 4))
@@ -165,8 +168,8 @@ with check.case(
 with check.case(
     "multiply: one FLOP an entry, three arrays",
     hint=(
-        "one FLOP an entry, first; "
-        "then the bytes of three arrays of the same size"
+        "FLOPs: how many for an entry of y? bytes: which arrays move, "
+        "of how many numbers each?"
     ),
 ):
     flops, moved = flops_and_bytes("multiply", (5, 7), (5, 7))
@@ -174,7 +177,10 @@ with check.case(
     check.close(moved, 420, rtol=0, name="bytes")
 with check.case(
     "matmul: FLOPs as torch.utils.flop_counter counts them",
-    hint="what is one entry of y made of, and how many entries are there?",
+    hint=(
+        "what is one entry of y made of, and how many entries has it? "
+        "which sides do both shapes share?"
+    ),
     more=(
         "2 k for each of the m n entries; "
         "with backward=True twice that, not three times"
@@ -195,7 +201,10 @@ with check.case(
     )
 with check.case(
     "conv: FLOPs as torch.utils.flop_counter counts them",
-    hint="an entry of y is a sum over a window; how many windows fit?",
+    hint=(
+        "an entry of y is a sum over which window and channels? how "
+        "many windows fit, down and across?"
+    ),
     more=(
         "2 c r s for each entry of y; "
         "y is smaller than the image by r - 1 and s - 1"
@@ -216,7 +225,10 @@ with check.case(
     )
 with check.case(
     "an unknown op raises ValueError",
-    hint="what does your function do when it knows no such op?",
+    hint=(
+        "is the op looked up by its name, and what happens when it is "
+        "none of the three?"
+    ),
     guard=True,
 ):
     check.raises(ValueError, flops_and_bytes, "softmax", (2, 3), (3, 4))
@@ -226,8 +238,8 @@ with check.case(
 with check.hidden_case(
     "conv: the bytes of image, filters and result",
     hint=(
-        "the numbers in a, in b and in y, times itemsize; "
-        "each array is counted once"
+        "conv, all sides different: bytes: numbers of which arrays, "
+        "each once? FLOPs: entries of y, times what?"
     ),
 ):
     sizes = 6 * 2 * 9 * 8 + 5 * 2 * 3 * 4 + 6 * 5 * 7 * 5
@@ -236,7 +248,10 @@ with check.hidden_case(
     check.close(flops, 2 * 2 * 3 * 4 * 6 * 5 * 7 * 5, rtol=0, name="FLOPs")
 with check.hidden_case(
     "large counts, to the last digit",
-    hint="whole numbers: a float has 53 bits",
+    hint=(
+        "very large sides: are both counts whole numbers throughout, to"
+        " the last digit?"
+    ),
 ):
     side = 1_000_003
     flops, moved = flops_and_bytes("matmul", (side, side), (side, side))
@@ -244,7 +259,10 @@ with check.hidden_case(
     check.equal(moved, 12 * side**2, name="bytes")
 with check.hidden_case(
     "backward: twice the bytes, and twice the FLOPs, of each operator",
-    hint="two operators, each on arrays of the same three shapes",
+    hint=(
+        "backward, every op: how many operators of the forward's cost, "
+        "in FLOPs and in bytes?"
+    ),
 ):
     for op, a, b, numbers, forward in (
         ("multiply", (11,), (11,), 33, 11),
@@ -256,7 +274,10 @@ with check.hidden_case(
         check.close(flops, 2 * forward, rtol=0, name=f"FLOPs of {op}")
 with check.hidden_case(
     "numbers of other sizes",
-    hint="multiply the bytes by itemsize, not by 4; FLOPs stay the same",
+    hint=(
+        "an itemsize is given: which of the two numbers depends on it, "
+        "forward and back, and how?"
+    ),
 ):
     flops, moved = flops_and_bytes("matmul", (4, 8), (8, 2), itemsize=2)
     check.close(moved, 2 * (32 + 16 + 8), rtol=0, name="bytes")
@@ -265,14 +286,21 @@ with check.hidden_case(
     check.close(moved, 2 * 8 * 9, rtol=0, name="bytes of the way back")
     check.close(flops, 6, rtol=0, name="FLOPs of the way back")
 with check.hidden_case(
-    "rectangular matrices", hint="a is (m, k) and b is (k, n): y is (m, n)"
+    "rectangular matrices",
+    hint=(
+        "a is (m, k), b is (k, n): which side has y, which the sum? "
+        "does each array move whole?"
+    ),
 ):
     check.close(
         flops_and_bytes("matmul", (1, 100), (100, 7)), (1400, 4 * 807), rtol=0
     )
 with check.hidden_case(
     "multiply: arrays with any number of axes",
-    hint="the product of all sides of the shape",
+    hint=(
+        "any number of axes, or one: how many numbers in all? FLOPs and"
+        " bytes, for each of the three arrays?"
+    ),
 ):
     check.close(
         flops_and_bytes("multiply", (2, 3, 4), (2, 3, 4)), (24, 288), rtol=0
@@ -280,7 +308,10 @@ with check.hidden_case(
     check.close(flops_and_bytes("multiply", (1,), (1,)), (1, 12), rtol=0)
 with check.hidden_case(
     "large matrices: every digit of the FLOPs",
-    hint="count in Python's integers: 32 bits overflow",
+    hint=(
+        "sides of thousands: in which type are FLOPs and bytes counted,"
+        " and do they fit?"
+    ),
 ):
     flops, moved = flops_and_bytes("matmul", (4097, 4096), (4096, 4096))
     check.close(flops, 2 * 4097 * 4096**2, rtol=0, atol=0, name="FLOPs")
@@ -289,7 +320,10 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "an unknown op raises ValueError, whatever the shapes are",
-    hint="ask for the op by its whole name, not for the number of axes",
+    hint=(
+        "other names, also ones that contain a known one: is the whole "
+        "name compared, before the shapes?"
+    ),
     guard=True,
 ):
     for op, a, b in (
@@ -334,14 +368,20 @@ from labkit import check
 
 with check.case(
     "the worked example",
-    hint="return both: the larger of the two times, its name",
+    hint=(
+        "which two times are compared, each of what over what? which "
+        "one, and which name, come back?"
+    ),
 ):
     seconds, bound = roofline(100.0, 10.0, 400, 20)
     check.close(seconds, 4.0, name="seconds")
     check.equal(bound, "compute", name="bound")
 with check.case(
     "few FLOPs, many bytes",
-    hint="which of the two times is the longer one here?",
+    hint=(
+        "which of the two times is longer here? are these the seconds, "
+        "and is its name spelt as in the text?"
+    ),
     more="the seconds are bytes / bandwidth",
     essential=True,
 ):
@@ -350,7 +390,7 @@ with check.case(
     check.equal(bound, "memory", name="bound")
 with check.case(
     "at the ridge it is compute",
-    hint="both times are equal there: which roof does the text name then?",
+    hint="both times are equal here: which name does the text give then?",
 ):
     seconds, bound = roofline(64.0, 4.0, 32, 2)
     check.close(seconds, 0.5, name="seconds")
@@ -358,27 +398,40 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "a copy has no FLOPs",
-    hint="compare the two times; the intensity 0 needs no division by it",
+    hint=(
+        "no FLOPs: which two times are compared, and is anything "
+        "divided by the FLOPs or the intensity?"
+    ),
 ):
     took, roof = roofline(1e12, 5e9, 0, 1e9)
     check.close(took, 0.2, name="seconds")
     check.equal(roof, "memory", name="bound")
 with check.hidden_case(
     "computing and moving overlap",
-    hint="the larger of the two times, not their sum",
+    hint=(
+        "both times count: are they added, or does one of them decide? "
+        "which one, and its name?"
+    ),
 ):
     took, roof = roofline(2e12, 4e11, 3e9, 5e8)
     check.close(took, 1.5e-3, name="seconds")
     check.equal(roof, "compute", name="bound")
 with check.hidden_case(
-    "nothing moved", hint="FLOPs / bytes would divide by 0: compare times"
+    "nothing moved",
+    hint=(
+        "no bytes: which two times are compared, and is anything "
+        "divided by the bytes?"
+    ),
 ):
     took, roof = roofline(1e9, 1e9, 1e6, 0)
     check.close(took, 1e-3, name="seconds")
     check.equal(roof, "compute", name="bound")
 with check.hidden_case(
     "a little beside the ridge",
-    hint="compare the times themselves: rounded, they may be equal",
+    hint=(
+        "close to the ridge: are the times compared themselves, "
+        "unrounded, and returned so?"
+    ),
 ):
     for flops, moved, seconds, bound in (
         (600.9, 14.0, 600.9 / 300.3, "compute"),
@@ -661,7 +714,10 @@ def measured(durations, pending=0.0, host=0.0, **options):
 
 with check.case(
     "the worked example: median, first quartile, third quartile",
-    hint="the middle sample first, then the quartiles; a mean would be 0.022",
+    hint=(
+        "how many samples are there, the last too? which three numbers "
+        "come back, and in which order?"
+    ),
     more="np.percentile takes several percentages at once",
 ):
     found, calls = measured(
@@ -670,7 +726,10 @@ with check.case(
     check.close(found, (0.003, 0.002, 0.004), name="median and quartiles")
 with check.case(
     "the work is waited for",
-    hint="0: the clock was read while the work was still in the queue",
+    hint=(
+        "has the work ended when the clock is read the second time? is "
+        "a sample the later less the earlier?"
+    ),
     more="synchronise after fn(), before the second look at the clock",
     essential=True,
 ):
@@ -678,7 +737,10 @@ with check.case(
     check.close(found[0], 0.25, name="median")
 with check.case(
     "work that was queued before is not charged",
-    hint="what has to be finished when the clock is read the first time?",
+    hint=(
+        "what may still run when the clock is read the first time, in "
+        "each sample?"
+    ),
     more="synchronise before that, in every sample",
     essential=True,
 ):
@@ -686,7 +748,10 @@ with check.case(
     check.close(found, (0.5, 0.5, 0.5), name="median and quartiles")
 with check.case(
     "warm-up calls are made and not counted",
-    hint="call fn warmup times first, and keep no sample of these",
+    hint=(
+        "how many calls come before the samples, and does any of them "
+        "become one?"
+    ),
 ):
     found, calls = measured([60.0, 30.0, 0.5, 0.5, 0.5], warmup=2, repeat=3)
     check.close(found, (0.5, 0.5, 0.5), name="median and quartiles")
@@ -694,7 +759,10 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "each sample is one call",
-    hint="repeat samples, one call of fn each; warm-up comes on top",
+    hint=(
+        "how many calls of fn, in all, for other warmup and repeat? one"
+        " to a sample, the last too?"
+    ),
 ):
     for warmup, repeat in ((0, 1), (1, 4), (3, 2)):
         check.equal(
@@ -703,7 +771,10 @@ with check.hidden_case(
         )
 with check.hidden_case(
     "the order of the samples does not matter",
-    hint="percentiles of all samples, unsorted or not",
+    hint=(
+        "samples in any order: which percentiles, of all of them, the "
+        "first and the last? returned in order?"
+    ),
 ):
     spent = [0.8, 0.1, 0.4, 0.2, 3.0, 0.3]
     low, middle, high = np.percentile(spent, [25, 50, 75])
@@ -712,15 +783,18 @@ with check.hidden_case(
 with check.hidden_case(
     "warm-up work does not leak into the first sample",
     hint=(
-        "the last warm-up call may still be in the queue: "
-        "synchronise before each sample"
+        "a warm-up call may still run: what happens before the first "
+        "look at the clock?"
     ),
 ):
     found, calls = measured([40.0, 0.75], warmup=1, repeat=1)
     check.close(found[0], 0.75, name="median")
 with check.hidden_case(
     "what others queue between two samples is not charged",
-    hint="each sample begins with a look at the clock of its own",
+    hint=(
+        "others queue work between samples: does each sample wait, and "
+        "then look at the clock anew?"
+    ),
 ):
 
     class Shared(Device):
@@ -741,12 +815,19 @@ with check.hidden_case(
     check.close(found, [0.5, 0.5, 0.5], name="median, quartiles")
 with check.hidden_case(
     "the host's time to start the work counts",
-    hint="read the clock before you call fn()",
+    hint=(
+        "starting the work takes time, too: on which side of fn() is "
+        "the first look at the clock?"
+    ),
 ):
     found, calls = measured([0.25] * 3, host=0.125, warmup=1, repeat=2)
     check.close(found, (0.375, 0.375, 0.375), name="median and quartiles")
 with check.hidden_case(
-    "microseconds keep their digits", hint="return the seconds as they are"
+    "microseconds keep their digits",
+    hint=(
+        "times of microseconds: is anything rounded or narrowed before "
+        "it is returned?"
+    ),
 ):
     found, calls = measured([3.25e-6, 1.5e-6, 7.125e-6], warmup=0, repeat=3)
     check.close(
@@ -757,7 +838,10 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "two warm-up calls and nine samples, if nobody says otherwise",
-    hint="keep the defaults of the signature",
+    hint=(
+        "nothing is said of warmup and repeat: are the stub's defaults "
+        "as they were?"
+    ),
     weight=0.5,
 ):
     found, calls = measured(
@@ -911,7 +995,10 @@ def lines_of(n, block, capacity, width):
 
 with check.case(
     "the first eight of blocked_order(4, 2) touch four numbers of each matrix",
-    hint="three loops over the blocks outside, three loops inside a block",
+    hint=(
+        "are these the first block's steps, all of them? which loops "
+        "run over blocks, which inside one?"
+    ),
 ):
     first = triples(4, 2)[:8]
     check.equal(len(set(first)), 8, name="different steps")
@@ -921,8 +1008,8 @@ with check.case(
 with check.case(
     "every step occurs once",
     hint=(
-        "blocks start at 0, block, 2 block, ... below n; "
-        "a block ends at start + block"
+        "where does each block begin and end, the last too? does every "
+        "triple occur, and once?"
     ),
 ):
     order = triples(6, 3)
@@ -932,7 +1019,10 @@ with check.case(
 # the plain order fetches 3,744.
 with check.case(
     "blocks that fit are fetched at most 3 n^3 / (block w) times",
-    hint="which of the six loops fetches whole rows and columns?",
+    hint=(
+        "which of the six loops fetches whole rows and columns? do i, j"
+        " and k each have a block?"
+    ),
     more="all k of a block belong inside it, as its i and j do",
     essential=True,
 ):
@@ -950,7 +1040,10 @@ def blocks_begun(order, block):
 
 with check.hidden_case(
     "the last block may be shorter",
-    hint="where does the last block of 3 end, if n is 7?",
+    hint=(
+        "a block that does not divide n, or exceeds it: where does the "
+        "last one end? are all triples there?"
+    ),
     more="at n: each range ends there, or a block further, if that is less",
 ):
     for n, block in ((7, 3), (5, 4), (3, 8)):
@@ -968,7 +1061,8 @@ with check.hidden_case(
 with check.hidden_case(
     "a size that the block does not divide stays in the cache as well",
     hint=(
-        "finish a block's steps before the next block begins, also at the edge"
+        "the last block is shorter: are its steps finished before the "
+        "next block begins, in i, j and k?"
     ),
 ):
     check.at_most(lines_of(22, 8, 90, 4), 27 * 3 * 64 / 4 * 1.5, name="lines")
@@ -978,8 +1072,8 @@ with check.hidden_case(
         "at the edge and with a side of 1 too"
     ),
     hint=(
-        "i, j and k of a block run inside the loops over blocks; "
-        "none of them runs on"
+        "edges, a side of 1: do i, j and k run inside the loops over "
+        "blocks, and end with their block?"
     ),
 ):
     for n, block in ((6, 2), (7, 3), (5, 4), (3, 1), (1, 2)):
@@ -988,12 +1082,13 @@ with check.hidden_case(
             begun, sides**3, name=f"blocks begun for n={n}, block={block}"
         )
 with check.hidden_case(
-    "a list, which has a length", hint="a generator has none"
+    "a list, which has a length",
+    hint="what type comes back, and has it a length?",
 ):
     check.equal(len(blocked_order(3, 2)), 27, name="length")
 with check.hidden_case(
     "the block is the argument's",
-    hint="block is the length of a side, not how many there are",
+    hint=("another block: is it the length of a side, in all three indices?"),
 ):
     check.at_most(lines_of(24, 4, 16, 4), 3 * 24**3 / (4 * 4), name="lines")
 ### END HIDDEN TESTS
@@ -1129,7 +1224,10 @@ def run(a, w):
 
 with check.case(
     "one cycle: inputs move right, sums move down",
-    hint="what does a cell see of its left and of its upper neighbour?",
+    hint=(
+        "x: what does each cell take from the left? s: what from above,"
+        " plus which product, with which x?"
+    ),
     more=(
         "new x: feed, then x without its last column; "
         "above: zeros, then s without its last row"
@@ -1145,20 +1243,29 @@ with check.case(
     check.close(s, [[5, 2], [28, 32]], name="s")
 with check.case(
     "skew: the worked example",
-    hint="column i of a begins i cycles late",
+    hint=(
+        "how many rows and columns have the feeds? column i of a: where"
+        " does it go, and how late?"
+    ),
     more="it fills m rows of the feeds' column i, from row i on",
 ):
     fed = skew(np.array([[1.0, 2.0], [3.0, 4.0]]), 2)
     check.close(fed, [[1, 0], [3, 2], [0, 4], [0, 0]], name="feeds")
 with check.case(
     "cycles: the worked example",
-    hint="how many d x d tiles has w, and how long does one take?",
+    hint=(
+        "how many tiles, down and across, rounded how? cycles of one "
+        "tile: loading, and how many rows pass?"
+    ),
     more="each side rounded up; a tile takes d to load, m + 2 d - 2 to pass",
 ):
     check.close(systolic_cycles(10, 3, 5, 4), 40, rtol=0, name="cycles")
 with check.case(
     "the array computes a product of two matrices",
-    hint="an input that moves a cycle late or early meets another row's sum",
+    hint=(
+        "does each input meet its row's sum? check skew, new x, and "
+        "what is added, for negative numbers too"
+    ),
     essential=True,
 ):
     draw = np.random.default_rng(1)
@@ -1167,11 +1274,16 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "skew: fewer columns than the array has rows",
-    hint="m + 2 d - 2 rows of d numbers; what no column of a feeds is 0",
+    hint=(
+        "fewer columns than d: how many rows have the feeds? is each "
+        "number kept, sign and digits?"
+    ),
 ):
     large = 2.0**24 + 1  # no float32
     given = np.array([[1.5, -2.0], [large, 4.25], [-0.125, 6.0]])
-    with check.unchanged(a=given, hint="fill an array of your own"):
+    with check.unchanged(
+        a=given, hint="is `a` written to? into which array do the numbers go?"
+    ):
         fed = skew(given, 4)
     late = [
         [1.5, 0, 0, 0],
@@ -1183,13 +1295,20 @@ with check.hidden_case(
     check.close(fed, late, rtol=0, name="feeds")
 with check.hidden_case(
     "fewer columns than the array has rows",
-    hint="the rows that no column of a feeds get 0",
+    hint=(
+        "fewer columns than d: which rows of the array get 0, and do "
+        "negative numbers keep their sign?"
+    ),
 ):
     draw = np.random.default_rng(2)
     a, w = draw.normal(size=(4, 2)), draw.normal(size=(4, 4))
     check.close(run(a, w), np.einsum("mk,kn->mn", a, w[:2]), name="y")
 with check.hidden_case(
-    "one row, and one cell", hint="m + 2 d - 2 cycles, also for m = 1 or d = 1"
+    "one row, and one cell",
+    hint=(
+        "one row, or one cell: how many cycles, and does every array "
+        "keep its two axes?"
+    ),
 ):
     draw = np.random.default_rng(3)
     for m, d in ((1, 4), (6, 1)):
@@ -1197,7 +1316,10 @@ with check.hidden_case(
         check.close(run(a, w), a @ w, name=f"y for {m} rows, {d} x {d} cells")
 with check.hidden_case(
     "fractions on top of a state of whole numbers",
-    hint="zeros_like has the type of its argument, and cuts what it is given",
+    hint=(
+        "fractions in some arguments: which type have the new arrays, "
+        "and what do they cut off?"
+    ),
 ):
     x, s = systolic_step(
         np.full((2, 2), 0.5),
@@ -1209,7 +1331,10 @@ with check.hidden_case(
     check.close(s, [[0.25, 0.5], [10.75, 21.5]], name="s")
 with check.hidden_case(
     "fractions, whichever argument holds whole numbers",
-    hint="no single argument decides the type of what comes out",
+    hint=(
+        "whole numbers in one argument, fractions in others: which "
+        "argument decides the type of x and s?"
+    ),
 ):
     halves = {
         "w": np.array([[0.5, 2.5], [1.5, 0.25]]),
@@ -1230,7 +1355,7 @@ with check.hidden_case(
         check.close(new_s, sums, name=f"s, with whole numbers in {whole}")
 with check.hidden_case(
     "no argument is changed",
-    hint="build new arrays; x[:, 0] = feed changes the caller's",
+    hint=("w, x, s or feed: which is written to, directly or through a slice?"),
     guard=True,
 ):
     w, x, s, feed = np.eye(3), np.ones((3, 3)), np.ones((3, 3)), np.arange(3.0)
@@ -1238,7 +1363,10 @@ with check.hidden_case(
         systolic_step(w, x, s, feed)
 with check.hidden_case(
     "cycles of other shapes",
-    hint="round k / d and n / d up, then multiply; m is not cut",
+    hint=(
+        "other shapes: which sides are cut into tiles, each rounded "
+        "how? how long does each tile take?"
+    ),
 ):
     for (m, k, n, d), cycles in {
         (1, 256, 256, 256): 767,
@@ -1514,7 +1642,10 @@ def count_on_meta(*sizes):
 # Float32 sums of other orders differ by some 1e-6 after a few steps.
 with check.case(
     "one batch: the loss, and the weights after the step",
-    hint="the five steps of lab 02's training loop, in their order",
+    hint=(
+        "which loss, of which images? which three steps follow, in "
+        "which order, and is each made?"
+    ),
     more="forward, loss; then zero_grad, backward, step",
 ):
     loss, weights, want_loss, want = both(8)
@@ -1524,7 +1655,10 @@ with check.case(
     )
 with check.case(
     "four batches: gradients are cleared, every batch is trained on",
-    hint="what is in .grad when the second batch begins?",
+    hint=(
+        "what is in .grad when the second batch begins? is every batch "
+        "trained on, and its loss counted?"
+    ),
     more="gradients add up: the optimiser clears them for each batch",
 ):
     loss, weights, want_loss, want = both(8, 8, 8, 8)
@@ -1535,8 +1669,8 @@ with check.case(
 with check.case(
     "nothing waits: no number is read",
     hint=(
-        "which of your lines needs a number, and not a tensor? "
-        "A RuntimeError: something, such as the total, was left on the CPU"
+        "which line needs a number, not a tensor? a RuntimeError: what "
+        "was left on the CPU, such as the total?"
     ),
     more="item(), float() and `if loss > ...` wait; a sum of tensors does not",
     essential=True,
@@ -1547,9 +1681,8 @@ with check.case(
 with check.case(
     "two transfers a batch",
     hint=(
-        "images and labels, once each; model and optimiser are there. "
-        "A RuntimeError: a tensor was left on the CPU, "
-        "or torch.tensor(list) reads numbers"
+        "what crosses for each batch, and how often? a RuntimeError: "
+        "what was left, or made, on the CPU?"
     ),
 ):
     transfers = count_on_meta(6, 6, 6)["transfers"]
@@ -1558,7 +1691,9 @@ with check.case(
     check.at_most(transfers, 7, name="transfers for three batches")
 with check.case(
     "the mean is on the device",
-    hint="`total += loss` leaves total where it was made: where is that?",
+    hint=(
+        "where was the total made, and the mean? is it this call's own loss?"
+    ),
     more="torch.zeros takes a device",
 ):
     count_on_meta(4)
@@ -1566,21 +1701,26 @@ with check.case(
     check.true(
         hasattr(loss, "device"),
         "a tensor, not a number",
-        hint="return the mean unread: reading it is left to the caller",
+        hint=(
+            "is the mean read on the way, or left to the caller as a tensor?"
+        ),
     )
     check.equal(loss.device.type, "meta", name="device of the loss")
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "a shorter last batch counts less",
-    hint="weight each loss with len(labels), divide by the sum",
+    hint=(
+        "a short last batch: what is each loss multiplied by, and the "
+        "sum divided by?"
+    ),
 ):
     mean, _, expected, _ = both(12, 12, 1, seed=3)
     check.close(mean, expected, rtol=1e-4, name="mean loss over all images")
 with check.hidden_case(
     "the mean is a tensor without a graph",
     hint=(
-        "detach the loss before you add it: "
-        "else every batch's graph stays in memory"
+        "does the mean have a graph, and which shape? is it that of "
+        "both batches?"
     ),
 ):
     first = drawn(1, make_training(1, "cpu")[0])
@@ -1591,8 +1731,8 @@ with check.hidden_case(
 with check.hidden_case(
     "the mean is in float32",
     hint=(
-        "torch.zeros((), device=device) is float32; "
-        "some devices have nothing wider"
+        "another type of model: in which type are losses added, and "
+        "returned? are all batches counted?"
     ),
 ):
     given = some_batches(4, 3)
@@ -1613,7 +1753,7 @@ with check.hidden_case(
     check.equal(mean.dtype, torch.float32, name="dtype for a float64 model")
 with check.hidden_case(
     "the batches stay as they are",
-    hint="take from batches, and write to nothing of it",
+    hint="are images or labels written to, or the list itself?",
     guard=True,
 ):
     given = some_batches(4, 3)
@@ -1622,8 +1762,8 @@ with check.hidden_case(
 with check.hidden_case(
     "the optimiser is the one that was handed in, from one epoch to the next",
     hint=(
-        "it has a rate of its own and remembers earlier steps: "
-        "make none yourself"
+        "two epochs, another rate: whose optimiser steps, and does it "
+        "remember? each mean over its own images?"
     ),
 ):
     model, optimizer = make_training(4, "cpu", lr=0.02)
@@ -1646,8 +1786,8 @@ with check.hidden_case(
 with check.hidden_case(
     "gradients of before do not count",
     hint=(
-        "zero_grad before each backward pass: "
-        "the model may come with old gradients"
+        "the model comes with old gradients: when are they cleared, "
+        "before the first batch, too?"
     ),
 ):
     model, optimizer = make_training(2, "cpu", old=1.0)
@@ -1660,7 +1800,10 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "batches may come from a generator",
-    hint="walk through batches once; it may have no length",
+    hint=(
+        "batches may have no length, and be walked through once: is the"
+        " mean over all that came?"
+    ),
 ):
     generator = (pair for pair in some_batches(5, 3))
     found = train_epoch(*make_training(0, "cpu"), generator, "cpu")
@@ -1819,9 +1962,8 @@ def watched(**options):
 with check.case(
     "everything arrives, in order, and the loop ends",
     hint=(
-        "how does the consumer learn that nothing comes any more? "
-        "An empty list: an error inside read itself ended the thread, "
-        "or became the consumer's"
+        "who tells the consumer that nothing more comes? an empty list:"
+        " which error ended the thread?"
     ),
 ):
     seen = watched(items=7, depth=2)
@@ -1829,7 +1971,10 @@ with check.case(
     check.equal(seen["error"], "", name="error")
 with check.case(
     "another thread reads ahead, by depth and at most one more",
-    hint="what makes the thread wait when nobody takes its items?",
+    hint=(
+        "who walks through source, and what makes the thread wait when "
+        "nobody takes? how many wait at most?"
+    ),
     more="the queue's size, which is depth: no list(source)",
     essential=True,
 ):
@@ -1845,7 +1990,10 @@ with check.case(
         "an exception of the source reaches the consumer, "
         "after the items before it"
     ),
-    hint="the thread cannot raise it: who can, and how does it get there?",
+    hint=(
+        "who can raise the exception, how does it get there, and after "
+        "which items?"
+    ),
     more="it comes through the queue as items do, with another kind",
 ):
     seen = watched(items=3, depth=2, fails=True)
@@ -1856,7 +2004,10 @@ with check.case(
     )
 with check.case(
     "the thread ends when the consumer stops early",
-    hint="a generator that is closed still runs its `finally`",
+    hint=(
+        "the consumer stops early: where is the thread told to stop, "
+        "and who waits for it?"
+    ),
     more="there the thread is told to stop, and waited for",
 ):
     seen = watched(items=50, depth=2, take=5)
@@ -1871,24 +2022,32 @@ with check.case(
         seen["read after"],
         5 + 2 + 2,
         name="items read in the end",
-        hint="told to stop, offer gives up: does read go on with the source?",
+        hint="told to stop: does read give up, or go on with the source?",
     )
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
-    "an empty source", hint="the end comes without an item before it"
+    "an empty source",
+    hint=("an empty source: does the end arrive without an item before it?"),
 ):
     seen = watched(items=0, depth=2)
     check.equal((seen["items"], seen["error"]), ([], ""))
 with check.hidden_case(
     "a source that fails at once",
-    hint="the whole loop over source stands inside the try",
+    hint=(
+        "the source fails before its first item: is the whole loop over"
+        " it inside the try?"
+    ),
 ):
     seen = watched(items=0, depth=4, fails=True)
     check.equal(
         (seen["items"], seen["error"]), ([], "OSError: the disk is gone")
     )
 with check.hidden_case(
-    "fewer items than the queue holds", hint="order, and the end after them"
+    "fewer items than the queue holds",
+    hint=(
+        "fewer items than the queue holds: all in order, then the end, "
+        "and does the thread end?"
+    ),
 ):
     seen = watched(items=3, depth=10)
     check.equal(
@@ -1899,8 +2058,8 @@ with check.hidden_case(
 with check.hidden_case(
     "items of any kind, None too",
     hint=(
-        "look at the kind of a pair, never at the value, "
-        "to see whether it is an item"
+        "None, empty and odd items: how do you tell an item from the "
+        "end, by its kind or its value?"
     ),
 ):
     values = [None, False, [], "end", "error", 0, "item"]
@@ -1910,7 +2069,10 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "an exception of any kind",
-    hint="except Exception as error: whatever the source raises",
+    hint=(
+        "another kind of exception: which ones are caught, and is the "
+        "very object passed on?"
+    ),
 ):
     seen = watched(items=1, depth=1, fails="ZeroDivisionError")
     check.equal(seen["items"], [0], name="items")
@@ -1919,7 +2081,10 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "two items wait if nobody says otherwise",
-    hint="keep the default of depth",
+    hint=(
+        "no depth is given: is the stub's default as it was, and the "
+        "queue of that size?"
+    ),
     weight=0.5,
 ):
     seen = watched(items=50, depth=2, take=3, default=True)
@@ -1927,13 +2092,20 @@ with check.hidden_case(
     check.at_most(seen["read"], 3 + 2 + 1, name="items read when 3 were taken")
 with check.hidden_case(
     "the thread ends when an exception reaches the generator",
-    hint="`finally`, which closing it runs, too",
+    hint=(
+        "an exception reaches the generator: which block runs then, and"
+        " does it wait for the thread?"
+    ),
 ):
     seen = watched(items=50, depth=2, take=5, throws=True)
     check.equal(len(seen["items"]), 5, name="items taken")
     check.equal(seen["running"], 0, name="threads that run on")
 with check.hidden_case(
-    "another depth", hint="the queue's size is depth, not a constant"
+    "another depth",
+    hint=(
+        "a larger depth: is it the queue's size, and does nothing else "
+        "hold items back?"
+    ),
 ):
     seen = watched(items=50, depth=8, take=2)
     check.at_least(
@@ -2279,8 +2451,8 @@ def asked_of_a_device():
 with check.case(
     "the losses and accuracies of slow_training",
     hint=(
-        "the training itself must not change: "
-        "compare the losses of both loops in the look cell"
+        "same losses need same orders and steps: which generator and "
+        "seed, which batches, which mean?"
     ),
     weight=2,
     essential=True,
@@ -2305,17 +2477,24 @@ with check.case(
         len(tensors),
         0,
         name="tensors in the lists",
-        hint="read them: item() or tolist()",
+        hint=(
+            "are the lists' entries numbers, or tensors that nobody has read?"
+        ),
     )
 with check.case(
     "one pass over the data set prepares it",
-    hint="do the images change from epoch to epoch?",
+    hint=(
+        "do the images change from epoch to epoch? where is prepare "
+        "called, and on what?"
+    ),
 ):
     asked_of_a_device()
     check.equal(trained()[1], 1, name="calls of prepare")
 with check.case(
     "one graph is captured",
-    hint="does the graph change when its parameters do?",
+    hint=(
+        "does the graph change when its parameters do? where is capture called?"
+    ),
     more="it uses the model's own parameters: one is enough for all epochs",
 ):
     asked_of_a_device()
@@ -2323,9 +2502,8 @@ with check.case(
 with check.case(
     "images, labels, and the order of each epoch cross; nothing else",
     hint=(
-        "x and y before the loops; move the order once, then split it. "
-        "A RuntimeError: a tensor was left on the CPU, "
-        "or torch.tensor(list) reads numbers"
+        "what must cross once, what once an epoch? a RuntimeError: what"
+        " was left, or made, on the CPU?"
     ),
 ):
     # Images, labels, three orders;
@@ -2345,7 +2523,10 @@ with check.case(
     )
 with check.case(
     "two numbers an epoch are read back",
-    hint="which numbers does the host need before the epoch has ended?",
+    hint=(
+        "which numbers does the host need before an epoch has ended, "
+        "and how many after it?"
+    ),
     more="none: sum on the device, then read one loss and one accuracy",
     essential=True,
 ):
@@ -2356,7 +2537,10 @@ with check.case(
     )
 with check.case(
     "a step takes at most 40 launches",
-    hint="which loop of slow_training runs over single images?",
+    hint=(
+        "which loop of slow_training runs over single images, or over "
+        "single entries?"
+    ),
     more="cross_entropy takes the whole batch, and means over it",
 ):
     launches = asked_of_a_device()["launches"]
@@ -2366,7 +2550,9 @@ with check.case(
 # All 96 images at once keep six times as much.
 with check.case(
     "looking at the accuracy keeps no graph",
-    hint="evaluate under torch.no_grad()",
+    hint=(
+        "what is kept for a backward pass when only the accuracy is looked at?"
+    ),
 ):
     check.at_most(
         asked_of_a_device()["largest saved"],
@@ -2417,8 +2603,8 @@ with check.hidden_case(
         "the same losses, accuracies and weights"
     ),
     hint=(
-        "weight each loss with its batch's length; "
-        "draw a new order in each epoch, from seed"
+        "a short last batch, a seed: what weighs each loss? a new order"
+        " in each epoch? is every image used?"
     ),
     weight=2,
     guard=True,
@@ -2444,7 +2630,9 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "prepare and capture are those that were handed in",
-    hint="use the arguments, not the functions of the notebook",
+    hint=(
+        "other functions are handed in: are they used, on what, and how often?"
+    ),
 ):
     double, parts = (
         check.counted(lambda tensor: 2.0 * tensor),
@@ -2467,8 +2655,8 @@ with check.hidden_case(
 with check.hidden_case(
     "what is trained and looked at is what capture returned",
     hint=(
-        "go through the graph, not past it, "
-        "in training and when you look at the accuracy"
+        "capture returns something else: is it what is trained, and "
+        "looked at, the model being past it?"
     ),
     guard=True,
 ):
@@ -2488,7 +2676,10 @@ with check.hidden_case(
 few = images[:37], labels[:37]
 with check.hidden_case(
     "the numbers keep their digits",
-    hint="to float32's rounding: return them as they are",
+    hint=(
+        "a single step: are the loss's digits kept, and is it the mean "
+        "over all images?"
+    ),
     guard=True,
 ):
     history = fast_training(
@@ -2503,7 +2694,8 @@ with check.hidden_case(
         "and old gradients do not count"
     ),
     hint=(
-        "make no optimiser of your own; clear the gradients before you go back"
+        "another rate, old gradients: whose optimiser steps, and what "
+        "is cleared before the first backward?"
     ),
     guard=True,
 ):
@@ -2520,7 +2712,10 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "no epoch",
-    hint="two lists of nothing, as slow_training returns",
+    hint=(
+        "no epoch: what do the two lists hold, and is anything read "
+        "before the loop?"
+    ),
     guard=True,
 ):
     history = fast_training(
@@ -2529,7 +2724,10 @@ with check.hidden_case(
     check.equal(history, {"loss": [], "accuracy": []}, name="history")
 with check.hidden_case(
     "the model's mode stays",
-    hint="slow_training calls neither train() nor eval()",
+    hint=(
+        "training or evaluation: does anything switch the model's mode,"
+        " and not back?"
+    ),
     guard=True,
 ):
     for mode in (True, False):
@@ -2540,7 +2738,10 @@ with check.hidden_case(
         check.equal(model.training, mode, name="training mode afterwards")
 with check.hidden_case(
     "the accuracy is looked at in the mode in which the model came",
-    hint="the mode is the caller's, in training and for the accuracy",
+    hint=(
+        "dropout, either mode: which mode in training, which for the "
+        "accuracy? in both epochs?"
+    ),
     guard=True,
 ):
     # A layer that drops all it is given, in training mode only.
@@ -2555,7 +2756,10 @@ with check.hidden_case(
         check.close(found, accuracies, atol=0.028, name="accuracies")
 with check.hidden_case(
     "PyTorch's own random numbers are left to the network",
-    hint="draw the orders from a torch.Generator, as slow_training does",
+    hint=(
+        "dropout draws from PyTorch's generator: who else draws from "
+        "it, or seeds it?"
+    ),
     guard=True,
 ):
     untrained = make_training(2, "cpu", dropout=0.5)
@@ -2566,8 +2770,8 @@ with check.hidden_case(
 with check.hidden_case(
     "images and labels stay as they are",
     hint=(
-        "what prepare and to() return may be the images themselves: "
-        "write to neither"
+        "prepare and to() may return the very images: is anything "
+        "written to in place afterwards?"
     ),
     guard=True,
 ):
@@ -2607,11 +2811,14 @@ from labkit import check
 
 with check.case(
     "three predictions",
-    hint="return a dictionary with exactly the three keys of the text",
+    hint=(
+        "which three keys does the text name, and is each of them there once?"
+    ),
 ):
     check.equal(sorted(predictions()), ["narrow", "slow loop", "wide"])
 with check.case(
-    "each is a ratio above 0", hint="0.5 means half as fast, 2 twice as fast"
+    "each is a ratio above 0",
+    hint=("is each a ratio above 0? 0.5 means half as fast, 2 twice as fast"),
 ):
     for name in ("narrow", "slow loop", "wide"):
         check.at_least(predictions()[name], 1e-9, name=name)

@@ -81,10 +81,15 @@ from labkit import check
 
 with check.case(
     "three predictions",
-    hint="return a dictionary with exactly the three keys of the text",
+    hint=(
+        "which three keys does the text name, and is each of them there once?"
+    ),
 ):
     check.equal(sorted(predictions()), ["fft", "microbatch", "winograd"])
-with check.case("each is above 0", hint="a ratio of 1 means: no change"):
+with check.case(
+    "each is above 0",
+    hint="is each a ratio above 0? a ratio of 1 means: no change",
+):
     for name in ("fft", "microbatch", "winograd"):
         check.at_least(predictions()[name], 1e-9, name=name)
 with check.case(
@@ -172,13 +177,19 @@ small = np.array([[[[1.0, 2, 3], [4, 5, 6]]]])
 ten = np.array([[[[1.0, 10]]]])
 with check.case(
     "the worked example",
-    hint="y[i, j] looks at x[i + a, j + b]: the kernel is not turned round",
+    hint=(
+        "which entries of x does y[i, j] see, with which weight? which "
+        "shape does each array have on the way?"
+    ),
 ):
     got = conv_direct(small, ten)
     check.close(got, [[[[21, 32], [54, 65]]]], name="y")
 with check.case(
     "with stride and padding",
-    hint="padding first, on all four sides; then count the places",
+    hint=(
+        "what is padded, and when? how many places fit, down and "
+        "across, in which steps?"
+    ),
     more="a last place where the kernel does not fit is left out",
 ):
     got = conv_direct(small, ten, stride=2)
@@ -197,7 +208,10 @@ def theirs(x, weights, stride=1, padding=0):
 rng = np.random.default_rng(0)
 with check.case(
     "several images, channels and kernels, as PyTorch has them",
-    hint="the sum runs over channels, and each kernel has its own",
+    hint=(
+        "are all four axes as they were after padding, and over which "
+        "of them does the sum run?"
+    ),
     essential=True,
 ):
     x = rng.normal(size=(3, 4, 6, 7))
@@ -207,7 +221,10 @@ with check.case(
 rng = np.random.default_rng(1)
 with check.hidden_case(
     "strides and paddings, images and kernels that are not square",
-    hint="rows and columns are counted each by itself",
+    hint=(
+        "sides that differ, strides, paddings: are rows and columns "
+        "counted and padded each by itself?"
+    ),
 ):
     for size, kernel, stride, padding in (
         ((2, 3, 9, 5), (4, 3, 2, 3), 2, 0),
@@ -223,7 +240,10 @@ with check.hidden_case(
         check.close(got, want, name=f"{size} with {kernel}")
 with check.hidden_case(
     "float32 stays float32, and float64 keeps its digits",
-    hint="which dtype do the zeros have that you add to?",
+    hint=(
+        "float32 and float64, with padding and without: which dtype "
+        "have the zeros that you add to?"
+    ),
 ):
     x = rng.integers(-8, 8, (2, 3, 5, 6)).astype(np.float32)
     weights = rng.integers(-8, 8, (4, 3, 2, 2)).astype(np.float32)
@@ -238,7 +258,10 @@ with check.hidden_case(
     check.close(got, want, rtol=1e-3, atol=0, dtype="float64", name="y")
 with check.hidden_case(
     "no image; x, weights and an earlier result stay",
-    hint="pad a copy, and begin each call with zeros of its own",
+    hint=(
+        "several calls, then no image: is y made anew, an argument "
+        "written to, a shape kept at size 0?"
+    ),
     guard=True,
 ):
     x, weights = rng.normal(size=(2, 2, 4, 5)), rng.normal(size=(3, 2, 2, 2))
@@ -343,13 +366,19 @@ def theirs(x, weights, stride=1, padding=0):
 small = np.array([[[[1.0, 2, 3], [4, 5, 6]]]])
 with check.case(
     "the worked example",
-    hint="rows are entries of the kernel, columns are its places",
+    hint=(
+        "which axis holds kernel entries, which places? are x's four "
+        "axes kept, those of length 1 too?"
+    ),
 ):
     got = im2col(small, (1, 2))
     check.close(got, [[[1, 2, 4, 5], [2, 3, 5, 6]]], name="columns")
 with check.case(
     "the order of rows: channel, row of the kernel, column of the kernel",
-    hint="as weights.reshape(k, -1) has them",
+    hint=(
+        "in which order do channel, kernel row, kernel column vary, and"
+        " which is fastest?"
+    ),
     essential=True,
 ):
     x = np.arange(1.0, 17).reshape(1, 2, 2, 4)
@@ -359,7 +388,10 @@ with check.case(
     check.close(got, [want], rtol=0, name="columns")
 with check.case(
     "one product is the convolution",
-    hint="one row for each kernel; afterwards places become rows and columns",
+    hint=(
+        "which product, for which image? what shape has it, and which "
+        "axis becomes rows and columns?"
+    ),
 ):
     x = np.stack([small[0], small[0] + 10])
     weights = np.array([[[[1.0, 10]]], [[[0, 1]]]])
@@ -371,7 +403,10 @@ with check.case(
 rng = np.random.default_rng(2)
 with check.hidden_case(
     "as PyTorch unfolds, with strides and paddings",
-    hint="compare with torch.nn.functional.unfold",
+    hint=(
+        "sides, strides, paddings that differ: are places counted down "
+        "and across, zeros on all sides?"
+    ),
 ):
     for shape, size, stride, padding in (
         ((2, 3, 5, 7), (2, 3), 1, 0),
@@ -389,7 +424,10 @@ with check.hidden_case(
         check.close(got, want, rtol=0, dtype="float64", name=f"{shape}")
 with check.hidden_case(
     "the product, with strides and paddings",
-    hint="is the number of places that of Task 2?",
+    hint=(
+        "strides, paddings, sides of 1: how many places, as in Task 2, "
+        "and are both arguments used?"
+    ),
 ):
     for shape, kernel, stride, padding in (
         ((2, 3, 6, 9), (4, 3, 3, 2), 1, 0),
@@ -403,7 +441,10 @@ with check.hidden_case(
         check.close(got, want, name=f"{shape} with {kernel}")
 with check.hidden_case(
     "float32 stays float32, in columns and results",
-    hint="padding and an array that you fill have a dtype too",
+    hint=(
+        "float32, columns and y, with padding and without: which array "
+        "on the way has another dtype?"
+    ),
 ):
     x = rng.integers(-9, 9, (2, 2, 4, 3)).astype(np.float32)
     weights = rng.integers(-9, 9, (2, 2, 2, 2)).astype(np.float32)
@@ -416,7 +457,10 @@ with check.hidden_case(
         check.close(got, want, rtol=0, dtype="float32", name=f"y, padding {p}")
 with check.hidden_case(
     "no image; arguments and an earlier result stay",
-    hint="a batch of 0 has no numbers, but a shape",
+    hint=(
+        "several calls, then no image: is each result made anew, an "
+        "argument written to, a shape kept?"
+    ),
     guard=True,
 ):
     x, weights = rng.normal(size=(2, 3, 4, 6)), rng.normal(size=(2, 3, 2, 3))
@@ -516,7 +560,10 @@ from labkit import check
 
 with check.case(
     "the worked example",
-    hint="entries that come from the same place of x are added",
+    hint=(
+        "how many places are there, down and across? to which entry of "
+        "x does each column entry belong?"
+    ),
     more="the last one written must not win",
 ):
     u = np.array([[[1.0, 2, 3, 4], [10, 20, 30, 40]]])
@@ -524,14 +571,20 @@ with check.case(
     check.close(got, [[[[1, 12, 20], [3, 34, 40]]]], name="x")
 with check.case(
     "how often each entry was seen",
-    hint="nine places of a 2 x 2 kernel: a corner is seen by one of them",
+    hint=(
+        "how often is each entry seen, down and across, and is every "
+        "sight added?"
+    ),
 ):
     got = col2im(np.ones((1, 4, 9)), (1, 1, 4, 4), (2, 2))
     want = np.outer([1, 2, 2, 1], [1, 2, 2, 1])[None, None]
     check.close(got, want, name="x")
 with check.case(
     "with a stride, entries that no place has seen are 0",
-    hint="the shape of the images is given: fill it with zeros first",
+    hint=(
+        "which entries does a stride leave out? is the shape the one "
+        "given, and filled with zeros?"
+    ),
 ):
     got = col2im(np.array([[[5.0, 6.0, 7.0, 8.0]]]), (1, 1, 4, 4), (1, 1), 2)
     want = [[5, 0, 6, 0], [0, 0, 0, 0], [7, 0, 8, 0], [0, 0, 0, 0]]
@@ -540,7 +593,10 @@ with check.case(
 rng = np.random.default_rng(3)
 with check.hidden_case(
     "as PyTorch folds, with strides and paddings",
-    hint="compare with torch.nn.functional.fold",
+    hint=(
+        "strides and paddings, sides that differ: is the array padded "
+        "on all sides, and which part comes back?"
+    ),
     essential=True,
 ):
     for shape, size, stride, padding, places in (
@@ -557,7 +613,10 @@ with check.hidden_case(
         check.close(got, want, dtype="float64", name=f"{shape}")
 with check.hidden_case(
     "float32 stays float32",
-    hint="the dtype is that of the columns",
+    hint=(
+        "float32 columns, with padding and without: which dtype have "
+        "the zeros that you add into?"
+    ),
 ):
     for p, places in ((0, 6), (1, 20)):
         u = rng.integers(-9, 9, (2, 4, places)).astype(np.float32)
@@ -567,7 +626,10 @@ with check.hidden_case(
         check.close(got, want, rtol=0, dtype="float32", name=f"x, padding {p}")
 with check.hidden_case(
     "no image; columns and an earlier result stay",
-    hint="add into zeros that belong to this call",
+    hint=(
+        "several calls, then no image: zeros of this call's own? "
+        "columns written to? a shape kept at size 0?"
+    ),
     guard=True,
 ):
     u = rng.normal(size=(2, 4, 6))
@@ -680,8 +742,8 @@ line, pair = np.array([[[[1.0, 2, 3]]]]), np.array([[[[1.0, 10]]]])
 with check.case(
     "the worked example",
     hint=(
-        "31 first: the kernel was turned round. What turns a spectrum? "
-        "21 and more than two: which results does the edge not touch?"
+        "which two axes does size name? what turns a kernel round, and "
+        "which results has the edge not touched?"
     ),
     more="21, 32 and 13 come out of the circle; 31, 12 and 23 mean that no"
     " spectrum was conjugated",
@@ -694,7 +756,10 @@ with check.case(
     check.close(twice, [[[[42, 64]]]], name="y, with twice the inverse")
 with check.case(
     "channels are added, kernels are not",
-    hint="one sum, over the channels, for each image and each kernel",
+    hint=(
+        "which axis is summed, channels or kernels? in which order "
+        "stand images and kernels afterwards?"
+    ),
     guard=True,
 ):
     x = np.arange(24.0).reshape(2, 2, 2, 3)
@@ -706,7 +771,10 @@ with check.case(
 rng = np.random.default_rng(4)
 with check.hidden_case(
     "odd and even sides, kernels as large as the image",
-    hint="inverse does not know whether w was odd, unless you say it",
+    hint=(
+        "odd and even sides, kernels as large as the image: does "
+        "inverse know the size? what is cut off?"
+    ),
     guard=True,
 ):
     for shape, kernel in (
@@ -722,7 +790,10 @@ with check.hidden_case(
         check.close(got, want, rtol=1e-9, atol=1e-12, name=f"{shape}")
 with check.hidden_case(
     "x and weights pass through forward, the sum through inverse",
-    hint="call the two arguments, not np.fft; and add the spectra, not images",
+    hint=(
+        "other transforms are handed in: does all pass through them, "
+        "how often, and at which size?"
+    ),
     essential=True,
 ):
     # A gain for each frequency: no convolution can make up for it.
@@ -753,7 +824,10 @@ with check.hidden_case(
     check.at_most(planes["inverse"], 2 * 2, name="results transformed back")
 with check.hidden_case(
     "float32 stays float32, and float64 keeps its digits",
-    hint="the result has x's dtype, whatever the transforms return",
+    hint=(
+        "float32, also from wider transforms: which dtype has y, and is"
+        " anything rounded before?"
+    ),
     guard=True,
 ):
     x = rng.normal(size=(2, 2, 6, 6)).astype(np.float32)
@@ -770,7 +844,10 @@ with check.hidden_case(
     check.close(got, want, rtol=0, atol=2e-5, dtype="float32", name="y")
 with check.hidden_case(
     "x, weights and an earlier result stay",
-    hint="nothing outlives a call, and no argument is written to",
+    hint=(
+        "three calls of one shape: is each result made from this call's"
+        " x and weights? is one written to?"
+    ),
     guard=True,
 ):
     x, weights = rng.normal(size=(2, 2, 5, 6)), rng.normal(size=(3, 2, 2, 2))
@@ -934,7 +1011,10 @@ G = np.array([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1.0]])
 AT = np.array([[1.0, 1, 1, 0], [0, 1, -1, -1]])
 with check.case(
     "one tile",
-    hint="four numbers a side, three weights a side: two results a side",
+    hint=(
+        "which m, r and t do the matrices say? are all three used as "
+        "they came, signs too, on both sides?"
+    ),
 ):
     line, weights = np.array([1.0, 2, 3, 4]), np.array([1.0, 10, 100])
     x, kernel = np.outer([1, 1, 1, 1], line), np.outer([0, 1, 0], weights)
@@ -945,7 +1025,10 @@ with check.case(
     check.close(got, [[[[432, 321], [432, 321]]]], name="y, AT upside down")
 with check.case(
     "several tiles lie side by side",
-    hint="tiles begin at every m-th row and column, and overlap",
+    hint=(
+        "where does each tile begin, and how far does it reach? which "
+        "axis stands beside which at the end?"
+    ),
     more="which axis belongs beside which before you reshape?",
     guard=True,
 ):
@@ -956,7 +1039,10 @@ with check.case(
     check.close(got, want, name="y")
 with check.case(
     "results that tiles do not divide",
-    hint="round the number of tiles up, and cut at the end",
+    hint=(
+        "tiles that do not divide: how many down and across, how many "
+        "zeros are added, what is cut off?"
+    ),
     guard=True,
 ):
     x, kernel = np.arange(25.0).reshape(1, 1, 5, 5), np.ones((1, 1, 3, 3))
@@ -992,7 +1078,10 @@ def by_formula(x, kernels, transforms):
 odd = [rng.normal(size=size) for size in ((4, 4), (4, 3), (2, 4))]
 with check.hidden_case(
     "images, channels and kernels",
-    hint="add over channels before the last transform",
+    hint=(
+        "several images, channels, kernels: over which axis is added, "
+        "when, and in which order are the others?"
+    ),
 ):
     for shape, k in (((3, 2, 7, 10), 4), ((1, 5, 3, 4), 2), ((2, 1, 9, 3), 3)):
         x, kernels = (
@@ -1004,7 +1093,10 @@ with check.hidden_case(
         check.close(got, want, rtol=1e-9, atol=1e-10, name=f"{shape}")
 with check.hidden_case(
     "the formula, with any three matrices",
-    hint="each matrix stands left as it is and right transposed",
+    hint=(
+        "other matrices and sizes: are m, r, t read off them, and is "
+        "each used left as is, right transposed?"
+    ),
     more="other matrices give other results than a convolution's: is each of"
     " the three used, and where?",
     essential=True,
@@ -1025,7 +1117,10 @@ with check.hidden_case(
         check.close(got, want, rtol=1e-9, atol=1e-10, name=f"F({m}, {r})")
 with check.hidden_case(
     "float32 stays float32 although the matrices are float64",
-    hint="which dtype has a product of float32 and float64?",
+    hint=(
+        "float32 x and float64 matrices: what is converted, and when? "
+        "which dtype has y?"
+    ),
 ):
     x = rng.normal(size=(2, 3, 6, 6)).astype(np.float32)
     kernels = rng.normal(size=(2, 3, 3, 3)).astype(np.float32)
@@ -1034,7 +1129,10 @@ with check.hidden_case(
     check.close(got, want, rtol=1e-4, atol=1e-3, dtype="float32", name="y")
 with check.hidden_case(
     "transforms in float16, too, where x is float16",
-    hint="a tenth is another number in float16: which one did you use?",
+    hint=(
+        "float16 x: which arrays are converted, and before which step? "
+        "a tenth is another number there"
+    ),
 ):
     # In float16 a tenth is 0.09998: squared and times 100 it is 0.9995.
     x = kernels = np.ones((1, 1, 1, 1), np.float16)
@@ -1043,7 +1141,10 @@ with check.hidden_case(
     check.close(got, [[[[0.9995]]]], rtol=4e-4, dtype="float16", name="y")
 with check.hidden_case(
     "arguments and an earlier result stay",
-    hint="fill a copy with zeros",
+    hint=(
+        "several calls of one shape: is each made from its own x and "
+        "weights? is an argument written to?"
+    ),
     guard=True,
 ):
     x, kernels = rng.normal(size=(2, 2, 5, 6)), rng.normal(size=(3, 2, 3, 3))
@@ -1224,7 +1325,10 @@ Sizes = namedtuple("Sizes", "n c h w k r s")
 one = Sizes(1, 1, 8, 8, 1, 3, 3)
 with check.case(
     "the worked example: direct and F(2,3)",
-    hint="6 x 6 results; tiles of 4 x 4 with 2 x 2 results",
+    hint=(
+        "how many results, down and across? multiplications: terms of "
+        "one; bytes: what has t x t entries?"
+    ),
 ):
     got = multiplications_and_workspace("direct", one)
     check.close(got, [324, 0], name="direct")
@@ -1232,20 +1336,29 @@ with check.case(
     check.close(got, [144, 1216], name="F(2,3)")
 with check.case(
     "the worked example: FFT",
-    hint="an image, a kernel and a result are transformed",
+    hint=(
+        "multiplications: which products, how many transforms of which "
+        "size? bytes: which spectra are kept?"
+    ),
 ):
     got = multiplications_and_workspace("FFT", one)
     check.close(got, [1312, 960], name="FFT")
 with check.case(
     "im2col keeps its columns",
-    hint="an entry for each term of a result, for one kernel",
+    hint=(
+        "multiplications: terms of all results; bytes: columns of how "
+        "many images, of how many numbers?"
+    ),
 ):
     got = multiplications_and_workspace("im2col", Sizes(2, 3, 5, 7, 4, 2, 3))
     check.close(got, [2880, 2880], name="im2col")
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "direct and im2col, all sizes different",
-    hint="n, c, k, r, s, and the places: each once",
+    hint=(
+        "sizes that all differ: is n, c, k, r, s, rows and columns in "
+        "each of the two numbers that needs it?"
+    ),
     essential=True,
 ):
     for sizes, places in (
@@ -1261,8 +1374,10 @@ with check.hidden_case(
         check.close(got, [terms, 4 * terms // k], rtol=1e-12, name="im2col")
 with check.hidden_case(
     "FFT, all sizes different, odd sides too",
-    hint="spectra are counted by image and channel, kernel and channel,"
-    " image and kernel",
+    hint=(
+        "odd and unequal sides: which pairs have a spectrum, which "
+        "triples a product, in count and in bytes?"
+    ),
 ):
     got = multiplications_and_workspace("FFT", Sizes(2, 3, 8, 16, 5, 3, 4))
     many = 6 + 15 + 10
@@ -1274,7 +1389,10 @@ with check.hidden_case(
     check.close(got, want, rtol=1e-12, name="FFT")
 with check.hidden_case(
     "FFT tiles: how many, rounded up in rows and columns",
-    hint="each tile of 16 x 16 is an image; kernels are transformed once",
+    hint=(
+        "is the name as in the table? how many tiles, down and across, "
+        "and what of kernels in both numbers?"
+    ),
 ):
     for sizes, tiles in (
         (Sizes(2, 3, 16, 16, 5, 3, 3), 1),
@@ -1292,7 +1410,10 @@ with check.hidden_case(
         check.close(got, want, rtol=1e-12, name=f"{sizes}")
 with check.hidden_case(
     "F(2,3) and F(4,3): tiles rounded up in rows and columns",
-    hint="the results, not the image, are covered by tiles",
+    hint=(
+        "names and sizes that differ: tiles cover what, rounded how? "
+        "which of n, c, k multiply each number?"
+    ),
 ):
     for name, sizes, tiles in (
         ("F(2,3)", Sizes(3, 5, 7, 10, 2, 3, 3), 12),
@@ -1910,7 +2031,10 @@ table = np.array([[5.0, 10, 15, 20], [4, 5, 6, 7]])
 space = np.array([[0, 0, 0, 0], [10, 20, 30, 40]])
 with check.case(
     "the worked example",
-    hint="the last microbatch has 1, 2, ... images: which is best?",
+    hint=(
+        "the last microbatch of how many images is best, with which "
+        "algorithm, and what was best before it?"
+    ),
     more="what is best for those before is known already",
     essential=True,
 ):
@@ -1919,13 +2043,22 @@ with check.case(
         found = of_plan(plan, table, space, limit)
         check.close(found, least, name=f"seconds within {limit}")
 with check.case(
-    "one image", hint="the first column is for one image, not for none"
+    "one image",
+    hint=(
+        "one image: for how many images is the first column? are there "
+        "several algorithms to choose from?"
+    ),
 ):
     plan = plan_microbatch(table[:, :1], space[:, :1], 10)
     found = of_plan(plan, table[:, :1], space[:, :1], 10)
     check.close(found, 4, name="seconds")
 with check.case(
-    "no plan", hint="if nothing fits, say so as the text asks", guard=True
+    "no plan",
+    hint=(
+        "nothing fits: does the search notice it, and which error does "
+        "the text ask for?"
+    ),
+    guard=True,
 ):
     check.raises(ValueError, plan_microbatch, table, space + 1, 0.5)
 ### BEGIN HIDDEN TESTS
@@ -1946,8 +2079,10 @@ def least(seconds, workspace, limit):
 rng = np.random.default_rng(6)
 with check.hidden_case(
     "random tables, against all ways to split",
-    hint="neither the fastest microbatch nor the largest that fits is always"
-    " part of the best plan",
+    hint=(
+        "tables of any size: are all last microbatches and algorithms "
+        "tried, the last ones too, each once?"
+    ),
     weight=2,
 ):
     for rows, n in ((1, 1), (2, 2), (3, 7), (1, 9), (5, 8), (4, 10)):
@@ -1961,7 +2096,10 @@ with check.hidden_case(
             check.close(found, want, rtol=1e-12, name=f"seconds, {rows}, {n}")
 with check.hidden_case(
     "neither greedy: two of three are better than two and one, or one by one",
-    hint="compare all last microbatches, with what is best before each",
+    hint=(
+        "several tables of one shape, no best size: is each plan made "
+        "anew, and every split of it compared?"
+    ),
 ):
     for row, want in (
         ([9, 10, 12, 21, 30], 22),
@@ -1977,7 +2115,10 @@ with check.hidden_case(
         check.close(found, want, rtol=0, name=f"seconds of {row}")
 with check.hidden_case(
     "microbatches that cannot be done, and what exactly fits",
-    hint="at most the limit; an infinite entry is never part of a plan",
+    hint=(
+        "infinite seconds, and what exactly fits: which comparison with"
+        " the limit, on workspace of which entry?"
+    ),
 ):
     seconds = np.array([[INF, 4, INF, INF], [9, INF, INF, 1]])
     workspace = np.array([[1, 7, 1, 1], [2, 0, 0, 8]])
@@ -1987,7 +2128,10 @@ with check.hidden_case(
         check.close(found, want, rtol=0, name=f"seconds within {limit}")
 with check.hidden_case(
     "no plan, although some microbatches can be done",
-    hint="three images cannot be made of twos",
+    hint=(
+        "some entries are finite, and yet no sum gives n: when is it "
+        "noticed, and which error is raised?"
+    ),
     guard=True,
 ):
     seconds = np.array([[INF, 2.0, INF]])
@@ -1996,7 +2140,10 @@ with check.hidden_case(
     check.raises(ValueError, plan_microbatch, table * INF, space, 99)
 with check.hidden_case(
     "differences of microseconds, and of bytes among megabytes",
-    hint="compare the numbers as they are: nothing is rounded",
+    hint=(
+        "tiny seconds, large workspaces that differ little: is anything"
+        " rounded, or compared nearly?"
+    ),
 ):
     seconds = np.array([[7e-5, 9e-5, 21e-5], [8e-5, 15e-5, 16.5e-5]])
     workspace = np.array([[2e-4, 3e-4, 1e-4], [1e-4, 2e-4, 3e-4]])
@@ -2020,7 +2167,10 @@ with check.hidden_case(
         check.close(found, want, rtol=1e-9, atol=0, name="seconds")
 with check.hidden_case(
     "32 images at once, and a second call",
-    hint="each of n best times is computed once",
+    hint=(
+        "many images, two limits: is each best time found once, from "
+        "this call's tables? is one written to?"
+    ),
 ):
     seconds = 10 + np.arange(1.0, 33)[None] % 7
     seconds = np.concatenate([seconds, 2 + 3 * np.arange(1.0, 33)[None]])

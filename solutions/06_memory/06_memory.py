@@ -84,10 +84,14 @@ from labkit import check
 
 with check.case(
     "three predictions",
-    hint="return a dictionary with exactly the three keys of the text",
+    hint=(
+        "which three keys does the text name, and is each of them there once?"
+    ),
 ):
     check.equal(sorted(predictions()), ["kept", "peak", "resnet"])
-with check.case("each is above 0", hint="a tenth is 0.1"):
+with check.case(
+    "each is above 0", hint="is each a number above 0? a tenth is 0.1"
+):
     for name in ("kept", "resnet", "peak"):
         check.at_least(predictions()[name], 1e-9, name=name)
 with check.case(
@@ -261,13 +265,19 @@ def bytes_of(weights, outputs):
 
 with check.case(
     "the worked example: a convolution",
-    hint="four numbers by name; weights once, outputs for each example",
+    hint=(
+        "weights: inputs, outputs and kernel, for this kind? outputs: "
+        "for each place and example? which names?"
+    ),
 ):
     got = layer_storage([Row("conv", 3, 8, 3, 10)], 2)
     check.equal(got, bytes_of(864, 640), name="bytes")
 with check.case(
     "the worked example: an LSTM",
-    hint="its weights are shared by all steps, its outputs are not",
+    hint=(
+        "weights, once: how many gates, and what does each hold? "
+        "outputs, at each step: how many numbers?"
+    ),
     more="each gate has two matrices and two biases; six numbers a step",
 ):
     got = layer_storage([Row("lstm", 3, 5, 1, 7)], 1, itemsize=1)
@@ -275,7 +285,10 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "each kind, all sizes different",
-    hint="one line of the table for each kind",
+    hint=(
+        "a row of each kind: is its line of the table followed, in "
+        "weights and in outputs? any other kind?"
+    ),
     essential=True,
 ):
     for row, weights, outputs in (
@@ -296,7 +309,10 @@ with check.hidden_case(
         check.equal(found, bytes_of(2 * weights, 6 * outputs), name=str(row))
 with check.hidden_case(
     "several layers, the same one twice",
-    hint="sum over the list; a layer that occurs twice is two layers",
+    hint=(
+        "several layers, one twice: is every one added, the first and "
+        "the last, to both sums?"
+    ),
 ):
     row = Row("conv", 3, 8, 3, 10)
     many = [row, Row("norm", 8, 8, 1, 10), row, Row("lstm", 8, 2, 1, 3)]
@@ -304,7 +320,10 @@ with check.hidden_case(
     check.equal(layer_storage(many, 5), want, name="bytes")
 with check.hidden_case(
     "no layer, no example, one byte a number",
-    hint="integers, and 0 where there is nothing",
+    hint=(
+        "no layer, no example, other item sizes: what does each of the "
+        "four numbers depend on? integers?"
+    ),
 ):
     check.equal(layer_storage([], 7), bytes_of(0, 0), name="bytes")
     row = Row("linear", 4, 2, 1, 3)
@@ -313,7 +332,10 @@ with check.hidden_case(
     check.equal(layer_storage([row], 9, 8), bytes_of(80, 432), name="bytes")
 with check.hidden_case(
     "the list of layers stays as it was",
-    hint="read the list; do not empty or fill it",
+    hint=(
+        "is the list, or a layer of it, changed on the way? is every "
+        "layer counted?"
+    ),
     guard=True,
 ):
     many = [Row("relu", 2, 2, 1, 1), Row("norm", 3, 3, 1, 2)]
@@ -555,21 +577,30 @@ draw = torch.Generator().manual_seed(3)
 x, w = torch.randn(4, 4, generator=draw), torch.randn(4, 4, generator=draw)
 with check.case(
     "the worked examples",
-    hint="note the memory of each tensor that pack gets",
+    hint=(
+        "what does pack get, and which memory is new? which of "
+        "`without` is left out, and is each counted once?"
+    ),
 ):
     for name, want in (("tanh", 64), ("square", 64), ("tanh, exp", 128)):
         got = kept_case(name, x, w)["bytes"]
         check.equal(got, want, name=f"bytes of {name}")
 with check.case(
     "on the device meta",
-    hint="every address is 0 there: which other number tells memories apart?",
+    hint=(
+        "every address is 0 on meta: what else tells memories apart, "
+        "and how large is each?"
+    ),
 ):
     check.equal(meta_case((3, 4)), 96, name="bytes")
     check.equal(meta_case((32, 8)), 2048, name="bytes")
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "shared memory counts once, and views keep the whole",
-    hint="memory is counted, not tensors",
+    hint=(
+        "views, shared memory, other `without`: is memory counted, "
+        "whole and once? is all of `without` left out?"
+    ),
     essential=True,
 ):
     tall = torch.randn(6, 4, generator=draw)
@@ -586,7 +617,10 @@ with check.hidden_case(
         check.equal(found, want, name=f"bytes of {name}")
 with check.hidden_case(
     "other dtypes",
-    hint="nbytes of the memory: a truth value takes 1 byte, an index 8",
+    hint=(
+        "other dtypes, truth values, indices: bytes of what are "
+        "counted, and whose size is it?"
+    ),
 ):
     tall = torch.randn(6, 4, generator=draw, dtype=torch.float64)
     for name, want in (("tanh", 192), ("where", 24), ("chosen rows", 48)):
@@ -596,7 +630,10 @@ with check.hidden_case(
     check.equal(found, 32, name="bytes in bfloat16")
 with check.hidden_case(
     "what fn drops counts, although its memory is used again",
-    hint="a number tells memory apart while it lives: keep it alive",
+    hint=(
+        "fn drops tensors while it runs: can another memory get the "
+        "same number, and is each one counted?"
+    ),
 ):
     large = torch.randn(32, 4, generator=draw)
     for name in ("dropped", "dropped one by one"):
@@ -604,21 +641,29 @@ with check.hidden_case(
         check.equal(found, 6 * 512, name=f"bytes, {name}")
 with check.hidden_case(
     "nothing kept",
-    hint="0 where nothing is kept",
+    hint=(
+        "nothing is kept, or no row: what is the sum then, and is it an"
+        " integer?"
+    ),
 ):
     check.equal(kept_case("sum", x, w)["bytes"], 0, name="bytes of a sum")
     check.equal(kept_case("tanh", x[:0], w)["bytes"], 0, name="no row")
 with check.hidden_case(
     "when the result is gone, so is what was kept",
-    hint="pack's result must not know who computed it; and keep no list"
-    " beyond the call",
+    hint=(
+        "the result is gone: who still holds what was kept, pack's "
+        "result, a list, or the function?"
+    ),
     guard=True,
 ):
     check.equal(left_behind(x, w), 0, name="bytes left behind")
     check.equal(left_behind(x, w), 0, name="bytes left behind, second call")
 with check.hidden_case(
     "the result is fn's, and backward works",
-    hint="unpack gives back what pack got",
+    hint=(
+        "is the result what fn returned, unrounded, from one call? what"
+        " does unpack give back, each time?"
+    ),
     guard=True,
 ):
     for name in ("tanh", "square"):
@@ -932,7 +977,10 @@ x = torch.randn(3, 5, generator=draw, dtype=torch.float64)
 # The same operators on the same numbers: what rounding there is, is 1e-16.
 with check.case(
     "the result and the gradient of x",
-    hint="a second, recorded call; upstream goes through that",
+    hint=(
+        "which x does the second call get, recorded? what goes through "
+        "it, and what did forward leave on ctx?"
+    ),
     more="x of the second call is detached; it asks if x has asked",
 ):
     got = recomputed(weights, x)
@@ -941,7 +989,10 @@ with check.case(
     check.close(got["x"], dx, rtol=1e-10, name="gradient of x")
 with check.case(
     "weights inside learn, and run is called twice",
-    hint="backward through the second call reaches the weights, too",
+    hint=(
+        "how often is run called, and when recorded? which of the "
+        "backward calls reaches the weights?"
+    ),
 ):
     got = recomputed(weights, x)
     grads = expected(weights, x)[1]
@@ -952,7 +1003,10 @@ with check.case(
     check.equal(got["recorded"], [False, True], name="recorded, each call")
 with check.case(
     "nothing but x is kept",
-    hint="what is recorded in forward is kept",
+    hint=(
+        "what does forward keep, and is anything recorded there? an "
+        "error: does x have a past in backward?"
+    ),
     more=(
         "an error in backward: is the second call recorded, "
         "and does it begin at an x that has no past?"
@@ -964,7 +1018,10 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "dropout: the second call draws the mask of the first",
-    hint="note the generator's state before run, and set it before run again",
+    hint=(
+        "dropout, several segments: which state is noted, when, and "
+        "when is it set? is upstream used?"
+    ),
     essential=True,
     weight=2,
 ):
@@ -980,7 +1037,10 @@ with check.hidden_case(
         check.close(found["x"], dx, rtol=1e-10, name="gradient of x")
 with check.hidden_case(
     "the generator goes on as if nothing had been computed again",
-    hint="afterwards the state is that of before backward, not of forward",
+    hint=(
+        "numbers drawn after backward: which state is set last, that of"
+        " before backward or of forward?"
+    ),
 ):
     found = recomputed(weights, x, 0.3, 2, seed=5)
     _, _, _, early, late = expected(weights, x, 0.3, seed=5)
@@ -994,7 +1054,9 @@ with check.hidden_case(
     check.close(found["gradients"][2], grads[2], rtol=1e-10, name="gradient")
 with check.hidden_case(
     "the result is not kept either",
-    hint="what hangs on ctx lives as long as the graph",
+    hint=(
+        "what hangs on ctx, or is saved, besides x, as long as the graph lives?"
+    ),
     guard=True,
 ):
     long = torch.randn(4000, 5, generator=draw, dtype=torch.float64)
@@ -1002,7 +1064,10 @@ with check.hidden_case(
     check.at_most(found, 4000 * 5 * 8 // 2, name="bytes alive, x not counted")
 with check.hidden_case(
     "x is data: weights learn all the same",
-    hint="ask ctx.needs_input_grad before you ask x for a gradient",
+    hint=(
+        "x asks for no gradient, or holds integers: who says so, and "
+        "what is returned for it?"
+    ),
 ):
     found = recomputed(weights, x, 0.1, 2, learns=False, seed=7)
     grads = expected(weights, x, 0.1, seed=7)[1]
@@ -1017,7 +1082,10 @@ with check.hidden_case(
     check.close(found[1], w.grad, rtol=1e-4, atol=1e-5, name="of w")
 with check.hidden_case(
     "x is used elsewhere, too, and checkpoints stand in checkpoints",
-    hint="detach x, and return its gradient instead of adding it to x.grad",
+    hint=(
+        "x is used elsewhere, too: is it detached, and its gradient "
+        "returned, or added to x.grad?"
+    ),
 ):
     found = recomputed_inside(weights[:2], x)
     a, b = (w.clone().requires_grad_() for w in weights[:2])
@@ -1027,7 +1095,10 @@ with check.hidden_case(
         check.close(found[at], leaf.grad, rtol=1e-10, name="gradient")
 with check.hidden_case(
     "three checkpoints before one backward, two of them of one x",
-    hint="what backward needs is ctx's own, not the class's",
+    hint=(
+        "several checkpoints before one backward: does each keep its "
+        "own run, x and state?"
+    ),
 ):
     z = torch.randn(2, 5, generator=draw, dtype=torch.float64)
     found = other_run(weights[0], x, z)
@@ -1040,7 +1111,10 @@ with check.hidden_case(
         check.close(found[at], leaf.grad, rtol=1e-10, name="gradient")
 with check.hidden_case(
     "one example, none, a single vector, and float32",
-    hint="shapes and dtypes are run's own business",
+    hint=(
+        "one row, none, one axis, float32: does anything assume a "
+        "shape, or change a dtype?"
+    ),
 ):
     for shape, dtype in (
         ((1, 5), torch.float32),
@@ -1106,11 +1180,18 @@ from labkit import check
 
 with check.case(
     "the worked example",
-    hint="the smallest peak first, then the lengths",
+    hint=(
+        "which k are tried, and which peak has each? then: which "
+        "lengths come first, and where do they end?"
+    ),
 ):
     check.equal(even_cuts(10), [4, 7, 10], name="cuts of 10")
 with check.case(
-    "16 layers", hint="3, 4 and 5 segments have the same peak: take the fewest"
+    "16 layers",
+    hint=(
+        "several k have the same peak: which one is taken? do longer "
+        "segments come first?"
+    ),
 ):
     check.equal(even_cuts(16), [6, 11, 16], name="cuts of 16")
 ### BEGIN HIDDEN TESTS
@@ -1128,7 +1209,10 @@ def ends(n):
 
 with check.hidden_case(
     "every n up to 60, and some larger",
-    hint="of several k with the same peak the smallest; longer ones first",
+    hint=(
+        "from one layer to very many: all k from 1 to n, the smallest "
+        "of equals? whole numbers, each an end?"
+    ),
     essential=True,
 ):
     for n in (*range(1, 61), 99, 333, 1000, 12_345):
@@ -1366,7 +1450,10 @@ def order(cuts):
 
 with check.case(
     "the functions are applied in order",
-    hint="each segment's result is the next one's argument",
+    hint=(
+        "which functions belong to a segment, from where to where? what"
+        " does the next segment get?"
+    ),
     more="an error in backward: which functions does run see by then?",
 ):
     got = chained(weights, x, [2, 4, 6])
@@ -1378,7 +1465,10 @@ with check.case(
     )
 with check.case(
     "backward calls each segment's own functions again",
-    hint="which segment does run see when it is called after the loop?",
+    hint=(
+        "which functions does run see when it is called after the loop,"
+        " and in which order?"
+    ),
     essential=True,
 ):
     got = chained(weights, x, [2, 4, 6])
@@ -1392,7 +1482,10 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "uneven segments, single functions, tuples, dropout",
-    hint="a segment of one function is called directly",
+    hint=(
+        "cuts of all kinds: a segment of one, of all, tuples: which go "
+        "through checkpoint, all functions once?"
+    ),
 ):
     for cuts in ([3, 4, 6], (1, 6), [6], [1, 2, 3, 4, 5, 6], (2, 3, 5, 6)):
         found = chained(weights, x, cuts, 0.2, seed=8)
@@ -1406,7 +1499,11 @@ with check.hidden_case(
                 found["gradients"][at], want, rtol=1e-10, name="gradient"
             )
 with check.hidden_case(
-    "a batch of one", hint="x and the results are matrices, also with one row"
+    "a batch of one",
+    hint=(
+        "one row: is x kept a matrix, and does each segment get the one"
+        " before's result?"
+    ),
 ):
     got = chained(weights, x[:1], [2, 3, 6])
     y, grads = plain(weights, x[:1])
@@ -1415,7 +1512,10 @@ with check.hidden_case(
         check.close(got["gradients"][at], want, rtol=1e-10, name="gradient")
 with check.hidden_case(
     "x is data; the lists of functions and of cuts stay",
-    hint="take slices; do not remove what is done",
+    hint=(
+        "x is data: do the first weights learn? are fns and cuts used "
+        "up or written to?"
+    ),
 ):
     found = chained(weights[:3], x, [2, 3], learns=False)
     grads = plain(weights[:3], x)[1]
@@ -1423,7 +1523,10 @@ with check.hidden_case(
     check.true(found["same lists"], "fns and cuts to stay as they were")
 with check.hidden_case(
     "the list of functions is used for something else before backward",
-    hint="run applies what was in the list when the chain ran",
+    hint=(
+        "the list is changed before backward: what does run hold, the "
+        "list or its own functions?"
+    ),
     weight=0.5,
 ):
     found = chained(weights, x, [1, 4, 6], reuse=True)
@@ -1787,24 +1890,38 @@ def plan_is_best(costs, sizes, budget, want=None):
 costs, sizes = [1, 5, 1, 1], [4, 2, 2, 4]
 with check.case(
     "the worked example, with room for all",
-    hint="a segment of one layer costs nothing",
+    hint=(
+        "where may the first segment begin? of one layer: what does it "
+        "cost, and what is inside it?"
+    ),
 ):
     check.equal(plan_checkpoints(costs, sizes, 12), [1, 2, 3, 4], name="cuts")
 with check.case(
     "the worked example, with less room",
-    hint="the peak is a maximum over segments: ends before, and the inside",
+    hint=(
+        "the peak of a segment: which ends before it, which layers "
+        "inside? and both conditions at once?"
+    ),
 ):
     for budget in (11, 10, 9, 8):
         plan_is_best(costs, sizes, budget)
 with check.case(
-    "no plan", hint="raise ValueError where nothing fits", guard=True
+    "no plan",
+    hint=(
+        "nothing fits: when is that known, and which error does the "
+        "text ask for?"
+    ),
+    guard=True,
 ):
     check.raises(ValueError, plan_checkpoints, costs, sizes, 7)
     check.raises(ValueError, plan_checkpoints, [3], [5], 4)
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "random layers, against all ways to cut",
-    hint="for each j and each sum of kept ends the cheapest way",
+    hint=(
+        "for each j and each sum of kept ends: the least cost? is any "
+        "cut, kept sum or equal one left out?"
+    ),
     essential=True,
     weight=2,
 ):
@@ -1824,7 +1941,10 @@ with check.hidden_case(
             check.raises(ValueError, plan_checkpoints, costs, sizes, low - 1)
 with check.hidden_case(
     "two plans for the same layers: the dearer one keeps less",
-    hint="the cheapest plan of the first layers may keep too much",
+    hint=(
+        "the dearer plan of the first layers may keep less: which "
+        "entries are dropped, and is that right?"
+    ),
 ):
     for costs, sizes, room in (
         ([2, 3, 1, 9, 9], [5, 4, 1, 6, 3], 14),
@@ -1836,7 +1956,10 @@ with check.hidden_case(
         plan_is_best(costs, sizes, room)
 with check.hidden_case(
     "costs and sizes of 0, and large numbers",
-    hint="an output that takes nothing may be kept; nothing is rounded",
+    hint=(
+        "zeros, then very large numbers: may an output take nothing? is"
+        " anything rounded, or taken for unset?"
+    ),
 ):
     plan_is_best([0, 3, 0, 2], [2, 0, 3, 0], 3)
     plan_is_best([4, 3, 2], [0, 0, 0], 0, want=0)
@@ -1848,7 +1971,10 @@ with check.hidden_case(
         plan_is_best(costs, sizes, room)
 with check.hidden_case(
     "equal layers: the root of 2 n",
-    hint="segments may become shorter; ends behind are no longer needed",
+    hint=(
+        "many equal layers, a tight budget: are kept ends and inside "
+        "counted right, and shorter ones tried?"
+    ),
 ):
     for n, least_peak in ((21, 6), (28, 7), (36, 8)):
         cuts = plan_checkpoints([1] * n, [1] * n, least_peak)
@@ -1859,7 +1985,10 @@ with check.hidden_case(
         )
 with check.hidden_case(
     "64 unequal layers",
-    hint="for each j and each sum of kept ends the cheapest way, all of them",
+    hint=(
+        "many layers: which entries can be dropped, by kept sum and "
+        "cost both, and which must stay?"
+    ),
 ):
     rng = np.random.default_rng(1)
     costs = rng.integers(1, 10**6, 64).tolist()
@@ -1867,7 +1996,10 @@ with check.hidden_case(
     plan_is_best(costs, sizes, int(0.45 * sum(sizes)), want=13_790_788)
 with check.hidden_case(
     "two calls, and the arguments",
-    hint="nothing outlives a call; lists are not changed",
+    hint=(
+        "several calls of one length: does anything outlive a call? are"
+        " costs and sizes written to?"
+    ),
     guard=True,
 ):
     costs, sizes = [3, 1, 4, 1, 5], [2, 7, 1, 8, 2]
@@ -2236,7 +2368,10 @@ def whole(w, v, x, y, kind="mse"):
 
 with check.case(
     "equal microbatches: the gradient of the whole batch",
-    hint="how large a part of the whole mean is a microbatch's mean?",
+    hint=(
+        "how large a part of the whole mean is a microbatch's? is it in"
+        " gradients and in the loss?"
+    ),
 ):
     got = accumulated(w, v, x[:6], y[:6], 2)
     value, dw, dv = whole(w, v, x[:6], y[:6])
@@ -2245,14 +2380,20 @@ with check.case(
     check.close(got["loss"], value, rtol=1e-9, name="loss")
 with check.case(
     "the model sees microbatches, in order",
-    hint="`size` examples at a time; the last ones may be fewer",
+    hint=(
+        "where does each microbatch begin and end, the last one too, in"
+        " x and in y?"
+    ),
 ):
     for size, want in ((2, [2, 2, 2, 1]), (3, [3, 3, 1])):
         got = accumulated(w, v, x, y, size)
         check.equal(got["sizes"], want, name="examples in each microbatch")
 with check.case(
     "three examples, two of them in the first microbatch",
-    hint="the worked number: the mean over examples, not over microbatches",
+    hint=(
+        "two examples, then one: a mean over what, and with which "
+        "weights, in gradients and in the loss?"
+    ),
 ):
     got = accumulated(w, v, x[:3], y[:3], 2)
     value, dw, _ = whole(w, v, x[:3], y[:3])
@@ -2261,7 +2402,10 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "a smaller last microbatch weighs less",
-    hint="weigh by the number of examples: see the worked number",
+    hint=(
+        "all sizes: what weighs each microbatch, the short last one? is"
+        " the loss their sum, a float?"
+    ),
     essential=True,
     weight=2,
 ):
@@ -2276,7 +2420,7 @@ with check.hidden_case(
         check.true(isinstance(found["loss"], float), "the loss to be a float")
 with check.hidden_case(
     "gradients are added to those that are there",
-    hint="who calls decides when gradients are cleared",
+    hint="several calls: is anything in grad cleared, or written over?",
 ):
     found = accumulated(w, v, x, y, 3, times=3)
     _, dw, dv = whole(w, v, x, y)
@@ -2288,7 +2432,10 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "one graph at a time",
-    hint="call backward before the next microbatch is run",
+    hint=(
+        "when is backward called, and what keeps a graph alive: a sum "
+        "of losses that are tensors?"
+    ),
 ):
     found = accumulated(w, v, x, y, 2)
     check.equal(len(set(found["kept"])), 1, name="different numbers of bytes"
@@ -2297,7 +2444,10 @@ with check.hidden_case(
     check.equal(found["sizes"], [2, 2, 2, 1], name="microbatches")
 with check.hidden_case(
     "a model with a checkpoint inside",
-    hint="weights inside learn by backward, and by nothing else",
+    hint=(
+        "a checkpoint inside: how do its weights get gradients, by "
+        "backward or by grad?"
+    ),
     weight=0.5,
 ):
     found = accumulated(w, v, x, y, 3, again=True)
@@ -2306,7 +2456,10 @@ with check.hidden_case(
     check.close(found["v"], dv, rtol=1e-9, name="gradient of v")
 with check.hidden_case(
     "one example, more than there are, another loss",
-    hint="x may be shorter than size; y may be whole numbers of one axis",
+    hint=(
+        "one row, more asked than there are, labels of one axis: where "
+        "does each microbatch end? a float?"
+    ),
 ):
     for rows, size in ((1, 1), (1, 4), (5, 99), (5, 5)):
         found = accumulated(w, v, x[:rows], y[:rows], size)
@@ -2321,7 +2474,7 @@ with check.hidden_case(
     check.close(found["loss"], value, rtol=1e-9, name="loss")
 with check.hidden_case(
     "batch and weights stay as they were",
-    hint="gradients only: no optimiser step",
+    hint="is anything written to: x, y, weights, or the model's mode?",
     guard=True,
 ):
     found = accumulated(w, v, x, y, 3)
@@ -2500,7 +2653,10 @@ def gradient(w, x, kind="plain", times=1):
 
 with check.case(
     "large tensors wait in files, and come back",
-    hint="pack returns what tells unpack where to look",
+    hint=(
+        "what is written, and what does pack return? what does unpack "
+        "do with it, and with the rest?"
+    ),
     essential=True,
 ):
     got = offloaded(w, x, 100)
@@ -2512,7 +2668,10 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "small ones and weights stay in memory",
-    hint="at least `least` bytes; and a weight is a leaf that wants a gradient",
+    hint=(
+        "exactly `least` bytes, fewer, weights: which are written? "
+        "which two things make a tensor a weight?"
+    ),
 ):
     # Kept are x, tanh, and tanh of it, 128 bytes each.
     for least, want in ((128, 3), (129, 0), (1, 3), (64, 3)):
@@ -2527,13 +2686,13 @@ with check.hidden_case(
     check.equal(len(found["sizes"]), 4, name="files of two layers")
 with check.hidden_case(
     "what is in a file is not in memory as well",
-    hint="what pack returns is kept: a path does not hold the tensor",
+    hint="what does pack's result hold on to, a path or the tensor too?",
 ):
     long = torch.randn(4000, 4, generator=draw)
     check.at_most(resting(w, long, 1), 16000, name="bytes alive")
 with check.hidden_case(
     "files that are removed give nobody their names",
-    hint="a new file for each tensor, whatever is in the folder",
+    hint=("files are removed between: can two tensors ever get the same name?"),
     weight=0.5,
 ):
     twin = w.clone().requires_grad_()
@@ -2542,7 +2701,7 @@ with check.hidden_case(
     check.close(found, twin.grad, name="gradient")
 with check.hidden_case(
     "no file stays open",
-    hint="mkstemp opens the file; whoever opens has to close",
+    hint=("who opened each file, in pack and in unpack, and who closes it?"),
     guard=True,
 ):
     found = offloaded(w, x, 1, kind="two contexts")
@@ -2550,7 +2709,10 @@ with check.hidden_case(
     check.equal(found["left open"], 0, name="files left open")
 with check.hidden_case(
     "a file holds the tensor, and not what it is a view of",
-    hint="torch.save writes the whole memory behind a view",
+    hint=(
+        "a kept tensor is a view of a large one: what does the file "
+        "hold, it or all behind it?"
+    ),
 ):
     long = torch.randn(4000, 4, generator=draw)
     found = offloaded(w, long, 1, kind="view")
@@ -2562,7 +2724,10 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "other dtypes, and views in another order",
-    hint="torch.save keeps dtype and shape",
+    hint=(
+        "other dtypes, transposed and chosen rows: do shape, dtype and "
+        "order come back, with all digits?"
+    ),
 ):
     for dtype, kind in (
         (torch.bfloat16, "plain"),
@@ -2575,7 +2740,10 @@ with check.hidden_case(
         check.close(found["gradient"].float(), want, name="gradient")
 with check.hidden_case(
     "two contexts in one folder, and backward twice",
-    hint="a new file for each tensor, and it stays",
+    hint=(
+        "two contexts, backward twice: is each file new, still there at"
+        " the second reading, unchanged?"
+    ),
 ):
     found = offloaded(w, x, 1, kind="two contexts")
     leaf = w.detach().clone().requires_grad_()

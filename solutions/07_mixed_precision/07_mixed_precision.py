@@ -255,7 +255,10 @@ from labkit import check
 pair = [torch.tensor([1e-8, 1e-7]), torch.tensor([[0.0, 0.5]])]
 with check.case(
     "the worked example",
-    hint="count what is zero afterwards and was not zero before",
+    hint=(
+        "which entries count, and which of those are zero after scaling"
+        " and rounding?"
+    ),
     more="scale 1: of 1e-8, 1e-7 and 0.5 only the first is lost",
 ):
     check.close(underflow_fraction(pair, 1.0), 1 / 3, name="share with scale 1")
@@ -264,17 +267,28 @@ with check.case(
     )
 with check.case(
     "entries that were zero are left out",
-    hint="a share of which entries? See the text",
+    hint=(
+        "a share of which entries? is it divided by the number of "
+        "those, whatever the sizes?"
+    ),
 ):
     for entries, share in (([1e-9, 1.0], 0.5), ([1e-9, 1.0, 2.0, 3.0], 0.25)):
         sparse = [torch.tensor([0.0, 0.0, 0.0, *entries])]
         check.close(underflow_fraction(sparse, 1.0), share, name="share")
-with check.case("negative entries count too", hint="they are not zero either"):
+with check.case(
+    "negative entries count too",
+    hint=(
+        "are negative entries non-zero, too, and which of them round to zero?"
+    ),
+):
     mixed_signs = [torch.tensor([-1e-9, -1.0, 1.0, -2.0])]
     check.close(underflow_fraction(mixed_signs, 1.0), 0.25, name="share")
 with check.case(
     "multiply first, round afterwards",
-    hint="what rounding has lost, no factor brings back",
+    hint=(
+        "in which order are scaling and rounding done, and is the scale"
+        " used at all?"
+    ),
     essential=True,
 ):
     small = [torch.tensor([2e-8, 8e-9])]
@@ -283,14 +297,20 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "all tensors count together, entry by entry",
-    hint="a mean of the tensors' shares would weigh a bias like a matrix",
+    hint=(
+        "a large and a small tensor: does every entry of each weigh the"
+        " same, the last one too?"
+    ),
     weight=2,
 ):
     unequal = [torch.full((3, 5), 1.0), torch.full((1,), 1e-9)]
     check.close(underflow_fraction(unequal, 1.0), 1 / 16, name="share")
 with check.hidden_case(
     "nothing to lose: the share is 0",
-    hint="0 / 0 is no number: what does the text promise?",
+    hint=(
+        "no entry is left to divide by: what does the text promise, and"
+        " as which type?"
+    ),
     guard=True,
 ):
     check.close(
@@ -301,12 +321,19 @@ with check.hidden_case(
 # Half of 2**-24 is a tie and goes to the even neighbour, 0; more rounds up.
 with check.hidden_case(
     "rounded to the nearest, small numbers included",
-    hint="float16 rounds 4e-8 up, and keeps numbers below 2**-14, coarsely",
+    hint=(
+        "entries near float16's smallest number: who decides what is "
+        "zero, and is the share itself unrounded?"
+    ),
 ):
     edge = [torch.tensor([2.0**-25, 4e-8, 2.0**-24, 2.0**-20, 1e-5, 2.5e-8])]
     check.close(underflow_fraction(edge, 1.0), 2 / 6, name="share")
 with check.hidden_case(
-    "too large is not lost at this edge", hint="an infinite entry is not zero"
+    "too large is not lost at this edge",
+    hint=(
+        "some entries become infinite: are those zero? do the zeros "
+        "count, and all entries, in each share?"
+    ),
 ):
     large = [torch.tensor([1.0, 1e-9, 1e4])]
     check.close(underflow_fraction(large, 1024.0), 0.0, name="share at 1024")
@@ -314,7 +341,10 @@ with check.hidden_case(
 # 2e-8 is lost and 4e-8 is not; twice as large neither, half as large both.
 with check.hidden_case(
     "without a scale the entries count as they are; the share is a float",
-    hint="the signature has a default, and the text names a type",
+    hint=(
+        "no scale is given: what does the stub say? a Python float, and"
+        " the list as it was?"
+    ),
     weight=0.5,
 ):
     given = [torch.tensor([2e-8, 4e-8, 4e-8, 4e-8])]
@@ -426,7 +456,10 @@ from labkit import check
 
 with check.case(
     "the worked example",
-    hint="follow the two points of the text, step by step",
+    hint=(
+        "found: what happens to scale and count? not found: what counts"
+        " up, by how much, and until when?"
+    ),
     more="8, found: 4. One good step: 4. The second: 8",
 ):
     scaler, seen = DynamicLossScaler(scale=8.0, growth_interval=2), []
@@ -436,7 +469,10 @@ with check.case(
     check.close(seen, [4.0, 4.0, 8.0], name="scale after each of three steps")
 with check.case(
     "an overflow starts the count again",
-    hint="good steps must come in a row",
+    hint=(
+        "which of the two cases touches the count? must good steps come"
+        " in a row?"
+    ),
 ):
     scaler, seen = DynamicLossScaler(scale=64.0, growth_interval=3), []
     for found in (False, False, True, False, False, False):
@@ -449,7 +485,10 @@ with check.case(
     )
 with check.case(
     "unscale divides by the scale, in float32",
-    hint="in which dtype do you divide? The second entry is tiny",
+    hint=(
+        "as many tensors as came, each divided, by which number and in "
+        "which dtype? the last one is tiny"
+    ),
     essential=True,
     weight=2,
 ):
@@ -475,7 +514,10 @@ with check.case(
     check.true(not found, "found_inf to be False")
 with check.case(
     "infinity is found in any of the tensors",
-    hint="one tensor of three is enough",
+    hint=(
+        "is every entry of every tensor looked at, before or after the "
+        "division?"
+    ),
     essential=True,
 ):
     scaler = DynamicLossScaler(scale=4.0)
@@ -488,7 +530,10 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "many finite entries are not infinite",
-    hint="a sum of finite float16 numbers may overflow by itself",
+    hint=(
+        "a long tensor of finite numbers: is it asked entry by entry, "
+        "or of a sum? is each entry divided once?"
+    ),
 ):
     unscaled, found = DynamicLossScaler(scale=2.0).unscale(
         [torch.full((1000,), 100.0).half()]
@@ -499,7 +544,10 @@ with check.hidden_case(
     check.close(unscaled[0][:2], [50.0, 50.0], name="gradient")
 with check.hidden_case(
     "nan and minus infinity are found as well",
-    hint="nan equals nothing, not even itself; gradients come back as ever",
+    hint=(
+        "nan or minus infinity in one tensor: is each found, and do all"
+        " tensors come back divided?"
+    ),
 ):
     for bad in (float("nan"), float("-inf")):
         scaler = DynamicLossScaler(scale=32.0)
@@ -514,7 +562,10 @@ with check.hidden_case(
         )
 with check.hidden_case(
     "growth starts the count again",
-    hint="after doubling, what does the text do to the count?",
+    hint=(
+        "many good steps: what becomes of scale and count at the "
+        "interval, and what after it?"
+    ),
 ):
     scaler, seen = DynamicLossScaler(scale=1.0, growth_interval=3), []
     for _ in range(9):
@@ -527,7 +578,10 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "the scale stays between lowest and highest",
-    hint="the two bounds hold after each update",
+    hint=(
+        "odd and small scales, bounds of any size: is a half exact, "
+        "when does a bound apply, and the count?"
+    ),
 ):
     low = DynamicLossScaler(scale=4.0, lowest=3.0)
     low.update(True)
@@ -542,7 +596,10 @@ with check.hidden_case(
     check.equal(int(high.good_steps), 0, name="good_steps at the highest scale")
 with check.hidden_case(
     "unscale leaves its input and the scale as they were",
-    hint="return new tensors; only update decides",
+    hint=(
+        "what does unscale write to: its tensors, or self.scale? which "
+        "method may change the scale?"
+    ),
     guard=True,
 ):
     scaler, tensors = (
@@ -554,7 +611,10 @@ with check.hidden_case(
     check.close(scaler.scale, 2.0, name="scale")
 with check.hidden_case(
     "bfloat16 gradients are treated alike",
-    hint="16 bits need not be float16: bfloat16 goes beyond 65504",
+    hint=(
+        "bfloat16, a scale below 1, a number beyond float16's largest: "
+        "which dtypes, and divided or multiplied?"
+    ),
 ):
     wide = torch.tensor(
         [1.5, -3.0, 2.0**20]
@@ -568,7 +628,7 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "an earlier result stays as it was",
-    hint="each call makes new tensors",
+    hint="two calls in a row: does each make tensors of its own?",
     weight=0.5,
 ):
     scaler = DynamicLossScaler(4.0)
@@ -577,7 +637,10 @@ with check.hidden_case(
     check.close(before[0], [2.0, 0.5], name="gradient of the first call")
 with check.hidden_case(
     "infinity is found in the first tensor, and in the last",
-    hint="every tensor of the list counts, in each call",
+    hint=(
+        "one scaler, three calls: is found_inf about this call's "
+        "tensors alone, the first and the last?"
+    ),
 ):
     scaler = DynamicLossScaler(scale=4.0)  # one for all steps, as in training
     for bad in (0, None, 2):
@@ -685,7 +748,10 @@ from labkit import check
 
 with check.case(
     "the worked example",
-    hint="two half-steps of float16 must add up to one that shows",
+    hint=(
+        "which way does w go, and how far? are the small steps added in"
+        " float32 and rounded only on return?"
+    ),
     more="update the float32 weights, and return rounded copies of them",
 ):
     optimizer = MasterWeightSGD([torch.ones(1)], lr=1.0, momentum=0.0)
@@ -707,7 +773,10 @@ with check.case(
     )
 with check.case(
     "the master weights keep what the copy cannot show",
-    hint="from step to step only the float32 weights are carried on",
+    hint=(
+        "what is carried from step to step, the float32 weights or "
+        "their rounded copies? which sign and rate?"
+    ),
     more="what is returned is a rounded copy, and nothing else",
     weight=2,
     essential=True,
@@ -725,7 +794,7 @@ with check.case(
     )
 with check.case(
     "they start as the float32 weights themselves",
-    hint="copy the weights as they are, unrounded",
+    hint=("are all weights copied, signs and digits as they came, in float32?"),
 ):
     start = torch.tensor([0.1, 1 / 3, -2.7])
     optimizer = MasterWeightSGD([start], lr=0.1)
@@ -738,7 +807,10 @@ with check.case(
     )
 with check.case(
     "momentum remembers the steps before",
-    hint="the velocity of one step enters the next: see the formulas",
+    hint=(
+        "what of the old velocity enters the new one, and which sign "
+        "has the step? see the two formulas"
+    ),
 ):
     optimizer = MasterWeightSGD([torch.zeros(1)], lr=0.5, momentum=0.5)
     moved = [float(optimizer.step([torch.ones(1)])[0]) for _ in range(3)]
@@ -748,7 +820,10 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "the velocity is float32 as well",
-    hint="in float16 a small gradient disappears from the momentum",
+    hint=(
+        "tiny gradients, a large rate: in which dtype are v and w, and "
+        "is every entry computed by the formulas?"
+    ),
 ):
     optimizer = MasterWeightSGD([torch.zeros(3)], lr=2.0**20, momentum=0.5)
     for _ in range(3):
@@ -769,7 +844,10 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "the weights handed in stay as they were",
-    hint="float32 tensors made float32 again are the same tensors, not copies",
+    hint=(
+        "two steps on given tensors: which operation writes in place, "
+        "and is the master a copy of its own?"
+    ),
     guard=True,
 ):
     given, push = (
@@ -782,7 +860,10 @@ with check.hidden_case(
         optimizer.step(push)
 with check.hidden_case(
     "the rate is the one of the moment",
-    hint="the rate belongs to the weight's formula, not to the velocity's",
+    hint=(
+        "lr is changed between two steps: when is it read, and in which"
+        " of the two formulas does it stand?"
+    ),
 ):
     optimizer = MasterWeightSGD([torch.zeros(1)], lr=1.0, momentum=0.5)
     optimizer.step([torch.ones(1)])
@@ -795,7 +876,10 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "copies in the dtype that was asked for",
-    hint="float16 is the default, not the only choice",
+    hint=(
+        "another dtype is asked for: which dtype is returned, and what "
+        "is rounded, and when?"
+    ),
 ):
     optimizer = MasterWeightSGD(
         [torch.ones(1)], lr=1.0, momentum=0.0, dtype=torch.bfloat16
@@ -809,7 +893,10 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "what a step has returned stays as it was, in float32 too",
-    hint="a float32 tensor made float32 is the same tensor: what changes it?",
+    hint=(
+        "two float32 steps: is what was returned the master itself, and"
+        " what changes it afterwards?"
+    ),
     weight=0.5,
 ):
     optimizer = MasterWeightSGD(
@@ -820,7 +907,10 @@ with check.hidden_case(
     check.close(first, [0.5, 0.5], dtype="float32", name="first result")
 with check.hidden_case(
     "every weight has a velocity of its own",
-    hint="one entry a weight, of the weight's shape",
+    hint=(
+        "two weights of other shapes and gradients: does each have its "
+        "v, its g, and all its entries?"
+    ),
 ):
     optimizer = MasterWeightSGD(
         [torch.zeros(2, 3), torch.zeros(3)], lr=1.0, momentum=0.5
@@ -831,7 +921,10 @@ with check.hidden_case(
     check.close(moved[1], [-5.0] * 3, name="second weight")
 with check.hidden_case(
     "16-bit weights have float32 masters, and two optimisers nothing in common",
-    hint="each object has its own float32 copies and zeros",
+    hint=(
+        "float16 weights, two objects: which dtype have copies and "
+        "zeros, and what do the objects share?"
+    ),
 ):
     halves = MasterWeightSGD([torch.tensor([1.0, -2.0]).half()], lr=0.5)
     other = MasterWeightSGD([torch.tensor([[4.0]])], lr=0.5)
@@ -857,7 +950,10 @@ with check.hidden_case(
     check.close(other.master[0], [[4.0]], name="weights of the other optimiser")
 with check.hidden_case(
     "a network's parameters are weights, too",
-    hint="what a step returns is a tensor, and no node of a graph",
+    hint=(
+        "parameters that need a gradient: is what a step returns in a "
+        "graph? which values, and which dtype?"
+    ),
     weight=0.5,
 ):
     optimizer = MasterWeightSGD([torch.nn.Parameter(torch.ones(2))], lr=0.5)
@@ -944,14 +1040,20 @@ from labkit import check
 
 with check.case(
     "the worked example",
-    hint="divide the squared distances by k; both come back in float32",
+    hint=(
+        "the mean along which axis, and of what? the variance: a mean "
+        "of which squares, in which dtype?"
+    ),
 ):
     mean, variance = mean_and_variance(torch.tensor([[300.0, 302.0]]).half())
     check.close(mean, [[301.0]], dtype="float32", name="mean")
     check.close(variance, [[1.0]], dtype="float32", name="variance")
 with check.case(
     "one value a row, shape (n, 1)",
-    hint="of rows, not of columns; and the axis of length 1 stays",
+    hint=(
+        "of rows or of columns? which axis stays, and what divides the "
+        "sum of squares?"
+    ),
 ):
     mean, variance = mean_and_variance(
         torch.tensor([[1.0, 2.0, 6.0], [0.0, 0.0, 3.0]])
@@ -960,7 +1062,10 @@ with check.case(
     check.close(variance, [[14 / 3], [2.0]], name="variance, divided by k")
 with check.case(
     "a sum beyond 65504 is no problem",
-    hint="which number on the way is larger than float16 can hold?",
+    hint=(
+        "which number on the way is larger than float16 can hold? from "
+        "where on is it float32?"
+    ),
     more="float32 from the first operation on, not only at the end",
     essential=True,
 ):
@@ -972,7 +1077,10 @@ with check.case(
 # In float32 both come out to six digits; a difference of squares does not.
 with check.hidden_case(
     "a small variance beside a large mean",
-    hint="subtract before you square: large squares cancel their digits",
+    hint=(
+        "large means: do you subtract or square first? does every entry"
+        " count, in all rows?"
+    ),
     weight=2,
 ):
     offset = torch.tensor([[2000.0, 2001.0] * 500, [4000.0, 4002.0] * 500])
@@ -980,7 +1088,10 @@ with check.hidden_case(
     check.close(variance, [[0.25], [1.0]], rtol=1e-4, name="variance")
 with check.hidden_case(
     "long rows of bfloat16 are summed in float32",
-    hint="beyond 256, bfloat16 cannot count in ones",
+    hint=(
+        "long rows of bfloat16: in which dtype is the sum, and does "
+        "every entry count?"
+    ),
 ):
     ones = torch.ones(2, 3000).bfloat16()
     ones[1, ::2] = 2.0
@@ -991,14 +1102,19 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "numbers whose squares overflow",
-    hint="the difference must be float32 before it is squared",
+    hint=(
+        "large entries of both signs: in which dtype is the difference "
+        "when it is squared?"
+    ),
 ):
     far = torch.tensor([[1000.0, -1000.0, 2000.0, -2000.0]]).half()
     mean, variance = mean_and_variance(far)
     check.close(variance, [[2.5e6]], name="variance")
 with check.hidden_case(
     "a mean that 16 bits cannot hold",
-    hint="is the mean rounded before it is subtracted?",
+    hint=(
+        "is the mean rounded before it is subtracted, or when it is returned?"
+    ),
 ):
     rows = torch.tensor([[2048.0, 2050.0], [4096.0, 4100.0]]).half()
     mean, variance = mean_and_variance(rows)
@@ -1006,7 +1122,10 @@ with check.hidden_case(
     check.close(variance, [[1.0], [4.0]], name="variance")
 with check.hidden_case(
     "rows of one number",
-    hint="divided by k: what is the mean of one squared distance?",
+    hint=(
+        "one number a row: which axis is averaged, what is divided by, "
+        "and is the sign of the mean kept?"
+    ),
     weight=0.5,
 ):
     mean, variance = mean_and_variance(torch.tensor([[3.0], [-7.0]]).half())
@@ -1014,7 +1133,10 @@ with check.hidden_case(
     check.close(variance, [[0.0], [0.0]], name="variance")
 with check.hidden_case(
     "float32 rows keep their digits",
-    hint="neither x nor the result is rounded to 16 bits",
+    hint=(
+        "fractions and negative entries: is anything rounded on the way"
+        " in or out, or a sign lost?"
+    ),
 ):
     rows = torch.tensor([[0.1, 0.7, -1.3], [-0.01, 0.02, 0.0301]])
     mean, variance = mean_and_variance(rows)
@@ -1028,7 +1150,7 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "x stays as it was",
-    hint="an operation in place would write into x",
+    hint="does any operation write into x, in place or through a view?",
     guard=True,
 ):
     rows = torch.arange(12.0).reshape(3, 4)
@@ -1036,7 +1158,10 @@ with check.hidden_case(
         mean_and_variance(rows)
 with check.hidden_case(
     "two results have no memory in common",
-    hint="an earlier result stays as it was when the next is computed",
+    hint=(
+        "two calls of one shape: does each compute its own result, in "
+        "arrays of its own?"
+    ),
     weight=0.5,
 ):
     first = mean_and_variance(torch.tensor([[1.0, 3.0], [5.0, 5.0]]))
@@ -1173,7 +1298,9 @@ from labkit import check
 
 with check.case(
     "three predictions",
-    hint="return a dictionary with exactly the three keys of the text",
+    hint=(
+        "which three keys does the text name, and is each of them there once?"
+    ),
 ):
     check.equal(
         sorted(predictions()),
@@ -1181,7 +1308,10 @@ with check.case(
     )
 with check.case(
     "shares lie between 0 and 1, the score between -1 and 1",
-    hint="0.25 means a quarter, 25 does not",
+    hint=(
+        "are shares and score fractions, within their bounds? 0.25 "
+        "means a quarter, 25 does not"
+    ),
 ):
     for name in ("all bfloat16", "gradients lost", "updates lost"):
         check.at_least(
@@ -1462,16 +1592,27 @@ f16, bf16, f32, f64 = (
 )
 with check.case(
     "the worked example",
-    hint="in which row of the table is add?",
+    hint=(
+        "in which row of the table is add, and which dtypes does that "
+        "row compare?"
+    ),
 ):
     check.equal(compute_dtype("add", [f16, f32], f16), f32)
-with check.case("products are narrow", hint="the first row of the table"):
+with check.case(
+    "products are narrow",
+    hint=(
+        "in which row is each of these products? and what does that row return?"
+    ),
+):
     for op in ("linear", "matmul", "bmm", "conv2d"):
         check.equal(compute_dtype(op, [f32, f32], f16), f16, name=op)
     check.equal(compute_dtype("sum", [f32], f16), f32, name="sum, which is not")
 with check.case(
     "sums, functions that leave the range, and losses are wide",
-    hint="the three rows in the middle of the table",
+    hint=(
+        "in which rows are these, all of them? and which dtype do those"
+        " rows return?"
+    ),
     essential=True,
 ):
     for op in (
@@ -1486,7 +1627,10 @@ with check.case(
         check.equal(compute_dtype(op, [f16], f16), f32, name=op)
 with check.case(
     "the rest stays as it came",
-    hint="the last row: nothing is gained by a cast",
+    hint=(
+        "an operator of no other row: what decides, its inputs or the "
+        "dtype asked for?"
+    ),
 ):
     check.equal(compute_dtype("relu", [f16], f16), f16, name="relu of float16")
     check.equal(compute_dtype("relu", [f32], f16), f32, name="relu of float32")
@@ -1496,7 +1640,10 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "the 16 bits are those asked for",
-    hint="float16 is the default, not the only choice",
+    hint=(
+        "bfloat16 in and asked for, both kinds mixed, nothing asked: "
+        "which one decides in each row?"
+    ),
 ):
     check.equal(compute_dtype("matmul", [f32, bf16], bf16), bf16, name="matmul")
     check.equal(
@@ -1519,13 +1666,17 @@ with check.hidden_case(
         name="matmul, nothing asked for",
     )
 with check.hidden_case(
-    "every operator of the table", hint="go through the table's rows again"
+    "every operator of the table",
+    hint="is every operator of every row there, spelt as in the table?",
 ):
     for op in ("cumsum", "log", "pow", "log_softmax"):
         check.equal(compute_dtype(op, [bf16], bf16), f32, name=op)
 with check.hidden_case(
     "integers do not count",
-    hint="labels are integers: leave them out before you compare widths",
+    hint=(
+        "integers among the inputs, or alone: which inputs decide, and "
+        "what if no float is there?"
+    ),
 ):
     check.equal(
         compute_dtype("cross_entropy", [f16, torch.int64], f16),
@@ -1550,13 +1701,19 @@ with check.hidden_case(
         )
 with check.hidden_case(
     "float64 is left alone",
-    hint="float64 among the inputs decides, whatever the operator",
+    hint=(
+        "float64 beside float32: which question comes before the "
+        "operator's row?"
+    ),
 ):
     for op in ("matmul", "softmax", "add"):
         check.equal(compute_dtype(op, [f32, f64], f16), f64, name=op)
 with check.hidden_case(
     "the same as PyTorch's autocast, where a CPU follows the table",
-    hint="which class is it in?",
+    hint=(
+        "operators of each row, wide and narrow inputs: which row, and "
+        "does the row or the input decide?"
+    ),
 ):
     square = torch.rand(3, 3)
     cases = {
@@ -1802,7 +1959,13 @@ def expect_direction(now, wanted, start):
     along = float(nn.functional.cosine_similarity(step, right, dim=0))
     name = "cosine of the angle between the step and float32's"
     check.at_least(
-        along, 0.9, name=name, hint="no step, or not along the gradient"
+        along,
+        0.9,
+        name=name,
+        hint=(
+            "was a step made, along which gradient and which way? is an "
+            "earlier step's gradient left?"
+        ),
     )
 
 
@@ -1845,7 +2008,10 @@ def expect_forward_in(dtype, other, name):
 # The order of sums moves the losses by a hundredth of what rounding does.
 with check.case(
     "the forward pass runs in 16 bits, the weights stay float32",
-    hint="what stands inside autocast, and what does the text forbid?",
+    hint=(
+        "what runs inside autocast, on what, in which order of "
+        "arguments? and was a step made?"
+    ),
     essential=True,
 ):
     title = "how far the losses are from bfloat16's, where float32's are 1 away"
@@ -1853,8 +2019,10 @@ with check.case(
 # bfloat16 has two and a half digits; the loss comes out right to about 0.2 %.
 with check.case(
     "the loss is returned unscaled, and the step is the gradient's",
-    hint="the scaler's product is for backward alone; a step that is far too"
-    " short was clipped before it was unscaled",
+    hint=(
+        "is the loss returned the unscaled one, all digits? a far too "
+        "short step: clipped before unscaling?"
+    ),
 ):
     for dtype in (torch.bfloat16, torch.float16):
         net, optimizer = new_reader(2, lr=0.1)
@@ -1870,7 +2038,10 @@ with check.case(
         expect_direction(parameters(net), wanted, begin)
 with check.case(
     "gradients are clipped after they are unscaled",
-    hint="the norm of scaled gradients is not the one you mean: step 4",
+    hint=(
+        "at which moment is the norm clipped, to which length, and is "
+        "it still scaled then? see step 4"
+    ),
     essential=True,
     weight=2,
 ):
@@ -1896,7 +2067,11 @@ with check.case(
     expect_direction(parameters(net), wanted, start)
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
-    "a batch of one image", hint="images are a matrix, also with one row"
+    "a batch of one image",
+    hint=(
+        "one image, large logits: is the batch still a matrix, and are "
+        "loss and step those of this batch?"
+    ),
 ):
     bright = 30 * images[:1]  # its loss is not the log of 10
     for dtype in (torch.float32, torch.bfloat16):
@@ -1909,7 +2084,10 @@ with check.hidden_case(
         expect_direction(parameters(net), there, before)
 with check.hidden_case(
     "an infinite gradient: the step is skipped and the scale halved",
-    hint="who decides whether the step is made: the optimiser or the scaler?",
+    hint=(
+        "huge images, then usual ones: who skips, who halves, and what "
+        "is forgotten before the next step?"
+    ),
     weight=2,
 ):
     net, optimizer = new_reader(4, lr=0.1)
@@ -1936,7 +2114,10 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "the step is at most 1 long if nobody says otherwise",
-    hint="max_norm has a default in the signature",
+    hint=(
+        "large gradients, no max_norm given: which length does the stub"
+        " promise, and is it clipped, unscaled?"
+    ),
     weight=0.5,
 ):
     net, optimizer = new_reader(6, lr=1.0, momentum=0.0)
@@ -1948,7 +2129,10 @@ with check.hidden_case(
     expect_direction(parameters(net), end, start)
 with check.hidden_case(
     "good steps let the scale grow",
-    hint="who counts the good steps, and is it asked after each?",
+    hint=(
+        "several good steps, one scaler: who counts them, is it told "
+        "after each, and does each move?"
+    ),
 ):
     net, optimizer = new_reader(5, lr=0.1, momentum=0.0)
     scaler, start = (
@@ -1964,7 +2148,10 @@ with check.hidden_case(
 # Two steps of 0.5 move by about 0.5; bfloat16 changes that by less than 1 %.
 with check.hidden_case(
     "two steps end where float32 ends",
-    hint="gradients of the first step must not reach the second",
+    hint=(
+        "two steps: is the second along its own gradient, and is each "
+        "made in the dtype, and unclipped?"
+    ),
 ):
     for dtype in (torch.bfloat16, torch.float32):
         net, optimizer = new_reader(6, lr=0.5, momentum=0.0)
@@ -1982,7 +2169,10 @@ with check.hidden_case(
         )
 with check.hidden_case(
     "gradients from before the first step are forgotten",
-    hint="step 1 of the text: what if somebody else has called backward?",
+    hint=(
+        "somebody has called backward before: when are gradients "
+        "forgotten, and all of them?"
+    ),
 ):
     net, optimizer = new_reader(9, lr=0.5, momentum=0.0)
     start = drawn(9, net)
@@ -2000,14 +2190,22 @@ with check.hidden_case(
     off = distance(parameters(net), wanted) / distance(wanted, start)
     check.at_most(off, 0.01, name="distance from one plain step's end")
 with check.hidden_case(
-    "with float32 autocast is off", hint="step 2 of the text says when"
+    "with float32 autocast is off",
+    hint=(
+        "float32 is asked for: is autocast off then, and does the loss "
+        "come back with all its digits?"
+    ),
 ):
     narrow = (
         "how far the losses are from float32's, where bfloat16's are 1 away"
     )
     expect_forward_in(torch.float32, torch.bfloat16, narrow)
 with check.hidden_case(
-    "float16 is float16", hint="autocast to the dtype that is asked for"
+    "float16 is float16",
+    hint=(
+        "float16 is asked for: does autocast get it, and does the loss "
+        "come back with all its digits?"
+    ),
 ):
     narrow = "how far the losses are from float16's, where float32's are 1 away"
     expect_forward_in(torch.float16, torch.float32, narrow)
@@ -2276,7 +2474,10 @@ def expect_rounding(model, policy):
 
 with check.case(
     "mixed_bfloat16: computes in bfloat16, keeps its variables in float32",
-    hint="a policy has two dtypes; which layer gets it?",
+    hint=(
+        "two layers: how many inputs, units, which activation? which of"
+        " them gets the policy, and how?"
+    ),
     more="a layer takes it as its dtype",
     essential=True,
 ):
@@ -2294,7 +2495,10 @@ with check.case(
     expect_rounding(model, "mixed_bfloat16")
 with check.case(
     "logits are float32",
-    hint="the output layer has a dtype of its own, and no activation",
+    hint=(
+        "the last layer: which dtype, which activation? the hidden one:"
+        " which activation?"
+    ),
 ):
     model = keras_model("mixed_bfloat16")
     seen = expect_layers(model)
@@ -2306,7 +2510,10 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "the policy is the caller's",
-    hint="the argument decides, for float32 and bfloat16 as well",
+    hint=(
+        "other policies: does the argument reach the hidden layer, and "
+        "only that one? sizes as the text says?"
+    ),
 ):
     for policy in ("bfloat16", "float32"):
         model = keras_model(policy)
@@ -2327,14 +2534,16 @@ with check.hidden_case(
         expect_rounding(model, policy)
 with check.hidden_case(
     "the global policy is left alone",
-    hint="what is set globally changes every later model",
+    hint=(
+        "what in the function is set globally, and would later models notice?"
+    ),
     guard=True,
 ):
     seen = expect_layers(keras_model("mixed_bfloat16"))
     check.equal(seen["global policy"], "float32")
 with check.hidden_case(
     "each layer says its own dtype",
-    hint="what does a layer take that says none, and who may set that?",
+    hint=("another global policy: which layer does not name its own dtype?"),
     guard=True,
 ):
     model = under_global("float64", partial(keras_model, "mixed_bfloat16"))

@@ -236,16 +236,20 @@ from labkit import check
 
 with check.case(
     "three predictions",
-    hint="return a dictionary with exactly the three keys of the text",
+    hint=(
+        "which three keys does the text name, and is each of them there once?"
+    ),
 ):
     check.equal(sorted(predictions()), ["file", "pruned", "speed"])
 with check.case(
-    "each is above 0", hint="0.5 means half as fast, 2 twice as fast"
+    "each is above 0",
+    hint=("is each a factor above 0? 0.5 means half as fast, 2 twice as fast"),
 ):
     for name in ("file", "pruned", "speed"):
         check.at_least(predictions()[name], 1e-9, name=name)
 with check.case(
-    "the accuracy is at most 1", hint="0.25 means a quarter of the images"
+    "the accuracy is at most 1",
+    hint="is it a share of the images? 0.25 means a quarter, 25 does not",
 ):
     check.at_most(predictions()["pruned"], 1.0, name="pruned")
 with check.case(
@@ -318,8 +322,10 @@ from labkit import check
 
 with check.case(
     "the worked example",
-    hint="True where the magnitude is large, of w's shape; a mask is used as "
-    "an index, so no 1.0",
+    hint=(
+        "where is the mask True: at the large magnitudes, each in its "
+        "own place? of which shape and type?"
+    ),
 ):
     kept = magnitude_mask(np.array([[3.0, -1.0], [0.5, -2.0]]), 0.5)
     check.close(kept, [[1, 0], [0, 1]], dtype="bool", name="mask")
@@ -331,7 +337,8 @@ with check.case(
         name="mask with the rows exchanged",
     )
 with check.case(
-    "the sign does not matter", hint="which is smaller in magnitude, -5 or 1?"
+    "the sign does not matter",
+    hint=("what is compared, entries or magnitudes? and how many of them go?"),
 ):
     kept = magnitude_mask(np.array([-5.0, 1.0, -3.0, 2.0, 4.0]), 0.4)
     check.close(kept, [1, 0, 1, 0, 1], name="mask")
@@ -339,8 +346,10 @@ with check.case(
 # which.
 with check.case(
     "exactly round(sparsity * w.size) entries go",
-    hint="count entries: a threshold on the magnitude may take one too many or "
-    "too few",
+    hint=(
+        "how many entries go, by which formula? does a threshold on the"
+        " magnitude take just as many?"
+    ),
     more="put the places in order by size, not the entries, and take as many "
     "as the text says",
     guard=True,
@@ -355,7 +364,9 @@ with check.case(
         )
 with check.case(
     "each call returns a mask of its own",
-    hint="an earlier mask is still in use",
+    hint=(
+        "two calls in a row: does each make a mask of its own, from its own w?"
+    ),
     guard=True,
 ):
     first = magnitude_mask(np.array([1.0, 2.0]), 0.5)
@@ -364,7 +375,10 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "half an entry goes as Python rounds",
-    hint="2.5 entries: which integer does the text's formula give?",
+    hint=(
+        "a count of so many and a half: which integer does the text's "
+        "formula give, and which entries stay?"
+    ),
 ):
     kept = magnitude_mask(np.array([4.0, 1.0, 5.0, 2.0, 3.0]), 0.5)
     check.close(
@@ -372,8 +386,10 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "all and nothing",
-    hint="at sparsity 0 nothing goes: a threshold drops its own entry, and "
-    "[-0:] is everything",
+    hint=(
+        "sparsity 0, and 1: how many go? what do a threshold, or a "
+        "slice from the end, do then?"
+    ),
     guard=True,
 ):
     weights = np.array([[1.0, -2.0, 3.0]])
@@ -387,8 +403,10 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "equal magnitudes: the count is exact all the same",
-    hint="a threshold keeps or drops all equal entries at once: count entries "
-    "instead",
+    hint=(
+        "equal magnitudes: are entries counted, or all equal ones "
+        "dropped at once? which ones may go?"
+    ),
 ):
     for weights in (
         np.full((4, 5), -0.5),
@@ -404,7 +422,10 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "four dimensions; what stays is larger than what goes",
-    hint="one order for all entries of the array, whatever its shape",
+    hint=(
+        "four dimensions, negative entries too: one order for all "
+        "entries? is w's shape kept, each in place?"
+    ),
     essential=True,
 ):
     weights = (
@@ -422,8 +443,10 @@ with check.hidden_case(
         check.at_least(least, most, name="smallest magnitude that stays")
 with check.hidden_case(
     "magnitudes that lie close together, or near 0",
-    hint="compare magnitudes themselves: squares of small numbers are 0, and "
-    "rounding makes ties",
+    hint=(
+        "magnitudes that differ little, or tiny: are they rounded, "
+        "squared or narrowed before comparison?"
+    ),
 ):
     kept = magnitude_mask(
         np.array([1.0 + 2e-12, -1.0, 1.0 + 3e-12, -1.0 - 1e-12]), 0.5
@@ -437,7 +460,10 @@ with check.hidden_case(
         check.close(kept, want, name="mask of float32 entries near 0")
 with check.hidden_case(
     "the count is exact for many entries, and for none",
-    hint="the count follows from the text's formula, to the entry",
+    hint=(
+        "very many entries, an odd sparsity, none at all: the formula's"
+        " count to the entry, and w's shape?"
+    ),
     guard=True,
 ):
     weights = np.random.default_rng(2).normal(size=100_000)
@@ -451,7 +477,7 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "w stays as it was",
-    hint="some ways to sort work in place",
+    hint="does any step, such as a sort, write into w?",
     guard=True,
 ):
     weights = np.array([0.3, -0.1, 0.2])
@@ -500,7 +526,10 @@ def step_inputs(seed):
 
 with check.case(
     "the worked example",
-    hint="both results are 0 where the mask is False; w comes first",
+    hint=(
+        "0 where the mask is False; elsewhere the text's two formulas: "
+        "which comes first, v or w?"
+    ),
 ):
     pair = np.array([1.0, 2.0]), np.array([1.0, 1.0])
     w, v = masked_step(
@@ -510,7 +539,10 @@ with check.case(
     check.close(v, [1.0, 0.0], name="velocity")
 with check.case(
     "what is kept moves by momentum",
-    hint="the text's two formulas in their order: w moves by the new velocity",
+    hint=(
+        "what happens to the old v, and with which sign does each "
+        "argument enter? which v moves w?"
+    ),
     more="what is returned as velocity is not multiplied by lr",
 ):
     for seed in (1, 8):  # twice the same shapes, lr and momentum
@@ -526,7 +558,10 @@ with check.case(
         check.close(np.asarray(w)[mask], want_w[mask], name="w")
 with check.case(
     "what is pruned stays 0 over five steps",
-    hint="the gradient is not 0 there",
+    hint=(
+        "what are w and velocity where the mask is False, after each "
+        "step? the gradient is not 0 there"
+    ),
     guard=True,  # zeros everywhere are 0 there, too
 ):
     w, _, v, mask = step_inputs(2)
@@ -546,7 +581,10 @@ with check.case(
     )
 with check.case(
     "nothing is changed in place",
-    hint="an operator with = at its end writes into the argument",
+    hint=(
+        "which of the four arguments is written to, by an operator with"
+        " = or through a view?"
+    ),
     guard=True,
 ):
     weights, slope, speed, mask = step_inputs(6)
@@ -556,7 +594,10 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "one row, one column",
-    hint="weight, gradient, velocity and mask have one shape, and keep it",
+    hint=(
+        "one row, one column: do both results keep the shape, and have "
+        "the formulas' values under the mask?"
+    ),
     weight=0.5,
 ):
     weights, slope, speed, mask = step_inputs(3)
@@ -568,8 +609,10 @@ with check.hidden_case(
         check.close(w, (some[0] - 0.2 * want_v) * some[3], name="w")
 with check.hidden_case(
     "an old velocity and an old weight are cleared where the mask is False",
-    hint="it is the results that are 0 there: an old velocity would go on "
-    "pushing",
+    hint=(
+        "a velocity and a weight that are not 0 where the mask is "
+        "False: are both results cleared there?"
+    ),
     guard=True,
 ):
     draw = np.random.default_rng(5)
@@ -582,7 +625,10 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "0 where the mask is False, also where the gradient overflowed",
-    hint="infinity times 0 is nan: choose between two numbers instead",
+    hint=(
+        "an infinite gradient under a False mask: is it multiplied by "
+        "0, or left out? in v and in w?"
+    ),
 ):
     slope = np.array([1.0, np.inf, -np.inf, 2.0])
     mask = np.array([True, False, False, True])
@@ -591,7 +637,10 @@ with check.hidden_case(
     check.close(w, [0.9, 0.0, 0.0, 0.8], name="w")
 with check.hidden_case(
     "three steps at other constants",
-    hint="lr and momentum are the arguments; v is kept unscaled",
+    hint=(
+        "a new lr each step, another momentum: is each used, in which "
+        "formula? is v kept, with its sign?"
+    ),
     essential=True,
 ):
     weights, _, speed, mask = step_inputs(7)
@@ -604,7 +653,10 @@ with check.hidden_case(
     check.close(w, weights, name="w")
 with check.hidden_case(
     "two layers in turn, with the momentum of the signature",
-    hint="nothing is kept between calls, and earlier results stay as they were",
+    hint=(
+        "no momentum given: is the stub's default as it was? does a "
+        "call see another call's arrays?"
+    ),
 ):
     inputs = [step_inputs(seed) for seed in (20, 21)]
     results = [masked_step(*layer, 0.1) for layer in inputs]
@@ -616,7 +668,10 @@ with check.hidden_case(
         check.close(w, weights - 0.1 * want_v, name="w")
 with check.hidden_case(
     "no momentum at all, and weights that are whole numbers",
-    hint="a momentum of 0 is one, too; 0.1 times a gradient is no whole number",
+    hint=(
+        "momentum 0, then whole numbers in any order: own gradient for "
+        "each w? can the arrays hold fractions?"
+    ),
 ):
     weights, slope, speed, mask = step_inputs(22)
     w, v = masked_step(weights, slope, speed, mask, 0.1, 0.0)
@@ -847,7 +902,10 @@ OTHERS = [
 OFTEN = [1, 1, 9, 41, 213, 30, 4, 1], [288, 7, 1, 1, 0, 1, 1, 1]
 with check.case(
     "the worked example",
-    hint="from [0, 10] the three small weights move the first value to 1",
+    hint=(
+        "which weights are nearest to which value? and what is each "
+        "value's mean: total over which count?"
+    ),
 ):
     values, at = shared_values(np.array([0.0, 1.0, 2.0, 10.0]), 1)
     check.close(values, [1.0, 10.0], name="codebook")
@@ -856,8 +914,10 @@ with check.case(
 # asks for this one.
 with check.case(
     "2**bits values in rising order",
-    hint="step 1 says how many there are at the start, and in which order; nan "
-    "is in no order",
+    hint=(
+        "how many values at the start, in which order? does any become "
+        "nan or leave its place?"
+    ),
     more="means of neighbouring groups keep their order; look at a group "
     "without weights",
     guard=True,
@@ -867,7 +927,10 @@ with check.case(
         check.true(bool((np.diff(values) >= 0).all()), "values in rising order")
 with check.case(
     "each weight has the index of the nearest value",
-    hint="end with step 2, by |w - c|",
+    hint=(
+        "is the nearest by |w - c|, for weights of both signs? is step "
+        "2 the last one?"
+    ),
     guard=True,
 ):
     values, at = shared_values(some, 3)
@@ -879,7 +942,10 @@ with check.case(
     )
 with check.case(
     "each value is the mean of its weights",
-    hint="step 3, again and again until nothing changes",
+    hint=(
+        "step 3: which weights are counted, a single one too? and is it"
+        " repeated until nothing changes?"
+    ),
     guard=True,
     essential=True,
 ):
@@ -890,13 +956,18 @@ with check.case(
         )
 with check.case(
     "the start is linear",
-    hint="evenly spaced, both ends included; quantiles, random weights, too "
-    "few rounds differ",
+    hint=(
+        "does the start reach from the smallest to the largest, evenly?"
+        " how many rounds, in float64?"
+    ),
 ):
     check.close(kmeans_codebook(some, 3)[0], SHARED, rtol=1e-6, name="codebook")
 with check.case(
     "each call has a codebook of its own",
-    hint="nothing is kept from one call to the next",
+    hint=(
+        "two calls with as many weights: is each codebook made from "
+        "this w, in w's own order?"
+    ),
 ):
     results = [kmeans_codebook(w, 3) for w in (some, some[::-1] ** 2 - 1.0)]
     wanted = zip((SHARED, OTHERS), OFTEN, strict=True)
@@ -937,7 +1008,10 @@ def least_error(w, k):
 
 with check.hidden_case(
     "weights near 0 are shared as all others are",
-    hint="stop when no index changes; np.allclose calls small numbers equal",
+    hint=(
+        "tiny weights: when does the loop stop? are numbers compared "
+        "exactly, or nearly?"
+    ),
 ):
     for scale in (1e-9, 1e-30):
         some = np.random.default_rng(31).normal(size=400)
@@ -949,16 +1023,20 @@ with check.hidden_case(
         check.close(at, want, name="indices")
 with check.hidden_case(
     "a value without weights stays where it is",
-    hint="move only values whose count is above 0 (0 / 0 is nan); the start "
-    "has both ends of w",
+    hint=(
+        "a value that no weight is nearest to: is it moved? where do "
+        "the first values start and end?"
+    ),
 ):
     values, at = shared_values(np.array([0.0, 0.1, 10.0, 10.1]), 2)
     check.close(values, [0.05, 10.1 / 3, 20.2 / 3, 10.05], name="codebook")
     check.close(at, [0, 0, 3, 3], name="indices")
 with check.hidden_case(
     "one value only",
-    hint="with min w = max w all values are equal: any index will do, but no "
-    "nan",
+    hint=(
+        "all weights equal, or only one: is anything divided by 0, and "
+        "has the codebook all its entries?"
+    ),
     guard=True,
 ):
     for n, bits in ((5, 2), (1, 1)):
@@ -967,8 +1045,10 @@ with check.hidden_case(
         check.close(values[at], np.full(n, -0.25), name="shared weights")
 with check.hidden_case(
     "weights that hardly differ",
-    hint="values may be equal, the last ones too: each of them needs a count, "
-    "also of 0",
+    hint=(
+        "values that are equal: is each counted, the last ones too, "
+        "also with 0 weights?"
+    ),
     guard=True,
 ):
     alike = np.array([1.0, np.nextafter(1.0, 2.0)] * 3)
@@ -979,7 +1059,7 @@ with check.hidden_case(
     check.close(values[at], alike, rtol=1e-12, name="shared weights")
 with check.hidden_case(
     "float32 weights, too, are shared in float64",
-    hint="the text says in which type to work",
+    hint="float32 weights: in which type are start, sums and codebook?",
 ):
     # A value without weights stays at a third of the way, which float32 holds
     # to 7 digits only.
@@ -989,7 +1069,10 @@ with check.hidden_case(
     check.close(values, expected, rtol=1e-12, atol=1e-12, name="codebook")
 with check.hidden_case(
     "groups that lie apart: no codebook is better (brute force)",
-    hint="from the linear start each group draws a value of its own",
+    hint=(
+        "groups that lie apart, of both signs, in any order: evenly "
+        "spaced start? each weight its own index?"
+    ),
 ):
     draw = np.random.default_rng(3)
     groups = np.concatenate(
@@ -1003,8 +1086,10 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "it goes on until no index changes",
-    hint="a fixed number of rounds is too few for some weights: stop when step "
-    "2 changes nothing",
+    hint=(
+        "weights that need many rounds: when does the loop stop, and do"
+        " indices belong to the last values?"
+    ),
 ):
     for seed, bits, n in ((4, 4, 2000), (8, 5, 4000)):  # 32 and 104 rounds
         slow = np.random.default_rng(seed).standard_t(3, size=n)
@@ -1022,14 +1107,18 @@ with check.hidden_case(
 # than the limit.
 with check.hidden_case(
     "125,000 weights and 4096 values",
-    hint="a table of n x k numbers takes 4 GB here: np.searchsorted needs none",
+    hint=(
+        "many weights, many values: how large is the largest array on the way?"
+    ),
     guard=True,
 ):
     many = np.repeat([-3.0, -1.0, 1.0, 3.0], 31_250)
     values, at = shared_values(many, 12)
     check.close(values[at[::31_250]], many[::31_250], name="shared weights")
 with check.hidden_case(
-    "w stays as it was", hint="do not sort w in place", guard=True
+    "w stays as it was",
+    hint="does any step, such as a sort, write into w?",
+    guard=True,
 ):
     weights = np.array([0.5, -1.0, 0.25, 2.0])
     with check.unchanged(w=weights):
@@ -1067,7 +1156,11 @@ import numpy as np
 from labkit import check
 
 with check.case(
-    "the worked example", hint="add up the gradients of each index, k of them"
+    "the worked example",
+    hint=(
+        "for each index: which gradients are added up? in which order "
+        "do they lie, and how many sums are there?"
+    ),
 ):
     found = codebook_gradient(np.array([1.0, 2.0, 4.0]), np.array([0, 2, 0]), 4)
     check.close(
@@ -1078,14 +1171,20 @@ with check.case(
     )
 with check.case(
     "values that occur often",
-    hint="a sum, not a mean, of all that share a value: are 70 added, or one?",
+    hint=(
+        "a sum or a mean of all that share a value? are all of them "
+        "added, or one?"
+    ),
     essential=True,
 ):
     found = codebook_gradient(np.ones(100), np.repeat([0, 1], [70, 30]), 2)
     check.close(found, [70.0, 30.0], name="gradient by the values")
 with check.case(
     "no argument is changed, no earlier result either",
-    hint="the sums go into an array that the call makes",
+    hint=(
+        "are gradient and indices written to, is a sign lost? does each"
+        " call make its own sums?"
+    ),
 ):
     slope, at = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[0, 1], [1, 0]])
     with check.unchanged(gradient=slope, indices=at):
@@ -1096,7 +1195,10 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "it agrees with finite differences",
-    hint="the chain rule: every weight that shares the value",
+    hint=(
+        "gradients of both signs, indices in any order: does each go to"
+        " its own value, unrounded?"
+    ),
 ):
     draw = np.random.default_rng(1)
     at, targets, values = (
@@ -1111,13 +1213,19 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "the last values may be unused",
-    hint="k entries always, whatever the largest index is",
+    hint=(
+        "unused values at the end: how many entries has the result, "
+        "whatever the largest index?"
+    ),
 ):
     found = codebook_gradient(np.array([3.0]), np.array([1]), 8)
     check.close(found, [0, 3, 0, 0, 0, 0, 0, 0], name="gradient by the values")
 with check.hidden_case(
     "weights of four dimensions",
-    hint="gradient and index of a weight belong together, in any shape",
+    hint=(
+        "four dimensions, any order of memory: does each gradient stay "
+        "with its own index?"
+    ),
 ):
     draw = np.random.default_rng(2)
     slope, at = (
@@ -1136,7 +1244,10 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "indices are codes of a layer, gradients float32",
-    hint="uint8 holds no sum above 255; the result is float64 for any input",
+    hint=(
+        "indices of uint8, gradients of float32: in which type are the "
+        "sums, and the result?"
+    ),
 ):
     draw = np.random.default_rng(3)
     slope, at = draw.normal(size=(30, 40)), draw.integers(0, 129, (30, 40))
@@ -1155,7 +1266,10 @@ with check.hidden_case(
 # forbid it.
 with check.hidden_case(
     "many small float32 gradients beside a large one",
-    hint="add in float64: to a large float32 a small number adds nothing",
+    hint=(
+        "many small float32 numbers beside a large one: in which type "
+        "are they added?"
+    ),
 ):
     slope = np.concatenate([[2.0**20], np.full(100_000, 2.0**-6)]).astype(
         np.float32
@@ -1422,15 +1536,20 @@ def bits_in_all(code, frequencies):
         check.true(
             not after.startswith(one),
             f"no word that begins another, got {one} and {after}",
-            hint="words are leaves: put the digit in front of the words of "
-            "both merged trees",
+            hint=(
+                "does a word begin another? which words get which digit at a "
+                "merge, and in front or behind?"
+            ),
         )
     return sum(frequencies[symbol] * len(word) for symbol, word in code.items())
 
 
 with check.case(
     "the worked example: 15 bits",
-    hint="merge the two smallest: 1 + 1, then 2 + 2",
+    hint=(
+        "which two trees are merged each time, and what goes back? does"
+        " every word get its digit, as text?"
+    ),
 ):
     example = {0: 5, 1: 2, 2: 1, 3: 1}
     check.equal(
@@ -1438,8 +1557,10 @@ with check.case(
     )
 with check.case(
     "equal frequencies: words of equal length",
-    hint="the merged tree goes back into the heap; a running number between "
-    "frequency and tree",
+    hint=(
+        "equal frequencies: what is compared when they tie, and does "
+        "the merged tree go back?"
+    ),
 ):
     example = dict.fromkeys(range(8), 10)
     check.equal(
@@ -1447,13 +1568,19 @@ with check.case(
     )
 with check.case(
     "one symbol has the word 0, none have the code {}",
-    hint="both before the loop begins",
+    hint=(
+        "one symbol, or none: what does the text promise for each, and "
+        "does the loop give it?"
+    ),
 ):
     check.equal(huffman_code({7: 12}), {7: "0"})
     check.equal(huffman_code({}), {})
 with check.case(
     "very different frequencies: a short word for the frequent one",
-    hint="the order of merging follows the frequencies, not the symbols",
+    hint=(
+        "does the order of merging follow frequencies or symbols? which"
+        " ones get the short words?"
+    ),
 ):
     example = {4: 1, 9: 100, 2: 3, 6: 30, 0: 10}
     check.equal(
@@ -1489,7 +1616,10 @@ def brute_force_total(frequencies):
 
 with check.hidden_case(
     "no prefix-free code is shorter (brute force)",
-    hint="always merge the two smallest of all trees, merged ones included",
+    hint=(
+        "which are the two smallest of all trees, merged ones included?"
+        " what frequency has their sum?"
+    ),
     essential=True,
 ):
     draw = np.random.default_rng(0)
@@ -1501,7 +1631,10 @@ with check.hidden_case(
         )
 with check.hidden_case(
     "two hundred symbols, skewed",
-    hint="a splitting from the top (Shannon-Fano) is not optimal",
+    hint=(
+        "many symbols, very unequal: always the two smallest merged, "
+        "until one tree is left?"
+    ),
 ):
     draw = np.random.default_rng(1)
     example = {s: int(n) for s, n in enumerate(1 + draw.pareto(0.8, 200) * 10)}
@@ -1509,7 +1642,10 @@ with check.hidden_case(
     check.equal(found, merged_total(example), name="total bits")
 with check.hidden_case(
     "Fibonacci's frequencies: words of up to 20 bits",
-    hint="the number of bits has no limit",
+    hint=(
+        "very unequal frequencies: may words grow as long as they must,"
+        " and are all symbols in the code?"
+    ),
 ):
     example, a, b = {}, 1, 1
     for symbol in range(21):
@@ -1518,7 +1654,10 @@ with check.hidden_case(
     check.equal(found, merged_total(example), name="total bits")
 with check.hidden_case(
     "the frequencies stay as they were",
-    hint="count on a copy, or on trees",
+    hint=(
+        "are frequencies changed on the way, counted down or popped? "
+        "also for one symbol"
+    ),
     guard=True,
 ):
     for example in ({0: 5, 1: 2, 2: 1}, {4: 9}):
@@ -1526,7 +1665,11 @@ with check.hidden_case(
         huffman_code(check.shared(example))
         check.equal(example, before, name="frequencies")
 with check.hidden_case(
-    "two symbols, and many equal ones", hint="two words of one bit: 0 and 1"
+    "two symbols, and many equal ones",
+    hint=(
+        "two symbols, symbols above 255, many equal ones: does each get"
+        " its word, and what breaks ties?"
+    ),
 ):
     check.equal(
         sorted(huffman_code({3: 1, 5: 1000}).values()), ["0", "1"], name="words"
@@ -1717,21 +1860,30 @@ def stored(codes, bits):
 
 with check.case(
     "to_gaps: the worked example",
-    hint="gaps count the zeros in between; the filler is one, too",
+    hint=(
+        "what is counted, cells or zeros in between? where does a "
+        "filler go, and is every weight visited?"
+    ),
 ):
     check.equal(
         stored(np.array([0, 3, 0, 0, 0, 0, 2]), 2), ([1, 3, 0], [3, 0, 2])
     )
 with check.case(
     "from_gaps: the worked example",
-    hint="each entry lies gap + 1 cells after the one before",
+    hint=(
+        "at which cell does the first entry lie, and where the next "
+        "after it? is every entry put down?"
+    ),
 ):
     check.close(
         from_gaps([1, 3, 0], [3, 0, 2], 7), [0, 3, 0, 0, 0, 0, 2], name="codes"
     )
 with check.case(
     "from_gaps returns integers, from lists that stay as they were",
-    hint="which type has the array that it begins with?",
+    hint=(
+        "which type has the array that it begins with? is either list "
+        "popped or changed?"
+    ),
     guard=True,
 ):
     gaps, symbols = [1, 3, 0], [3, 0, 2]
@@ -1742,31 +1894,47 @@ with check.case(
     check.true(kind.kind in "iu", f"codes of an integer type, got {kind}")
 with check.case(
     "each call returns codes of its own",
-    hint="nothing is kept between two calls",
+    hint=(
+        "two calls of one size: are codes made anew, from this call's "
+        "gaps and symbols?"
+    ),
 ):
     first, second = from_gaps([1, 0], [5, 6], 4), from_gaps([0, 2], [7, 8], 4)
     check.close(first, [0, 5, 6, 0], name="the first codes")
     check.close(second, [7, 0, 0, 8], name="the second codes")
 with check.case(
-    "neighbours have gap 0", hint="no zero is skipped between two neighbours"
+    "neighbours have gap 0",
+    hint=(
+        "neighbours: how many zeros lie between? are equal codes each "
+        "stored, in their order?"
+    ),
 ):
     check.equal(stored(np.array([0, 0, 5, 5, 1]), 3), ([2, 0, 0], [5, 5, 1]))
 with check.case(
     "the longest gap needs no filler, one more zero does",
-    hint="a filler only where more than 2**bits - 1 zeros are skipped",
+    hint=(
+        "how many zeros may one gap skip at most, and when is a filler "
+        "needed? what is left behind it?"
+    ),
 ):
     check.equal(stored(np.array([0, 0, 0, 4]), 2), ([3], [4]))
     check.equal(stored(np.array([0, 0, 0, 0, 4]), 2), ([3, 0], [0, 4]))
 with check.case(
     "there and back",
-    hint="does from_gaps give back what to_gaps took?",
+    hint=(
+        "which of the two loses something: codes, places, fillers, or "
+        "zeros at the end?"
+    ),
     guard=True,
 ):
     codes = some_codes(0, 300, 0.1)
     check.close(from_gaps(*to_gaps(codes, 3), 300), codes, name="codes")
 with check.case(
     "zeros at the end are not stored",
-    hint="walk over the kept weights, not over all cells",
+    hint=(
+        "is anything stored after the last weight? and how long is what"
+        " from_gaps returns?"
+    ),
 ):
     codes = np.array([0, 9] + [0] * 50)
     check.equal(stored(codes, 3), ([1], [9]))
@@ -1790,7 +1958,10 @@ def laid_out(gaps, symbols, n):
 with check.hidden_case(
     "to_gaps: every gap fits, the symbols are at their places, no filler too "
     "many",
-    hint="many zeros need many fillers: what is left behind each of them?",
+    hint=(
+        "several bits, few weights: how many fillers, what gap is left "
+        "after each? does every gap fit?"
+    ),
     essential=True,
 ):
     for seed, bits, density in (
@@ -1810,7 +1981,12 @@ with check.hidden_case(
         )
         check.close(laid_out(gaps, symbols, 700), codes, name="codes laid out")
 with check.hidden_case(
-    "nothing is kept", hint="two empty lists, and zeros back", guard=True
+    "nothing is kept",
+    hint=(
+        "no weight at all, size 0 too: two empty lists? zeros back, as "
+        "many as asked for, and of which type?"
+    ),
+    guard=True,
 ):
     check.equal(stored(np.zeros(40, np.uint8), 2), ([], []))
     for size in (40, 0):
@@ -1819,14 +1995,22 @@ with check.hidden_case(
         kind = np.asarray(codes).dtype
         check.true(kind.kind in "iu", f"{size} codes, integers, got {kind}")
 with check.hidden_case(
-    "a weight in the first and in the last cell", hint="the first gap may be 0"
+    "a weight in the first and in the last cell",
+    hint=(
+        "a weight in the first cell, one in the last: what gap has "
+        "each? where does counting start?"
+    ),
 ):
     check.equal(
         stored(np.array([7, 0, 0, 0, 0, 0, 0, 0, 0, 8]), 2),
         ([0, 3, 3, 0], [7, 0, 0, 8]),
     )
 with check.hidden_case(
-    "from_gaps: what the test has stored", hint="fillers leave a 0"
+    "from_gaps: what the test has stored",
+    hint=(
+        "fillers among the entries, zeros at the end: at which cell is "
+        "each put, and how long is the result?"
+    ),
 ):
     check.close(
         from_gaps([0, 7, 7, 2], [6, 0, 0, 1], 22),
@@ -1835,14 +2019,20 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "codes that do not fit into one byte or two",
-    hint="codes are integers of any size: let NumPy choose the type",
+    hint=(
+        "codes above 255 and above 65,535: which integer type holds "
+        "them, on both ways?"
+    ),
 ):
     check.equal(stored(np.array([256, 0, 70_000]), 2), ([0, 1], [256, 70_000]))
     found = from_gaps([0, 1], [300, 40_000], 3)
     check.close(found, [300, 0, 40_000], name="codes")
 with check.hidden_case(
     "codes up to 128, and no argument changed",
-    hint="in uint8 sums of positions wrap at 256",
+    hint=(
+        "uint8 codes, long gaps: do sums of places fit the type? is "
+        "codes changed, or a gap too long?"
+    ),
     guard=True,
 ):
     codes = np.zeros(1000, np.uint8)
@@ -2203,9 +2393,10 @@ def expect_small(group, name, gap_bits):
 
 with check.case(
     "the codes come back: shape, numbers and type",
-    hint="read the parts in the order in which you wrote them, both streams by "
-    "the words of "
-    "canonical(lengths); then uint8 and the shape",
+    hint=(
+        "parts in the order written? how many entries has each table, "
+        "how many bytes each stream, for both?"
+    ),
     more="a stream's bits are rounded up to bytes: the next part begins behind "
     "the last one of them",
 ):
@@ -2215,7 +2406,10 @@ with check.case(
         expect_codes(there_and_back("small", name)[1][0], layer)
 with check.case(
     "the codebook comes back to the last bit",
-    hint="float32 takes 4 bytes, in an order that you fix; entry 0 is 0.0",
+    hint=(
+        "how many entries are written, from which byte are they read, 4"
+        " bytes each? what is entry 0?"
+    ),
 ):
     for layer in (FIRST, TWIN, SECOND):
         found, _ = read_layer(parts_of(*layer), 0)
@@ -2226,7 +2420,10 @@ with check.case(
         )
 with check.case(
     "the biases come back to the last bit",
-    hint="float32 takes 4 bytes; how many biases has a layer?",
+    hint=(
+        "how many biases, from which byte on? what type when written, "
+        "and when returned?"
+    ),
 ):
     for layer in (FIRST, TWIN, SECOND):
         found, _ = read_layer(parts_of(*layer), 0)
@@ -2235,7 +2432,10 @@ with check.case(
         expect_numbers(there_and_back("small", name)[1][0][2], layer[2], "bias")
 with check.case(
     "several layers in one file",
-    hint="begin at `at`, and return the place after the layer",
+    hint=(
+        "where does the second layer begin? is `at` used, and what "
+        "place is returned?"
+    ),
     guard=True,  # in one process a variable would do
 ):
     layers_back = unpack(pack([FIRST, SECOND, FIRST]))
@@ -2244,8 +2444,10 @@ with check.case(
         expect_codes(layer, want)
 with check.case(
     "the bytes are enough: packed in one process, unpacked in another",
-    hint="whatever read_layer needs must be in the bytes; neither process can "
-    "open anything else",
+    hint=(
+        "another process reads: what does read_layer know that is not "
+        "in the bytes?"
+    ),
     weight=3,
     essential=True,
 ):
@@ -2257,8 +2459,10 @@ with check.case(
         expect_codes(layer, want)
 with check.case(
     "it is no larger than the text allows",
-    hint="both streams in Huffman's code; tables with one byte a symbol; "
-    "nothing stored twice",
+    hint=(
+        "are both streams in Huffman's code, is a table one byte a "
+        "symbol, is anything stored twice?"
+    ),
     weight=2,
 ):
     for name in ("a matrix", "a convolution"):
@@ -2318,8 +2522,10 @@ GROUPS["large"][0]["steep"] = (*STEEP, 6)
 GROUPS["many"] = {}, {"few": [some_layer(9, (3, 5), 1.0, 3)], "many": [MANY]}
 with check.hidden_case(
     "a layer that is pruned wholly",
-    hint="no gaps, no symbols, codes {} and tables of zeros; its shape, "
-    "codebook and bias remain",
+    hint=(
+        "nothing kept: the same parts? what do stream, code and table "
+        "become? shape, codebook, bias remain?"
+    ),
 ):
     names = [sorted(layer_parts(*layer)) for layer in (NOTHING, FILTERS)]
     check.equal(names[0], names[1], name="names of the parts")
@@ -2329,16 +2535,20 @@ with check.hidden_case(
         check.shape(layer[2], want[2].shape, name="bias")
 with check.hidden_case(
     "a layer of which nothing is pruned, and one with one value",
-    hint="a single symbol has a word of one bit, so count tells the decoder "
-    "when to stop",
+    hint=(
+        "nothing pruned, or a single value: what word has a single "
+        "symbol, and when does the decoder stop?"
+    ),
 ):
     expect_codes(there_and_back("odd", "full")[1][0], FULL)
     expect_codes(there_and_back("odd", "one value")[1][0], ONE_VALUE)
 with check.hidden_case(
     "a layer that begins with many weights side by side, a transposed one, and "
     "1 x 1 filters",
-    hint="where does each table end? the codes go row by row, whatever their "
-    "order in memory, and a dimension of 1 is one, too",
+    hint=(
+        "dense, transposed and 1 x 1: where does a table end, in which "
+        "order go codes, are axes of 1 kept?"
+    ),
 ):
     for name, layer in (
         ("dense at first", DENSE),
@@ -2351,7 +2561,10 @@ with check.hidden_case(
         expect_numbers(found[2], layer[2], f"bias of what is {name}")
 with check.hidden_case(
     "other lengths of gaps",
-    hint="the file must say gap_bits: read_layer is not told",
+    hint=(
+        "other gap_bits: how does read_layer learn it, and how long is "
+        "the table of gaps then?"
+    ),
 ):
     for gap_bits in (1, 4, 8):
         expect_codes(
@@ -2359,14 +2572,20 @@ with check.hidden_case(
         )
 with check.hidden_case(
     "a layer in the middle of other bytes",
-    hint="count from `at`, and look at nothing after it",
+    hint=(
+        "bytes before and after the layer: does all reading count from "
+        "`at`? which place is returned?"
+    ),
 ):
     data, (layer, end) = there_and_back("odd", "in the middle")
     expect_codes(layer, FILTERS)
     check.equal(end, 13 + len(data), name="the place after the layer")
 with check.hidden_case(
     "no file is smaller than what it holds",
-    hint="is every array of the layer in its bytes?",
+    hint=(
+        "few bytes: is every array of the layer really in them, or kept"
+        " elsewhere?"
+    ),
     weight=2,
 ):
     data, layers_back = there_and_back("odd", "random")
@@ -2378,15 +2597,20 @@ with check.hidden_case(
     )
 with check.hidden_case(
     "more than 65,535 entries",
-    hint="two bytes do not hold their count: four bytes do",
+    hint=(
+        "more entries than two bytes can count: how wide is each number"
+        " in the header?"
+    ),
 ):
     for group in ("few", "many"):
         (want,) = GROUPS["many"][1][group]
         expect_codes(there_and_back("many", group)[1][0], want)
 with check.hidden_case(
     "long sides, large codebooks, one dimension",
-    hint="two bytes for each side; the number of values, up to 129, fits into "
-    "one",
+    hint=(
+        "long sides, large codebooks, one dimension: how wide is each "
+        "number in the header?"
+    ),
 ):
     for layer in LARGE:
         expect_codes(
@@ -2394,8 +2618,10 @@ with check.hidden_case(
         )
 with check.hidden_case(
     "these are no larger than the text allows, either",
-    hint="Huffman's code for gaps and symbols, a byte a symbol in the tables, "
-    "all numbers once",
+    hint=(
+        "sparse and large layers: Huffman's code for both streams, "
+        "fewest fillers, nothing stored twice?"
+    ),
     weight=2,
 ):
     for layer in LARGE:
@@ -2403,8 +2629,10 @@ with check.hidden_case(
     expect_small("large", "sparse, gaps of 8 bits", 8)
 with check.hidden_case(
     "words of many bits",
-    hint="where some codes are a thousand times as frequent as others, words "
-    "have 16 bits and more",
+    hint=(
+        "very unequal codes: can words be longer than 16 bits, in code,"
+        " table and decoder?"
+    ),
 ):
     expect_codes(there_and_back("large", "steep")[1][0], STEEP)
     expect_small("large", "steep", 6)
@@ -2684,7 +2912,10 @@ def outputs(w, bias, after, images):
 TOY = np.array([[1.0, -1.0], [0.0, 3.0], [2.0, 2.0]]), np.array([10.0, 20, 30])
 with check.case(
     "the worked example",
-    hint="which channels stay is said by w; bias and after follow",
+    hint=(
+        "how many sums are there, of what? which channels stay, in w, "
+        "bias and after?"
+    ),
     more="channel 0 of three is read by the first third of the columns",
 ):
     w, bias, after = three_arrays(*TOY, np.arange(1.0, 7)[None], 2)
@@ -2693,7 +2924,9 @@ with check.case(
     check.close(after, [[3, 4, 5, 6]], name="after")
 with check.case(
     "the channels that stay keep their order",
-    hint="a sort by size says which channels stay, not where they stand",
+    hint=(
+        "in which order do the kept channels stand? does any step write into w?"
+    ),
 ):
     w, bias, after = three_arrays(
         TOY[0][::-1].copy(), TOY[1], np.arange(1.0, 7)[None], 2
@@ -2703,7 +2936,10 @@ with check.case(
     check.close(after, [[1, 2, 3, 4]], name="after")
 with check.case(
     "a convolution after a convolution",
-    hint="which axis of after belongs to the channels of w?",
+    hint=(
+        "which axis of after belongs to w's channels? are all its other"
+        " axes as they were?"
+    ),
 ):
     kernels = np.arange(1.0, 7).reshape(2, 3, 1, 1)
     w, bias, after = three_arrays(*TOY, kernels, 2)
@@ -2711,7 +2947,10 @@ with check.case(
     check.close(after[..., 0, 0], [[2, 3], [5, 6]], name="after")
 with check.case(
     "channels of zeros are not missed: the outputs stay",
-    hint="each output must read the same channels as before, all others gone",
+    hint=(
+        "does each output read the same channels as before? do bias and"
+        " types stay as they came?"
+    ),
     more="in a flattened image the places of a channel stand side by side",
     essential=True,
 ):
@@ -2724,7 +2963,10 @@ with check.case(
         check.close(outputs(*thin_one, images), whole, name="outputs")
 with check.case(
     "no argument is changed, no earlier result either",
-    hint="take entries out into new arrays",
+    hint=(
+        "which argument is written to, w, bias or after? is each result"
+        " a new array?"
+    ),
     guard=True,
 ):
     w, bias, after = some_pair(2, 4, (3,), (2, 4))
@@ -2762,13 +3004,19 @@ def expect_arrays(w, bias, after, keep, dtype=None):
 
 with check.hidden_case(
     "a convolution of many channels after another",
-    hint="channels of w are outputs there and inputs here",
+    hint=(
+        "many channels: which axis of after do they have? do w, bias "
+        "and after keep the same ones?"
+    ),
 ):
     expect_arrays(*some_pair(0, 6, (2, 3, 3), (4, 6, 3, 3)), 4)
     expect_arrays(*some_pair(2, 4, (3,), (2, 4)), 2)
 with check.hidden_case(
     "a sum of magnitudes, of all entries of a channel",
-    hint="neither the largest entry, nor squares, nor a sum with signs",
+    hint=(
+        "signs, one large entry, axes of 1: sums of which magnitudes? "
+        "is any axis lost on the way?"
+    ),
 ):
     w = np.array([[3.0, 0, 0, 0], [1.2, -1.2, 1.2, -1.2], [2, 2, 0, 0.5]])
     bias, after = np.array([100.0, 1, 2]), np.arange(6.0).reshape(2, 3)
@@ -2777,7 +3025,10 @@ with check.hidden_case(
     expect_arrays(w.reshape(3, 1, 2, 2), bias, after, 2)
 with check.hidden_case(
     "layers of other sizes, all channels and one",
-    hint="nothing is fixed: channels, places, kernels and keep are given",
+    hint=(
+        "other sizes, one kept or all: is anything fixed to one size, "
+        "or from an earlier call? axes of 1?"
+    ),
 ):
     for seed, (channels, rest, after) in enumerate(
         [
@@ -2792,13 +3043,19 @@ with check.hidden_case(
             expect_arrays(*some_pair(seed, channels, rest, after), keep)
 with check.hidden_case(
     "sums that lie close together",
-    hint="compare the sums themselves, unrounded",
+    hint=(
+        "sums that differ little: are they rounded or narrowed before "
+        "they are compared?"
+    ),
 ):
     w = np.array([[1.0, 1 + 3e-9], [1.0, 1.0], [1.0, 1 + 2e-9]])
     expect_arrays(w, np.arange(3.0), np.arange(6.0).reshape(1, 6), 2)
 with check.hidden_case(
     "float32 stays float32, float64 stays float64",
-    hint="the types of the results are those of the arguments",
+    hint=(
+        "float32 and float64: which types have w, bias and after "
+        "afterwards, each of them?"
+    ),
 ):
     for dtype in ("float32", "float64"):
         for after in ((5, 6 * 9), (4, 6, 3, 3)):
@@ -2806,7 +3063,10 @@ with check.hidden_case(
             expect_arrays(*arrays, 4, dtype=dtype)
 with check.hidden_case(
     "arrays in another order of memory",
-    hint="an entry is known by its index, not by its place in memory",
+    hint=(
+        "transposed and reversed arrays: is an entry found by its "
+        "index, or by its place in memory?"
+    ),
 ):
     w, bias, after = some_pair(4, 6, (2, 3, 3), (4, 6, 3, 3))
     expect_arrays(np.asfortranarray(w), bias[::-1], np.asfortranarray(after), 4)
