@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from labkit._assertions import Mismatch
-from labkit._values import Array, NotNumbers, local, numbers, plain
+from labkit._values import Array, NotNumbers, local, numbers, plain, remotes
 
 __all__ = ["Answers"]
 
 _MOST = 20_000
 _MOST_BYTES = 1 << 22
-_SMALL, _FEW = 10, 4
-"""Whole numbers below this, and so few different ones, or texts, come by chance: they are not known again."""
+_SMALL, _ENOUGH = 10, 2
+"""One whole number below this, or one text, comes by chance; two different ones are enough to be known again."""
 
 
 class Answers:
@@ -38,7 +39,7 @@ class Answers:
         except Mismatch as mismatch:
             before = self._cases.get(_digest(got) or b"")
             if before is not None:
-                where = f"in '{before}'" if before not in {"", case} else "a moment ago"
+                where = "a moment ago" if before == case else f"in '{before}'" if before and _told() else "before"
                 mismatch.hint = (
                     f"to the last digit this is what was right {where}:"
                     " was it kept from there, or has what differs here no effect?"
@@ -48,40 +49,46 @@ class Answers:
             self._cases.setdefault(digest, case)
 
 
+def _told() -> bool:
+    """Whether the title of another case may be said: not where a grader knows which of them hold hidden values."""
+    return not remotes and "NBGRADER_EXECUTION" not in os.environ
+
+
 def _digest(answer: Any) -> bytes:
     """Return what stands for an answer; nothing for one that two calls may give by chance, or that is too large."""
-    left, parts, size, telling = [plain(answer)], [], 0, False
+    left, size = [plain(answer)], 0
+    parts: list[bytes] = []
+    telling: dict[bytes, int] = {}
     while left and size < _MOST_BYTES:
         value = left.pop()
         if isinstance(value, list | tuple | dict):
             inside = value.items() if isinstance(value, dict) else value
             left += [value if isinstance(value, tuple) else plain(value) for value in inside]
-            part, tells = f"{type(value).__name__} of {len(value)}".encode(), False
+            part = f"{type(value).__name__} of {len(value)}".encode()
         else:
-            part, tells = _leaf(value)
+            part, telling[part] = _leaf(value)
         parts.append(part)
         size += len(part)
-        telling |= tells
-    if left or not (telling or len(set(parts)) > _FEW):
+    if left or sum(telling.values()) < _ENOUGH:
         return b""
     return hashlib.blake2b(b"\n".join(parts), digest_size=16).digest()
 
 
-def _leaf(value: Any) -> tuple[bytes, bool]:
-    """Return the bytes of what is no list or dict, and whether it is more than what comes by chance."""
+def _leaf(value: Any) -> tuple[bytes, int]:
+    """Return the bytes of what is no list or dict, and how much it tells: half of enough if it may come by chance."""
     if isinstance(value, str):
-        return value.encode(errors="replace"), False
+        return value.encode(errors="replace"), int(len(value) > 1)
     try:
         array = numbers(value)
     except NotNumbers:
-        return type(value).__name__.encode(), False
+        return type(value).__name__.encode(), 0
     return f"{array.shape} {array.dtype} ".encode() + array.tobytes(), _tells(array)
 
 
-def _tells(array: Array) -> bool:
-    """Whether some number is no small whole one, and not all are the same; or there are more than a few different."""
+def _tells(array: Array) -> int:
     different = np.unique(array[np.isfinite(array)])
-    if different.size < min(array.size, 2):
-        return False
-    small = (different == np.rint(different.real)) & (np.abs(different) < _SMALL) if array.dtype.kind != "b" else True
-    return different.size > _FEW or not np.all(small)
+    if array.dtype.kind == "b" or np.isin(different, (0, 1)).all():
+        return 0
+    if array.size > 1:
+        return min(different.size, 2) * _ENOUGH // 2
+    return _ENOUGH if (different != np.rint(different.real)).any() or (np.abs(different) >= _SMALL).any() else 1
