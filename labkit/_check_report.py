@@ -29,6 +29,7 @@ _MAX_MESSAGE = 1000
 _AS_ABOVE = "as above"
 _OF_A_CALL = (TypeError, ValueError, RuntimeError)
 """What libraries raise for arguments that they cannot take."""
+_EXPLORE = "explore cells are not run when your work is graded"
 _NOT_YET = "not implemented yet"
 _STUBS = ("Task ", _NOT_YET)
 _ESSENTIAL = "what the task is about: without it at most half of the points"
@@ -175,8 +176,7 @@ class Ledger:
         except KeyboardInterrupt:  # the person, or the grader's time limit
             raise
         except BaseException as exception:
-            hint = advice(exception, case.hint, hidden=case.hidden)
-            name = _name(exception, case)
+            name, hint = _name(exception, case), advice(exception, case.hint, hidden=case.hidden)
             failed = {"message": error_message(exception), "error": name, "hint": hint}
             failed["sort"] = _NOT_YET if _unfinished(exception) else f"{name} was raised"
             failed |= {"more": case.more if hint == case.hint else case.hint if hint == _LINE_ABOVE else ""}
@@ -224,17 +224,17 @@ def advice(exception: BaseException, hint: str, *, hidden: bool = False) -> str:
         return ""  # the work has not begun
     if isinstance(exception, NameError):
         name = f"`{exception.name}`" if exception.name and not hidden else "the name"
-        return (
-            f"is {name} spelled exactly so, and has the task's cell that defines it been run?"
-            " explore cells are not run when your work is graded"
-        )
+        return f"is {name} spelled exactly so, and has the task's cell that defines it been run? {_EXPLORE}"
     students_line = _in_students_line(exception)
+    if isinstance(exception, TypeError | AttributeError) and "NoneType" in str(exception):
+        what = (
+            "the function" if hidden or not students_line else "the function that made what is None in the line above"
+        )
+        return f"does every path of {what} end in a return? {hint}".strip()
     if students_line and not hidden and isinstance(exception, _OF_A_CALL) and _calls_something(exception):
         return _LINE_ABOVE
     if not students_line and isinstance(exception, TypeError) and "argument" in str(exception):
         return "keep the name and the arguments that the stub has"
-    if not students_line and isinstance(exception, TypeError | AttributeError) and "NoneType" in str(exception):
-        return f"does every path of the function end in a return? {hint}".strip()
     return hint
 
 

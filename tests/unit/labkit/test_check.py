@@ -530,7 +530,10 @@ STUDENTS = {
     "raises itself": ("def f(x):\n    raise ValueError(f'no plan in {x}')", "over axis=1"),
     "other arguments": ("def f():\n    return 1", "keep the name and the arguments that the stub has"),
     "no return": ("def f(x):\n    x[0]", "does every path of the function end in a return?"),
-    "none within": ("def f(x):\n    return None.T", "over axis=1"),
+    "none within": (
+        "def f(x):\n    return None.T",
+        "does every path of the function that made what is None in the line",
+    ),
 }
 
 
