@@ -302,7 +302,8 @@ with check.case(
     check.close(got["drop"], -1 + 4 * drawn[1], name="drop")
 with check.case(
     "a choice is one of its options, each equally often",
-    hint="u is below 1, so u n is below n: which integers are there?",
+    hint="which u belongs to which name, in which order? which integers are "
+    "below u n?",
 ):
     some = {"unit": ("choice", ["relu", "tanh", "elu"])}
     got = [configuration(some, 0, t)["unit"] for t in range(300)]
@@ -554,7 +555,8 @@ with check.case(
     check.close(plan, [(0, 0), (1, 0), (1, 1), (1, 2)], name="plan")
 with check.case(
     "the order is that of the list, also where another would be shorter",
-    hint="do not sort: a worker does not know how long a trial will be",
+    hint="who is free first takes the next of the list: in which order, and "
+    "when does the last one end?",
 ):
     end, plan = makespan([2.0, 1.0, 4.0], 2)
     check.close(end, 5, name="end")
@@ -601,7 +603,7 @@ with check.hidden_case(
     check.close(plan, want, name="plan of 130 workers")
 with check.hidden_case(
     "durations that no short number holds, and short ones",
-    hint="add up the durations as they are",
+    hint="are all digits kept? is the end a plain number?",
 ):
     third, tiny = 1 / 3, 2e-9 / 7
     end, plan = makespan([third, third + tiny, tiny, 5 * tiny], 2)
@@ -957,7 +959,8 @@ with check.case(
     check.equal([tuple(pair) for pair in brackets(81, 3)], want)
 with check.case(
     "most need not be a power of eta",
-    hint="s_max from whole powers, and epochs rounded down",
+    hint="s_max from whole powers of this call's eta? what is rounded down, "
+    "what up?",
 ):
     want = [(16, 1), (10, 2), (7, 5), (5, 10), (5, 20)]
     check.equal([tuple(pair) for pair in brackets(20, 2)], want)
@@ -1249,7 +1252,8 @@ with check.case(
     check.close([3 * got[k]["rate"] for k in (0, 1, 3)], [1, 4, 10])
 with check.case(
     "twelve members, three replaced in the order of the list",
-    hint="for each first the parent, then the factor; from the first place on",
+    hint="what is drawn first, the parent or the factor? how often is which "
+    "factor taken, and from which place on?",
 ):
     places = [0, 11, 2, 3, 4, 5, 11, 7, 8, 2, 10, 11]
     rates = 1 / 3 + np.array(places)
@@ -1537,12 +1541,14 @@ def expect_history(size, sample, cycles, seed, values):
 noise = np.random.default_rng(0).normal(size=200)
 with check.case(
     "the parent is the fittest of those drawn",
-    hint="draw.choice gives places in the queue, 0 the oldest",
+    hint="how long is the queue when drawing begins? which end is place 0, and "
+    "who of those drawn is taken?",
 ):
     expect_history(5, 3, 1, 0, noise)
 with check.case(
     "the oldest leaves, however good",
-    hint="not the worst: who is removed depends on age only",
+    hint="are the places drawn all different? who leaves: the oldest or the "
+    "worst?",
     essential=True,
 ):
     falling = -np.arange(40.0)  # the first is the fittest
@@ -2014,7 +2020,8 @@ with check.case(
     check.close(got, [[0.75, 0.25]], name="combined")
 with check.case(
     "three members of three layers",
-    hint="a bias for each member; max(0, .) between layers, not after the last",
+    hint="rows of x times a member's w, and its own bias? where is max(0, .), "
+    "and where not?",
 ):
     first = np.array([[[1.0, -1]], [[-1, 1]], [[1, 1]]]), np.zeros((3, 2))
     last = (

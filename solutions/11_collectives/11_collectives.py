@@ -1171,8 +1171,8 @@ plan = {"four": [job(4, 10)], "six": [job(6, 5)]}
 with check.case(
     "four ranks: everyone returns the sum",
     hint=(
-        "what a rank has collected covers 2 ranks after a step, "
-        "and 4 after the next"
+        "is all that came added, entry by entry, each where it was? "
+        "how many ranks does it cover after a step, and after the next?"
     ),
     guard=True,
 ):
@@ -1512,8 +1512,8 @@ with check.case(
 with check.case(
     "five ranks, root 3: everyone has the root's vector",
     hint=(
-        "count from the root, and turn the partner's number back into a rank, "
-        "modulo P"
+        "counted from the root: who has no partner in a round? which rank "
+        "is a partner then, modulo P?"
     ),
 ):
     expect_values("five")
@@ -2442,7 +2442,8 @@ with check.case(
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
     "doubling for other sizes",
-    hint="3, 5, 6 and 7 are no powers of two: two steps more",
+    hint="what does one device cost, and what do two? "
+    "how many steps more where P is no power of two?",
 ):
     for p, k in {
         2: 1,

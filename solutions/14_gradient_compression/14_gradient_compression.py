@@ -867,7 +867,8 @@ with check.case(
     expect(vector(1, -4, 3, -2))
 with check.case(
     "a message of somebody else, read",
-    hint="each bit chooses one of the two means; n says where to stop",
+    hint="which bit of a byte is entry 0? which mean does a 1 choose, and "
+    "where does n stop?",
     essential=True,
 ):
     want = [0.1 if i in (0, 1, 4, 7, 9) else -0.3 for i in range(10)]
@@ -1110,7 +1111,8 @@ def expect(x, levels, norm, seed, mine=None):
 
 with check.hidden_case(
     "many levels, both scales, negative entries",
-    hint="q of magnitude and sign by themselves: rounding down is towards 0",
+    hint="which numbers are rounded, how, and which way? has the scale all its "
+    "digits, the sign its place?",
     essential=True,
 ):
     cases = [(50, 1, "max"), (50, 4, "l2"), (33, 7, "max"), (200, 1, "l2")]
@@ -1142,7 +1144,7 @@ with check.hidden_case(
         expect(x, 100_000_000, norm, 11)
 with check.hidden_case(
     "reading with many levels, one entry, no entry",
-    hint="n and levels stand in the header",
+    hint="what does the header say of n, scale and levels? are fractions kept?",
 ):
     exactly(from_levels(message(300, 3.0, [-300, 299])), vector(-3, 2.99))
     exactly(from_levels(message(2, 0.0123456, [-1])), vector(-0.0061728))
@@ -1751,7 +1753,8 @@ def expect_read(x, dy):
 
 with check.hidden_case(
     "two and three images of small whole numbers",
-    hint="compare the lengths of the two messages",
+    hint="how long is each message, for images of both signs? which one is the "
+    "shorter?",
     essential=True,
 ):
     for sizes in ((2, 5, 4), (3, 5, 4)):

@@ -708,7 +708,8 @@ def expect_kept(*names):
 
 with check.case(
     "the worked example",
-    hint="forward: the sum of all ranks' products, and b",
+    hint="does each object keep its own x? whose products are added up, and "
+    "where is b?",
     more="b is in the sum once, however many ranks there are",
 ):
     ranks = outcomes("shown")[0]
@@ -1495,7 +1496,9 @@ with check.case(
     check.equal(plain(gpipe(0, 2, 3)), "F0 F1 F2 B0 B1 B2", name="stage 0 of 2")
     check.equal(plain(gpipe(1, 2, 3)), "F0 F1 F2 B0 B1 B2", name="stage 1 of 2")
 with check.case(
-    "lists or tuples", hint="a generator is used up after one pass"
+    "lists or tuples",
+    hint="how many operations are there, F and B? does the second pass find "
+    "as many?",
 ):
     check.equal(len(gpipe(0, 2, 3)), 6, name="operations of GPipe")
     check.equal(len(one_f_one_b(0, 2, 3)), 6, name="operations of 1F1B")
@@ -2469,7 +2472,8 @@ def expect_kept(*names):
 
 with check.case(
     "the worked example",
-    hint="the sum of both gradients, in parts of one number",
+    hint="which part belongs to this rank, by its place and length? what is "
+    "summed, and by whom?",
 ):
     ranks = outcomes("shown")[0]
     for rank in (0, 1):
@@ -2876,7 +2880,8 @@ with check.case(
             exactly(ranks[rank]["first"], part, f"part of rank {rank}")
 with check.case(
     "outputs and gradients of x, in the first pass",
-    hint="x @ w and dy @ w.T, with this rank's own x and dy",
+    hint="which x, w and dy is each product of? does what was returned stay "
+    "when the next pass runs?",
 ):
     expect("shown", "y", "dx", turns=[0])
 with check.case(
@@ -3221,7 +3226,8 @@ with check.case(
     check.close(most, 28.0, name="bytes")
 with check.case(
     "data parallel: microbatches and the all-reduce of the weights",
-    hint="a step has M + pp - 1 ticks, and gradients are added up once",
+    hint="seconds: how many ticks, how many all-reduces? bytes: how many "
+    "images does a device keep?",
 ):
     want = {"seconds": 26.98595517, "bytes": 1730.322738}
     compare(net_of(4, 1), WIRE, 24, 4, 1, 1, 1, **want)

@@ -682,7 +682,8 @@ def drawn(seed):
 two = np.array([2.0, 4.0]), np.array([1.0, 3.0])
 with check.case(
     "the speed-up itself",
-    hint="the baseline's seconds over the candidate's, all rounds summed",
+    hint="what over what, and summed over which rounds? which percentiles, of "
+    "which numbers?",
 ):
     known(speed_up(*two, 200, drawn(0)), middle=1.5)
 with check.case(
@@ -1783,7 +1784,7 @@ def breaks(rules, **changes):
 
 with check.case(
     "the worked examples",
-    hint="rule 11: 64 on 1 and 256 on 4 are 64 a device, which is weak",
+    hint="rule 11: images a device, in both runs? which key says weak?",
 ):
     report = {"devices": 4, "speed_up": 3.9}
     check.equal(list(audit_machines(report)), [11])

@@ -724,7 +724,8 @@ with check.case(
     expect(FIGURE, [[0, 1], [1, 2], [2, 0]], [[3, 0], [3, 4]])
 with check.case(
     "names that begin with other names",
-    hint="%.1 is another value than %.13",
+    hint="where does a name end? are these the edges of this function, each "
+    "from a definition to its use?",
     more="compare whole names: letters, digits, points, underscores",
 ):
     expect(
@@ -1303,18 +1304,21 @@ def same(want, centre, others, *parts, tolerance=1e-5):
 shown = np.array([[1.0, 0]]), np.array([[[0, 1.0], [2, 0]]])
 with check.case(
     "the worked example: the loss",
-    hint="minus the logarithms, of the true context and of the drawn one",
+    hint="which sign has each score in its logarithm? which shape have the "
+    "scores, and their slopes?",
 ):
     same([2.820075], *shown, 0)
 with check.case(
     "the worked example: the gradients",
-    hint="the slope of the loss in each score, times the other vector",
+    hint="the slope in each score: which sign, which shape? times which "
+    "vector, as it was handed in?",
 ):
     slopes = [[[-0.5, 0], [0.880797, 0]]]
     same([0, [[1.761594, -0.5]], slopes], *shown, 1, 2)
 with check.case(
     "several pairs: means",
-    hint="the loss is a mean over pairs, and a sum over contexts",
+    hint="a mean over what, a sum over what? is it the loss of this call's "
+    "arrays?",
     essential=True,
 ):
     centre = np.array([[1.0, 0], [0, -1]])
@@ -1605,7 +1609,8 @@ with check.hidden_case(
             expect(some, *chosen)
 with check.hidden_case(
     "the three rows would be nearest",
-    hint="leave them out, also where all cosines are negative",
+    hint="which rows may not be the answer? whose cosine counts, and what "
+    "if all are negative?",
 ):
     rows = np.array([[1.0, 0], [1, 0.1], [3, 0], [-1, 5], [-1, -1]])
     for chosen in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
@@ -1765,7 +1770,8 @@ def same(want, owners, n_test, seed):
 
 with check.case(
     "the worked example, for several seeds",
-    hint="number programs as they occur, permute, take the first",
+    hint="in which order are programs numbered, and drawn? is each row in "
+    "one of the two parts, the last one too?",
 ):
     owners = ["b", "a", "b", "c"]
     same([[0, 1, 2], [3]], owners, 1, 0)
@@ -2076,7 +2082,8 @@ with check.case("the worked example", hint="four parts of z: i, f, g, o"):
     same([[0.369606]], [*one, zeros], [1])
 with check.case(
     "several steps of one program",
-    hint="state and cell of one step are the next step's",
+    hint="one step: which weights, with which signs? several: what goes on to "
+    "the next, and what is averaged?",
     more="the forget gate is the second part, the candidate the third",
     essential=True,
 ):
