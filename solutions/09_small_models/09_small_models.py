@@ -398,7 +398,8 @@ def bn_want(w, gamma, beta, mean, var, eps):
 
 with check.hidden_case(
     "any signs, two layers of one shape",
-    hint="a factor for each entry of the first axis, and nothing kept",
+    hint="which axis has a factor of its own? are all digits and signs "
+    "kept, and is nothing kept from before?",
     essential=True,
 ):
     cases = [bn_inputs(seed, (3, 3, 3, 3)) for seed in (1, 2)]
@@ -611,7 +612,8 @@ def cal_expect(got, scale, zero):
 skewed = np.random.default_rng(0).normal(size=400) ** 3 + 1.3
 with check.case(
     "the worked example",
-    hint="2**bits codes have 2**bits - 1 steps between them",
+    hint="how many steps lie between 2**bits codes? how many of them is lo "
+    "from 0, with which sign?",
     more="step 3 rounds z to the nearest integer",
 ):
     cal_expect(calibrate(np.array([-1.0, 0.2, 1.55])), 0.01, -28)
@@ -959,7 +961,8 @@ def numbers(q, w, bias, m, k):
 
 with check.case(
     "the worked example",
-    hint="the text's steps in their order: the accumulator is 12",
+    hint="the steps in their order: which shape has the accumulator? here "
+    "it is 12; what moves its axes?",
     more="another dtype: the last step converts to int8, after the bounds",
 ):
     q, w, bias, m, k = numbers(3, 5, 2, 3, 2)
@@ -988,7 +991,7 @@ with check.case(
     check.close(got, want, rtol=0, atol=0, dtype="int8", name="codes")
 with check.case(
     "3 x 3: the border is padded with the code of 0",
-    hint="the real number 0 has the code `zero`, not 0",
+    hint="which axes are padded, and with the code of which number?",
     more="or subtract zero first: then 0 stands for 0",
     essential=True,
 ):
@@ -1717,7 +1720,8 @@ with check.case(
     check.close(new2, [[[[-5.0]], [[3.0]]]], name="w2")
 with check.case(
     "the second convolution loses the same channels",
-    hint="its input channels are the second axis of w2",
+    hint="which axis of w2 reads these channels? are the arguments, "
+    "per_channel too, as they came in?",
     more="and are the kept channels in their old order, in both?",
     essential=True,
 ):
@@ -2225,7 +2229,8 @@ def syn_expect(x, p, s, seed):
 
 with check.hidden_case(
     "entries change by these draws, whatever p and s",
-    hint="a chance for each entry, and a number for each entry",
+    hint="whose entry comes in: is the neighbour the nearest? which chance "
+    "and which number has each entry?",
 ):
     for p, s in ((0.5, 1.0), (1.0, 3.0), (0.2, 0.51234567)):
         syn_expect(points, p, s, 3)
@@ -2506,7 +2511,8 @@ def tcl_expect(x, factors):
 
 with check.hidden_case(
     "more axes, and two calls of one shape",
-    hint="move an axis to the end, multiply, and move it back",
+    hint="which axis is multiplied, and is it back in its place? are all "
+    "digits of x kept, in each call?",
     essential=True,
 ):
     twins = [tcl_case(seed, 3, [(2, 4), (5, 3)]) for seed in (8, 9)]

@@ -1182,8 +1182,8 @@ with check.hidden_case(
     compare_logs(log, wanted, "gradients and messages, limit 0")
 with check.hidden_case(
     "a full bucket waits for its turn",
-    hint="buckets start in the order 0, 1, 2 ... on every rank, those without "
-    "gradients in finish",
+    hint="in which order do buckets start, on every rank? which are left "
+    "for finish, the last one too?",
 ):
     expect_several("branches", 0)
     log = alone("branches", 0)["log"]
@@ -1613,8 +1613,8 @@ def compare_losses(name):
 
 with check.case(
     "equal pieces: the serial twin's weights",
-    hint="the sum of the losses over the images of all ranks; then nothing of "
-    "a step is left out",
+    hint="did anything move? which pieces does a step use, what is summed "
+    "over which images, divided by what?",
     essential=True,
 ):
     compare_weights("even")
@@ -3020,8 +3020,8 @@ with check.hidden_case(
     check.true(later, "the weights after two more steps of Adam")
 with check.hidden_case(
     "every file holds its own state",
-    hint="all of it goes into the file at path: a restarted process remembers "
-    "nothing else",
+    hint="is a file written in each call, at this call's path? what does a "
+    "restarted process need?",
     guard=True,
 ):
     place, (weights, random, momentum) = two_files()

@@ -214,7 +214,8 @@ def compare(table, rule, want, times):
 
 with check.case(
     "the worked example, where nobody waits",
-    hint="who ends first? a worker that has ended is asked again at once",
+    hint="when does a step end that began at 2? who ends first, and who is "
+    "asked again when?",
 ):
     want = "0+ 1+ 0- 0+ 1- 1+ 0- 1-"
     compare([[2, 2], [3, 1]], free, want, [0, 0, 2, 2, 3, 3, 4, 4])
@@ -718,7 +719,8 @@ with check.hidden_case(
     check.equal(len(backup_workers(np.ones((3, 0)), 2)), 0, name="events")
 with check.hidden_case(
     "whole seconds, and sixteen workers",
-    hint="times add up, round after round",
+    hint="times add up: whose counts in a round? of equal times, who comes "
+    "first?",
 ):
     whole = np.random.default_rng(7).integers(1, 9, (16, 12))
     expect(whole, 14)
@@ -923,7 +925,8 @@ with check.case(
     compare(weights, [0.25, 0.5], "weights")
 with check.case(
     "the worked example, aware",
-    hint="count the pushes since this worker's latest pull",
+    hint="does each pull note its worker, on this server? how many pushes "
+    "came since?",
 ):
     weights, _ = played([1, 1], 0.5, True, "0+ 1+ 0- 1- 1-", three)
     compare(weights, [5 / 12, 2 / 3], "weights")
@@ -1384,7 +1387,8 @@ with check.case(
     compare(two, 1.0, 0.25, ([[0.5], [2]], [1.5]))
 with check.case(
     "three workers, two weights",
-    hint="both formulas use what was there before the step",
+    hint="which way does each pull, and to what? do both formulas use what "
+    "was there before, signs too?",
     essential=True,
 ):
     x = np.array([[1.0, 2], [3, -1], [0, 4]])
@@ -1551,7 +1555,8 @@ from labkit import check
 line = [(0, 1), (1, 2)]
 with check.case(
     "the worked example: the matrix",
-    hint="how many neighbours has each of the two?",
+    hint="beside the diagonal: how many neighbours has each of the two? on "
+    "it: what does the row lack to 1?",
 ):
     thirds = np.array([[2, 1, 0], [1, 1, 1], [0, 1, 2]]) / 3
     check.close(mixing(3, line), thirds, atol=1e-12, name="matrix")
@@ -1619,7 +1624,8 @@ with check.hidden_case(
     expect(2, [(1, 0)])
 with check.hidden_case(
     "how fast: eigenvalues below zero, and none but the largest",
-    hint="magnitudes: -0.9 shrinks as slowly as 0.9",
+    hint="which eigenvalues of this matrix count, by size or by sign? which "
+    "one is left out?",
 ):
     swap = np.array([[0.05, 0.95], [0.95, 0.05]])
     check.close(shrinks(swap), 0.9, atol=1e-9, name="of a swap")
@@ -1751,7 +1757,9 @@ def drawn(workers, n, seed, dtype=np.float64):
 
 one = np.array([1.0]), np.array([[0.0], [0.5]]), np.array([1.0])
 with check.case(
-    "the worked example", hint="first the velocity, then the weights"
+    "the worked example",
+    hint="which comes first, velocity or weights? are the arguments as they "
+    "came in?",
 ):
     expect(*one, 0.5, 0.5)
 with check.case(
@@ -2119,7 +2127,8 @@ with check.case(
     compare(asked, pulled, small, "means")
 with check.case(
     "the worked example: what workers pull",
-    hint="look at the case above first; new weights come after the push only",
+    hint="is the case above right? what does pull return on every path, and "
+    "when do new weights come?",
 ):
     asked, pulled = through([4], {0: 2}, pair, three)
     compare(asked, pulled, small, "pulled")
