@@ -75,7 +75,7 @@ plot.images(
 # ### Task 1. The middle and the spread (2 points)
 #
 # Measure anything on a computer twice and you get two numbers.
-# This course quotes the *median* of several runs: half of them lie below it, and how slow the slowest was does not matter.
+# This course quotes the *median* of several times: half of them lie below it, and how slow the slowest was does not matter to it.
 # As the spread it quotes the *interquartile range*. A quarter of the runs lies below the *first quartile*,
 # a quarter above the third; between the two lies the *middle half*, and the range is how wide that is.
 #
@@ -119,16 +119,20 @@ median, iqr = median_and_iqr(times_ms)
 slowest = max(times_ms) / median
 print(f"median {median:.2f} ms, interquartile range {iqr:.2f} ms")
 print(f"slowest: run {np.argmax(times_ms) + 1}, {slowest:.1f} medians long")
-plot.curves(
-    {"each run": times_ms, "median": [median] * len(times_ms)},
+later = np.mean(times_ms)
+print(f"mean {later:.2f} ms: {later / median:.1f} medians")
+figure = plot.curves(
+    {"median": [median] * len(times_ms)},
     xlabel="run",
     ylabel="milliseconds",
     title="Forty products of 300 x 300 matrices",
 )
+plot.scatter({"a run": (range(len(times_ms)), times_ms)}, ax=figure)
 
 # %% [markdown]
 # The first run may be the slowest: memory is touched for the first time, a library loads its code.
-# Later runs differ because your machine does other things.
+# Later runs differ because your machine does other things, some of them at regular intervals: is there a rhythm in yours?
+# A few slow runs move the mean, and hardly the median: the last line printed says by how much.
 # That is why a benchmark warms up first, repeats, and says how far its numbers lie apart.
 # It also computes on one thread where it can: a product is done when the slowest of its threads is.
 
@@ -282,7 +286,7 @@ check.score(1)
 # Write your guess into the next cell, then run it. It computes on one thread again.
 
 # %% explore=true
-my_guess = 1.0
+my_guess = None  # write a number here: my_guess = 1.5
 rng = np.random.default_rng(0)
 double = rng.normal(size=(512, 512))
 single = double.astype(np.float32)
@@ -291,7 +295,8 @@ with threadpool_limits(1):
         {"float32": lambda: single @ single, "float64": lambda: double @ double}
     )
 low, ratio, high = timings.ratio("float64", "float32")
-print(f"you guessed {my_guess:.1f}; measured {ratio:.1f}", end=" ")
+said = "nothing yet" if my_guess is None else f"{my_guess:.1f}"
+print(f"you guessed {said}; measured {ratio:.1f}", end=" ")
 print(f"(middle half {low:.1f} to {high:.1f})")
 timings
 
@@ -303,7 +308,8 @@ timings
 #
 # A *result card* keeps a measurement with the machine and the date,
 # here and as a file in the folder `cards` beside this notebook, in place of the one that came with it.
-# It names one number as the spread: here, half the width of the middle half.
+# It names one number as the spread: here, half the width of the middle half, which need not be even on both sides.
+# Cards of accuracies, from several seeds, name mean and standard deviation instead.
 # Lab 16 will read the cards of your whole term and ask whether you would believe them.
 
 # %% explore=true
@@ -337,6 +343,8 @@ plot.curves(
     xlabel="side of the matrices",
     ylabel="milliseconds",
     title="My first plot",
+    logx=True,
+    logy=True,
 )
 
 # %% [markdown] nbgrader={"grade_id": "reproducible", "grade": true, "solution": true, "points": 1}
@@ -363,5 +371,5 @@ plot.curves(
 # 3. Save, and hand in the way your course says: an upload of this `.ipynb` file,
 #    or *Nbgrader, Assignment List* in the menu, if your course has set that up.
 #
-# Do not rename the file, and do not delete or copy cells: the grader puts them back, and tells your instructor.
+# Do not rename the file, and do not delete or copy cells: the grader puts them back, and says so.
 # You may hand in an unfinished notebook, too. Its finished tasks count.

@@ -2213,7 +2213,8 @@ plot.curves(
 )
 
 # %% [markdown]
-# On the left every layer pays its own $\alpha$; on the right one message waits for all gradients.
+# On the left every layer pays its own $\alpha$; on the right one message waits for all gradients, and overlaps with nothing.
+# Which of the two costs more, the printed lines say: with slow messages one bucket may win, as here, and buckets with fast ones.
 # The more a message costs, the further right the lowest step lies, in the end at a single bucket;
 # with a small $\alpha$ it may lie on the left.
 # The best limit belongs to a network and a wire, which is why PyTorch lets you set it.
@@ -2418,7 +2419,7 @@ for change in ("no change", "rate over 8", "batch times 8"):
     print(f"{change:15} {share:8.1%} {loss:14.4f} {taken:6.0f}")
 
 # %% [markdown]
-# Compare the last two rows: about the same loss and accuracy.
+# Compare the last two rows: about the same loss and accuracy. (Whether the decay itself helps, the first row says: on this easy set it need not.)
 # But the larger batch takes fewer steps, and each can be shared by eight times as many ranks.
 
 # %% [markdown]
@@ -2475,7 +2476,7 @@ figure = plot.curves(
 )
 
 # %% [markdown]
-# A single rate for all is too small for large batches, or too large for small ones.
+# A single rate for all is too small for large batches: twice the images save far less than half the steps.
 # The linear rule falls faster, until its rate is more than the loss can bear; then it fails altogether.
 # Neither line is the best that a batch can do. Which rate is, you find in the open task.
 
@@ -2512,7 +2513,8 @@ for batch in (16, 64):
         for rate in rates_tried
     }
     best[batch] = min(runs_of.values())
-    print(f"{batch} images a step:", runs_of)
+    said = {rate: f"{steps:.0f}" for rate, steps in runs_of.items()}
+    print(f"{batch} images a step:", said)
 
 # %% explore=true
 for batch, steps in best.items():
