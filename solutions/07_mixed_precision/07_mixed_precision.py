@@ -156,7 +156,7 @@ kinds = {
     "of the weights": gradients[0::2],
     "of the layers' outputs": gradients[1::2],
 }
-powers, curves = list(range(-36, -11)), {}
+powers, curves = list(range(-36, 16)), {}
 for name, tensors in kinds.items():
     entries = torch.cat([t.flatten() for t in tensors]).abs()
     zero = (entries.half() == 0).float().mean()
@@ -166,15 +166,16 @@ for name, tensors in kinds.items():
         powers,
         [int((exponents == power).sum()) for power in powers],
     )
-top = max(max(counts) for _, counts in curves.values())
-curves["float16's smallest number"] = ([-24, -24], [0, top])
-curves["smallest with all its digits"] = ([-14, -14], [0, top])
-plot.curves(
+ax = plot.curves(
     curves,
     xlabel="power of two",
     ylabel="gradient entries",
     title="How large the gradients of the first step are, in float32",
 )
+ax.axvspan(-24, 16, color="0.92", zorder=0, label="float16's range")
+ax.axvline(-24, color="black", label="its smallest number")
+ax.axvline(-14, color="black", ls=":", label="smallest with all digits")
+ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
 
 # %% [markdown]
 # On its way back the gradient passes through the layers' outputs first, and nearly all of these lie left of the first line.
@@ -241,6 +242,7 @@ plot.curves(
 )
 
 # %% [markdown]
+# The left curve begins between the two shares that were printed above, for it counts all entries together.
 # Between the two slopes lies a wide valley in which nothing is lost.
 # Any scale well inside it is as good as any other; powers of two change no digit.
 # Near its left edge nothing is zero yet, but small gradients have lost digits.
@@ -416,7 +418,7 @@ class DynamicLossScaler:
 
 
 # %% explore=true
-def scales_with(limit_of_step, steps=600, **options):
+def scales_with(limit_of_step, steps=900, **options):
     """Return the scale at each step if gradients overflow above a limit."""
     scaler, seen = DynamicLossScaler(**options), []
     for step in range(steps):
@@ -721,22 +723,33 @@ def many_small_steps(dtype, steps=4000):
 mastered = MasterWeightSGD([torch.ones(1)], lr=1e-4, momentum=0.0)
 curves = {
     "float32": many_small_steps(torch.float32),
-    "your float16 copy of float32": [
+    "your float16 copy": [
         float(mastered.step([torch.ones(1)])[0]) for _ in range(4000)
     ],
     "float16 alone": many_small_steps(torch.float16),
     "bfloat16 alone": many_small_steps(torch.bfloat16),
 }
+
+# %% explore=true
+whole, beginning = plot.panels(2)
 plot.curves(
     curves,
     xlabel="update",
     ylabel="weight",
-    title="Four thousand updates of 1e-4, starting at 1",
+    title="Updates of 1e-4, from 1 on",
+    ax=whole,
 )
+plot.curves(
+    {name: values[:24] for name, values in curves.items()},
+    xlabel="update",
+    title="The first 24",
+    ax=beginning,
+)
+beginning.get_legend().remove()
 
 # %% [markdown]
-# Float16 alone stays at 1 forever, and so does bfloat16, whose numbers lie eight times further apart.
-# Your copy comes down like float32, in steps too fine to see:
+# Float16 alone stays at 1 forever, and so does bfloat16, whose numbers lie eight times further apart: their lines are one.
+# Your copy comes down like float32, in steps that only the right panel shows:
 # the small updates gather in the master weight until the copy moves.
 # No single update was too small for float16. $10^{-4}$ is an ordinary number there.
 # It is too small *beside 1*: what counts is the ratio of update to weight, about $2^{-12}$ for float16.
@@ -1339,6 +1352,8 @@ for name, run in runs.items():
     print(f"{name:14} score {run['score']:.3f}, {run['skipped']} steps skipped")
 scores = [run["score"] for run in runs.values()]
 print(f"the scores differ by at most {max(scores) - min(scores):.4f}")
+other = train(torch.float32, seed=1)["score"]
+print(f"float32 with another seed: {other:.3f}, {other - scores[0]:+.4f}")
 scales = runs["mixed float16"]["scales"]
 falls = [i for i in range(1, len(scales)) if scales[i] < scales[i - 1]]
 first = f"at step {falls[0]:,}" if falls else "never"
@@ -1352,7 +1367,7 @@ plot.curves(
 
 # %% [markdown]
 # That the three scores hardly differ is what the method promises.
-# Compare the largest difference with what other seeds do: `train(torch.float32, seed=1)`.
+# Compare the largest difference with what another seed does; the line below it says that.
 # The scale starts at $2^{16}$, doubles every 50 steps while nothing overflows,
 # and after its first fall saws near the right edge of Task 1's valley.
 # bfloat16 has float32's range and needs no scale at all; it does need its master weights, as you will see.
@@ -1383,6 +1398,8 @@ for ax, column in zip(plot.panels(3), columns, strict=True):
         title="What each part was for" if column == "score" else "",
         ax=ax,
     )
+    if column != "score":
+        ax.images[0].set_cmap("Oranges")
 
 # %% explore=true
 guess = predictions()
@@ -1396,12 +1413,14 @@ for name, value in found.items():
     print(f", {value - guess[name]:+.2f}")
 
 # %% [markdown]
-# Read the three columns row by row. Each has a colour scale of its own:
-# dark is the column's largest number: good where it is the score, bad where it says what was lost.
+# Read the three columns row by row. Blue is good, orange bad, and darker is more.
+# Each column has a scale of its own.
 #
 # * *No loss scaling*: gradients are zero, and the score tells you what is left to learn from.
 #   Below 0 means worse than the same grey average for every image.
 # * *No master weights*: updates are lost, so it learns less.
+#   Surprisingly little less, for so many: only updates that are small beside their weight are lost.
+#   The large ones, which do most of the work, get through, and so do those of small weights.
 
 # %% [markdown]
 # * *No step skipped*: the first infinity reaches the weights, and they are nan from then on.
@@ -1421,6 +1440,8 @@ shown = (
     "no loss scaling",
     "all bfloat16",
 )
+# In an order that the next cell tells.
+shown = [shown[i] for i in torch.randperm(5).tolist()]
 some = [0, 3, 5, 8, 14]
 rows = [pixels_validation[some] / 255]
 for name in shown:
@@ -1431,16 +1452,20 @@ for name in shown:
     rows.append(torch.sigmoid(logits.float()))
 tiles = torch.cat(rows).reshape(-1, 8, 8).numpy()
 ax = plot.images(
-    tiles, columns=len(some), title="What each network makes of five images"
+    tiles, columns=len(some), title="Which network drew which row?"
 )
-for i, name in enumerate(("the images", *shown)):
+for i, name in enumerate(("the images", *"ABCDE")):
     ax.text(-1.5, 9 * i + 3.5, name, ha="right", va="center", fontsize=9)
+
+# %% explore=true
+for letter, name in zip("ABCDE", shown, strict=True):
+    print(f"{letter}: {name:18} score {runs[name]['score']:6.3f}")
 
 # %% [markdown]
 # Can you tell float32 from mixed float16?
-# Without master weights they are only as good as the score says.
+# Without master weights the drawings are only as good as the score says.
 # Without loss scaling the output is still mostly the noise of the weights that the network started from: its few gradients have moved them a little.
-# One whose updates were lost has not got much further: compare the last two rows.
+# All in bfloat16, whose updates were lost, has not got much further: compare the two.
 #
 # Why is bfloat16 so much worse at this than float16?
 # Its numbers lie eight times further apart, so an update must be eight times larger to count:
@@ -1468,6 +1493,7 @@ def step_bytes(dtype, images: int):
     return {
         "16-bit weights": (size[1], 3 * size[1]) if mixed else (0, 0),
         "gradients": (size[1], 2 * size[1]),
+        "unscaled gradients": (size[0], 2 * size[0]) if mixed else (0, 0),
         "float32 weights": (size[0], 2 * size[0] if mixed else 4 * size[0]),
         "velocity": (size[0], 2 * size[0]),
         "activations": (size[2], 2 * size[2]),
@@ -1475,32 +1501,44 @@ def step_bytes(dtype, images: int):
 
 
 # %% explore=true
+stacks = {}
 for images in (64, 4096):
-    tables = [
+    single, mixed = (
         step_bytes(dtype, images) for dtype in (torch.float32, torch.float16)
-    ]
-    held, moved = (
-        [sum(pair[i] for pair in t.values()) for t in tables] for i in (0, 1)
     )
-    shares = [part[1] / part[0] for part in (held, moved)]
+    shares = []
+    for i in (0, 1):
+        whole = sum(pair[i] for pair in single.values())
+        left_out = mixed["unscaled gradients"][i]
+        mixed_whole = sum(pair[i] for pair in mixed.values())
+        shares += [mixed_whole / whole, (mixed_whole - left_out) / whole]
     print(f"{images:5} images: of float32's bytes mixed", end=" ")
-    print(f"holds {shares[0]:.0%} and moves {shares[1]:.0%} (counted)")
-columns = [
-    [pair[0] / 1024 for pair in step_bytes(d, 64).values()]
-    for d in (torch.float32, torch.float16)
-]
-plot.matrix(
-    list(zip(*columns, strict=True)),
-    list(tables[0]),
-    ["float32", "mixed"],
-    fmt=".0f",
-    title="KiB held by a step of 64 images",
-)
+    print(f"holds {shares[0]:.0%} and moves {shares[2]:.0%} (counted);")
+    print(f"{'':13} without unscaled copies", end=" ")
+    print(f"{shares[1]:.0%} and {shares[3]:.0%}")
+    stacks[f"float32, {images:,} images"] = single
+    stacks[f"mixed, {images:,} images"] = mixed
+
+# %% explore=true
+ax, begin = plot.panels(1)[0], torch.zeros(4)
+plain = [sum(h for h, _ in stack.values()) for stack in stacks.values()]
+plain = torch.tensor(plain[::2]).repeat_interleave(2)  # float32's
+for kind, colour in zip(mixed, plot.PALETTE, strict=False):
+    part = torch.tensor([s[kind][0] for s in stacks.values()]) / plain
+    ax.barh(list(stacks), part, left=begin, label=kind, color=colour)
+    begin = begin + part
+ax.set_xlabel("share of float32's bytes")
+ax.set_title("Bytes held by a step", loc="left", weight="bold")
+ax.xaxis.set_major_formatter("{x:.0%}")
+ax.invert_yaxis()
+ax.spines[["top", "right"]].set_visible(False)
+ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
 
 # %% [markdown]
 # Mixed precision does not halve the memory of the *weights*. Copy, gradient, master weight and velocity take
 # $2 + 2 + 4 + 4$ bytes per weight; weight, gradient and velocity in float32 take $4 + 4 + 4$, which is the same.
-# (Here, and with PyTorch's autocast, gradients are float32 once they are unscaled: two bytes more.)
+# Task 2's unscaled copies are four bytes more: with them a small batch takes more memory than in float32.
+# (An optimiser that unscales as it reads needs none.)
 # What it halves are the activations, and they are most of the memory of large batches and deep networks.
 # It can also halve what crosses a wire: gradients, if they are sent in 16 bits (lab 14; with autocast PyTorch's are float32).
 # A halving of everything, as it is often promised, is what you get for inference.
@@ -1510,6 +1548,7 @@ plot.matrix(
 # %% [markdown]
 # ### Task 5. Which operators stay in float32 (2 points)
 #
+# Under the same autocast a softmax is bfloat16 on your laptop and float32 on the GPU. Is that a bug?
 # A framework decides operator by operator. PyTorch calls it *autocast* and has three classes:
 #
 # | computes in | operators | why |
@@ -2590,7 +2629,7 @@ for side in (64, 256):
 #
 # NVIDIA announced the Volta GPU with 120 trillion operations a second for float16 products with float32 sums,
 # and sold it with 125, twelve times its predecessor's rate in float32.
-# A whole training step gains less: what is not a product does not get faster.
+# A whole training step gains less than its products do: what is not a product does not get faster.
 
 # %% [markdown]
 # ### With a GPU
@@ -2654,7 +2693,8 @@ else:
 # The cells below train the autoencoder in simulated FP8:
 # weights, activations and gradients are rounded to the formats that you choose, and too large ones saturate.
 # Sums, statistics and master weights stay float32.
-# `fp8_score(recipe, power)` multiplies the loss by 2 to this `power` and returns the score after 300 steps.
+# `fp8_score(recipe, power)` multiplies the loss by 2 to this `power` and returns the score after 300 steps
+# (float32, too, is only on its way by then: compare with its line, not with 0.6).
 
 # %% [markdown]
 # Hand in a figure, drawn by the cells below (their output is kept), and your sentences in the last of these cells:
@@ -2733,15 +2773,15 @@ def fp8_score(recipe, power, seed=0, steps=300):
 
 
 # %% explore=true
-# Change this cell: two scales of two recipes are a beginning.
+# Change this cell: four scales of two recipes are a beginning.
 E4M3, E5M2 = "float8_e4m3fn", "float8_e5m2"
 kinds = ("weights", "activations", "gradients")
 recipes = {
     "float32": {**dict.fromkeys(kinds, "float32"), "tensor scales": False},
     "all E4M3": {**dict.fromkeys(kinds, E4M3), "tensor scales": False},
 }
-powers = [0, 16]
-plot.curves(
+powers = [0, 8, 16, 24]
+ax = plot.curves(
     {
         name: (powers, [fp8_score(recipe, power) for power in powers])
         for name, recipe in recipes.items()
@@ -2750,6 +2790,7 @@ plot.curves(
     ylabel="score after 300 steps",
     title="How wide is the valley of eight bits?",
 )
+ax.set_ylim(bottom=-0.2)
 
 # %% [markdown] nbgrader={"grade_id": "eight-bits", "grade": true, "solution": true, "points": 2}
 # ### BEGIN SOLUTION
@@ -2916,3 +2957,5 @@ result_card(
 # * Mixed precision halves activations, and at large batches the traffic;
 #   not the memory of weights and optimiser.
 # * Eight bits need the same three things, and a scale for each tensor or block.
+#
+# The next lab goes below eight bits, on disk: most weights go, and the others share a few values.
