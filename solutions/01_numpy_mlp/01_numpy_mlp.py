@@ -2558,8 +2558,8 @@ ax = plot.scatter(
     logx=True,
     title="Each point is a seed",
 )
-ax.set_xticks(sorted(set(units)), sorted(set(units)))
 ax.set_xticks([], minor=True)
+ticks = ax.set_xticks(sorted(set(units)), sorted(set(units)))
 
 # %% [markdown] nbgrader={"grade_id": "beat-98", "grade": true, "solution": true, "points": 2}
 # ### BEGIN SOLUTION

@@ -175,7 +175,7 @@ ax = plot.curves(
 ax.axvspan(-24, 16, color="0.92", zorder=0, label="float16's range")
 ax.axvline(-24, color="black", label="its smallest number")
 ax.axvline(-14, color="black", ls=":", label="smallest with all digits")
-ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+legend = ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
 
 # %% [markdown]
 # On its way back the gradient passes through the layers' outputs first, and nearly all of these lie left of the first line.
@@ -1532,7 +1532,7 @@ ax.set_title("Bytes held by a step", loc="left", weight="bold")
 ax.xaxis.set_major_formatter("{x:.0%}")
 ax.invert_yaxis()
 ax.spines[["top", "right"]].set_visible(False)
-ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+legend = ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
 
 # %% [markdown]
 # Mixed precision does not halve the memory of the *weights*. Copy, gradient, master weight and velocity take
@@ -2790,7 +2790,7 @@ ax = plot.curves(
     ylabel="score after 300 steps",
     title="How wide is the valley of eight bits?",
 )
-ax.set_ylim(bottom=-0.2)
+limits = ax.set_ylim(bottom=-0.2)
 
 # %% [markdown] nbgrader={"grade_id": "eight-bits", "grade": true, "solution": true, "points": 2}
 # ### BEGIN SOLUTION

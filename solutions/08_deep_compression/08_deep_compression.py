@@ -2273,7 +2273,7 @@ ax.set_title(f"The {on_disk:,} bytes of your file", loc="left", weight="bold")
 ax.xaxis.set_major_formatter("{x:,.0f}")
 ax.invert_yaxis()
 ax.spines[["top", "right"]].set_visible(False)
-ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+legend = ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
 
 # %% [markdown]
 # The unpacked network is the compressed one, to the last bit: this stage loses nothing.

@@ -2710,7 +2710,7 @@ for ax, title, seconds in both_panels:
     ax.set_xticks(volumes, ["1 KiB", "64 KiB", "1 MiB"])
     ax.get_legend().remove()
     ax.lines[0].set(linewidth=6, alpha=0.4)  # the ring, seen under the server
-ax.figure.legend(
+below = ax.figure.legend(
     *ax.get_legend_handles_labels(), loc="outside lower center", ncols=4
 )
 
