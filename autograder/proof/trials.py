@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import importlib.util
 import inspect
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -51,15 +52,15 @@ class Trial:
 class Notes:
     """What earlier runs have found, in a file to which a line is added for each mutant: a stopped run loses nothing.
 
-    That a test has killed a mutant stays true while that test and the cells that are no tests stay as they are; that
-    a mutant lives, while all do.
+    That a test has killed a mutant stays true while that test, the cells that are no tests and labkit, whose checks
+    judge, stay as they are; that a mutant lives, while all do.
     """
 
     def __init__(self, path: Path | None, notebook: nbformat.NotebookNode) -> None:
         self._path = path
         cells = _graded(notebook)
         self._tests = {cell.id: _hash(cell.source) for cell in cells if is_test(cell)}
-        self._others = _hash(*(cell.source for cell in cells if not is_test(cell)))
+        self._others = _hash(_labkit(), *(cell.source for cell in cells if not is_test(cell)))
         self._faults = "".join(map(inspect.getsource, (fairly, results, unseen, wrongly)))
         self._known: dict[str, list[str]] = {}
         if path and path.is_file():
@@ -95,6 +96,14 @@ def code_of(notebook: nbformat.NotebookNode) -> str:
     """
     sources = (cell.source for cell in _graded(notebook))
     return _hash(*(_said(text.partition("\n")[2] if text.startswith(_HEADER) else text) for text in sources))
+
+
+def _labkit() -> str:
+    """Return a hash of labkit, whose checks say what is wrong; nothing where it is not installed."""
+    found = importlib.util.find_spec("labkit")
+    folders = (found.submodule_search_locations if found else None) or ()
+    sources = sorted(path for folder in folders for path in Path(folder).rglob("*.py"))
+    return _hash(*(source.read_text(encoding="utf-8") for source in sources))
 
 
 _DOCUMENTED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
