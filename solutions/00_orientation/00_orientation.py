@@ -75,7 +75,7 @@ plot.images(
 # ### Task 1. The middle and the spread (2 points)
 #
 # Measure anything on a computer twice and you get two numbers.
-# This course quotes the *median* of several times: half of them lie below it, and how slow the slowest was does not matter to it.
+# This course quotes the *median* of several times: half of them lie below it, however slow the slowest was.
 # As the spread it quotes the *interquartile range*. A quarter of the runs lies below the *first quartile*,
 # a quarter above the third; between the two lies the *middle half*, and the range is how wide that is.
 #

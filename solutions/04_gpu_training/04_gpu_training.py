@@ -2888,7 +2888,7 @@ print(f"you predicted {predictions()['slow loop']:g}")
 
 # %% [markdown]
 # Capturing the graph and looping over images are Python and many small operators: they cost time on a CPU, too;
-# which of them costs more, the lines above say. Preparing reads all images each time; with more of them it would cost more.
+# which of them costs more, the lines above say. Preparing reads all images each time.
 # Reading a number and moving cost next to nothing here,
 # for nothing is waited for and nothing is moved.
 # A person who measures here only would leave the reading and the moving in.
@@ -2896,8 +2896,7 @@ print(f"you predicted {predictions()['slow loop']:g}")
 # (The bars do not add up to the slow step: what Python does between them is in none.)
 #
 # On a GPU both cost: a copy of the whole data set over the bus, and a queue that runs empty in each step.
-# How much that is beside the Python of so small a network, the H100's lines further down say:
-# compare their "slow over yours" with yours here.
+# How much that is for so small a network, the H100's "slow over yours" further down says: compare it with yours.
 # Measure before you optimise, on the machine that it is for; where you have none, count.
 
 # %% [markdown]

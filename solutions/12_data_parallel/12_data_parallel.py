@@ -3090,7 +3090,7 @@ fn(*args)
 dist.barrier()  # nobody hangs up while others still talk
 dist.destroy_process_group()
 sys.stdout.flush()
-os._exit(0)  # threads of a library that are still there could end it by a signal
+os._exit(0)  # a library's threads could end it by a signal
 """
 
 
