@@ -64,7 +64,7 @@ def _digest(answer: Any) -> bytes:
         if isinstance(value, list | tuple | dict):
             inside = value.items() if isinstance(value, dict) else value
             left += [value if isinstance(value, tuple) else plain(value) for value in inside]
-            part = f"{type(value).__name__} of {len(value)}".encode()
+            part = f"{'keys' if isinstance(value, dict) else 'items'}: {len(value)}".encode()  # a tuple is as good
         else:
             part, telling[part] = _leaf(value)
         parts.append(part)

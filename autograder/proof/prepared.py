@@ -60,7 +60,7 @@ class Outcome:
         if self.error or not self.failed:
             return self.error
         case = self.failed[0]
-        said = "" if case["hidden"] else case["message"]
+        said = case["sort"] if case["hidden"] else case["message"]
         return "\n".join(filter(None, [case["title"], said, f"look at: {case['hint']}" if case["hint"] else ""]))
 
 
