@@ -321,7 +321,8 @@ def plain(found):
 
 with check.case(
     "the worked example",
-    hint="from the last parameter to the first; close a bucket before 550",
+    hint="from which parameter to which? when is a bucket opened, the first "
+    "one too, and when is it closed?",
 ):
     check.equal(
         plain(buckets([400, 100, 300, 250], 500)),
@@ -1613,8 +1614,8 @@ def compare_losses(name):
 
 with check.case(
     "equal pieces: the serial twin's weights",
-    hint="did anything move? which pieces does a step use, what is summed "
-    "over which images, divided by what?",
+    hint="does each call take its steps, from the first piece on? which images "
+    "are summed, divided by what?",
     essential=True,
 ):
     compare_weights("even")
@@ -2272,7 +2273,8 @@ from labkit import check
 
 with check.case(
     "the worked example",
-    hint="half-way between which two rates, after 5 of 10 steps?",
+    hint="half-way between which two rates, after 5 of 10 steps? which steps "
+    "have the target already?",
 ):
     check.close(lr_at(5, 0.1, 256, 32, 10), 0.45, name="rate at step 5")
 with check.case(
@@ -2957,7 +2959,8 @@ def expect_place(place, epoch, step, when):
 
 with check.case(
     "saved and loaded at once: the same weights after one more step",
-    hint="weights and buffers, and the generator that dropout draws from",
+    hint="is a file written in each call? does it hold weights, buffers, and "
+    "what dropout draws from?",
 ):
     expect_state(
         train_with_dropout(1, 0, IMAGES, LABELS)[0], 1, "weight", seed=0
