@@ -472,7 +472,8 @@ loop:                        ; preds = %loop
 """
 with check.case(
     "the worked example",
-    hint="a block's name, then a statement with a result, then one without",
+    hint="what does each name hold at the start? which lines name a block, "
+    "which are statements?",
 ):
     want = [
         ("loop", "%.3", "load i64, ptr %x, align 4"),
@@ -1137,7 +1138,8 @@ def same(want, edges, codes, width):
 
 with check.case(
     "the worked example, both widths",
-    hint="for each statement its neighbours, in order, as codes",
+    hint="how many steps from each statement, and both ways? are its "
+    "neighbours in order, as codes?",
 ):
     want = [[5, 8], [8, 5], [8, 5], [5, 8]]
     same(want, [[0, 1], [1, 2]], [5, 8, 5], 1)
@@ -1310,8 +1312,8 @@ with check.case(
     same([2.820075], *shown, 0)
 with check.case(
     "the worked example: the gradients",
-    hint="the slope in each score: which sign, which shape? times which "
-    "vector, as it was handed in?",
+    hint="the loss's slope in a score: which sign, and can it exceed 1? times "
+    "which vector, still as given?",
 ):
     slopes = [[[-0.5, 0], [0.880797, 0]]]
     same([0, [[1.761594, -0.5]], slopes], *shown, 1, 2)
@@ -1609,8 +1611,8 @@ with check.hidden_case(
             expect(some, *chosen)
 with check.hidden_case(
     "the three rows would be nearest",
-    hint="which rows may not be the answer? whose cosine counts, and what "
-    "if all are negative?",
+    hint="is it found anew for these vectors? which rows may not be it, even "
+    "if all cosines are negative?",
 ):
     rows = np.array([[1.0, 0], [1, 0.1], [3, 0], [-1, 5], [-1, -1]])
     for chosen in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
@@ -2077,7 +2079,11 @@ def tensors(x, dtype=torch.float64):
 
 
 one = [torch.ones(s, dtype=torch.float64) for s in ((1, 1, 1), (4, 1), (4, 1))]
-with check.case("the worked example", hint="four parts of z: i, f, g, o"):
+with check.case(
+    "the worked example",
+    hint="z's four parts are i, f, g, o: which products make z, and what meets "
+    "what in c and in h?",
+):
     zeros = torch.zeros(4, dtype=torch.float64)
     same([[0.369606]], [*one, zeros], [1])
 with check.case(
@@ -2090,7 +2096,8 @@ with check.case(
     same([[-0.02763642]], tensors([[[1.0], [-2], [0.5]]]), [3])
 with check.case(
     "two programs of different lengths",
-    hint="the mean of the states of a program's own statements",
+    hint="which statements are a program's own? what do those behind them add "
+    "to the sum, and to the count?",
 ):
     two = [[[2.0], [-1], [9]], [[1.0], [-2], [0.5]]]
     same([[-0.17301314], [-0.02763642]], tensors(two), [2, 3])
@@ -2107,7 +2114,9 @@ with check.case(
     want = [[-0.00449087, 0.00186935], [0.06981634, 0.17428062]]
     same(want, arrays, [2, 3])
 with check.case(
-    "float32 stays float32", hint="zeros of x's dtype at the start"
+    "float32 stays float32",
+    hint="which dtype have the first state and cell, each step's result, and "
+    "the mean that comes back?",
 ):
     x, *weights = tensors([[[-1.0], [2]]], torch.float32)
     found = lstm_mean(x, [2], *weights)
