@@ -446,7 +446,8 @@ with check.case(
     expect("shown", "dw", "db")
 with check.case(
     "the gradient of x is the sum over all ranks",
-    hint="each rank's columns contribute to the gradient of the same x",
+    hint="what does each rank contribute to x's gradient, and in which dtype "
+    "does it come back?",
     essential=True,
 ):
     expect("shown", "dx")
@@ -708,8 +709,8 @@ def expect_kept(*names):
 
 with check.case(
     "the worked example",
-    hint="does each object keep its own x? whose products are added up, and "
-    "where is b?",
+    hint="does each forward keep its x, and add whose products, b once? which "
+    "shapes meet in backward?",
     more="b is in the sum once, however many ranks there are",
 ):
     ranks = outcomes("shown")[0]
@@ -724,7 +725,8 @@ with check.case(
     expect("shown", "y")
 with check.case(
     "the gradients of this rank's weights",
-    hint="x transposed times dy; b is whole everywhere, and so is its gradient",
+    hint="dw: which product, of this pass? db: b is whole on each rank; a sum "
+    "or a mean, over which axis?",
     more="of this pass: what an earlier pass has left is not added",
 ):
     expect("shown", "dw", "db")
@@ -1208,7 +1210,8 @@ def expect_kept(*names):
 # rank sends.
 with check.case(
     "the worked example",
-    hint="put the neighbour's row beside your own, and convolve",
+    hint="what does shift take, in which order? which row comes from whom, and "
+    "where does it lie?",
     guard=True,
 ):
     ranks = outcomes("shown")[0]
@@ -1497,8 +1500,8 @@ with check.case(
     check.equal(plain(gpipe(1, 2, 3)), "F0 F1 F2 B0 B1 B2", name="stage 1 of 2")
 with check.case(
     "lists or tuples",
-    hint="how many operations are there, F and B? does the second pass find "
-    "as many?",
+    hint="how many F and B are there for so many microbatches? does a second "
+    "pass find as many?",
 ):
     check.equal(len(gpipe(0, 2, 3)), 6, name="operations of GPipe")
     check.equal(len(one_f_one_b(0, 2, 3)), 6, name="operations of 1F1B")
@@ -2063,7 +2066,9 @@ def expect_kept(*names):
 
 with check.case(
     "two stages",
-    hint="the first takes xs[m], the last begins backward with y - targets[m]",
+    hint="which neighbours has the first stage, which the last? what is sent "
+    "to whom, forward and backward?",
+    more="the first takes xs[m], the last begins backward with y - targets[m]",
 ):
     expect_gradients("first")
 with check.case(
@@ -2472,7 +2477,7 @@ def expect_kept(*names):
 
 with check.case(
     "the worked example",
-    hint="which part belongs to this rank, by its place and length? what is "
+    hint="what is cut, into how many parts, and which is this rank's? what is "
     "summed, and by whom?",
 ):
     ranks = outcomes("shown")[0]
@@ -2860,7 +2865,8 @@ def expect_kept(*names):
 
 with check.case(
     "the worked example",
-    hint="gather both parts, give them w's shape, multiply",
+    hint="what is cut, into how many parts? what does each collective take, "
+    "and in which shape is w whole?",
     more=(
         "5 in place of 3: w was changed after the layer was made; "
         "is its part a copy?"
@@ -3215,7 +3221,9 @@ def compare(net, machine, *layout, rtol=1e-6, **want):
 
 
 with check.case(
-    "the worked example", hint="one image a device; then one all-reduce over dp"
+    "the worked example",
+    hint="seconds: one image a device, then an all-reduce? bytes: weights and "
+    "what else, of how many images?",
 ):
     one = {
         key: np.array([v])
@@ -3241,7 +3249,8 @@ with check.case(
     compare(net_of(5, 2), WIRE, 8, 1, 4, 1, 2, **want)
 with check.case(
     "a pipeline: the slowest stage's tick, M + pp - 1 times",
-    hint="a tick is the slowest stage's, with its message to the next one",
+    hint="which stage's tick is the slowest? what does it send on: which "
+    "layer's output, of how many images?",
     essential=True,
 ):
     compare(net_of(6, 3), WIRE, 8, 1, 1, 3, 4, seconds=87.68367827)
