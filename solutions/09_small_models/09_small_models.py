@@ -359,14 +359,16 @@ def bn_expect(got, want, dtype="float64"):
 
 with check.case(
     "the worked example",
-    hint="what multiplies w in the formula? and what is left if x is 0?",
+    hint="what multiplies w in the formula, and in which shape? what is left "
+    "if x is 0?",
 ):
     one = [torch.tensor([v]) for v in (3.0, 1.0, 4.0, 3.0)]
     got = fold_batchnorm(torch.tensor([[[[2.0]]]]), *one, 1.0)
     bn_expect(got, ([[[[3.0]]]], [-5.0]), "float32")
 with check.case(
     "each output channel has its own factor",
-    hint="the factor belongs to the first axis of w",
+    hint="to which axis of w does the factor belong? how many axes come after "
+    "it, in w and in the factor?",
     more="broadcasting lines shapes up from the right; w has more axes",
     essential=True,
 ):
@@ -619,7 +621,7 @@ with check.case(
     cal_expect(calibrate(np.array([-1.0, 0.2, 1.55])), 0.01, -28)
 with check.case(
     "0 is in the range, whatever the values are",
-    hint="step 2 of the text",
+    hint="is 0 between lo and hi, also if all values lie on one side of it?",
     essential=True,
 ):
     cal_expect(calibrate(np.array([2.0, 5.1])), 0.02, -128)
@@ -660,7 +662,8 @@ with check.hidden_case(
         cal_expect(calibrate(skewed, bits), *cal_want(skewed, bits, 100))
 with check.hidden_case(
     "any percentile, of two arrays of one shape",
-    hint="each array has its own range, between the same percentiles",
+    hint="is it this array's own range, of two of one shape? between which two "
+    "percentiles?",
 ):
     for more in (skewed, 3 - 2 * skewed):
         for bits, top in ((8, 99.0), (8, 90.012345), (4, 97.5)):
@@ -704,7 +707,11 @@ with check.hidden_case(
         cal_expect(calibrate(size * skewed, 8, 99.0), *want)
         s, _ = calibrate(size * skewed, 8, 99.0)
         check.close(float(s) / size, want[0] / size, name="scale over size")
-with check.hidden_case("values stay as they were", hint="copy", guard=True):
+with check.hidden_case(
+    "values stay as they were",
+    hint="are values sorted, clipped or written to on the way?",
+    guard=True,
+):
     # unsorted, contiguous, in every shape and dtype, and never used before
     mixed = np.array([3.0, -7.5, 0.25, 9.0, -1.0, 4.0])
     for some in (mixed, mixed.reshape(2, 3), mixed.astype(np.float32)):
@@ -1042,7 +1049,8 @@ def conv_expect(args, name="codes"):
 
 with check.hidden_case(
     "many codes, channels and images",
-    hint="by the text's formulas, place by place",
+    hint="which axes are summed over? in which order are the steps, and what "
+    "has each output channel?",
     essential=True,
 ):
     for seed in (1, 2):
@@ -1234,7 +1242,11 @@ def fq_given(x, zero, upstream, value, gradient):
     check.close(slope, gradient, rtol=1e-5, atol=1e-6, name="gradient")
 
 
-with check.case("the worked example", hint="with 3 bits the codes end at 3"):
+with check.case(
+    "the worked example",
+    hint="3 bits: which are the lowest and the highest code? where does q lie "
+    "if a gradient is to pass?",
+):
     x, ones = torch.tensor([0.26, 0.9]), torch.ones(2)
     y, slope = value_and_gradient(x, 0.1, 0, 3, ones)
     check.close(y, [0.3, 0.3], rtol=1e-5, name="value")
@@ -1299,7 +1311,8 @@ spread = 2 * torch.randn(40, generator=torch.Generator().manual_seed(1))
 # round_to, too, passes the guards: they count beside a case about the gradient.
 with check.hidden_case(
     "many values, with other bits and zero points",
-    hint="four steps: round, add zero, clip, take zero away again",
+    hint="in which order: round, clip, zero on and off? which bounds have "
+    "other numbers of bits?",
     guard=True,
 ):
     for bits, zero in ((4, 0), (4, 3), (8, -50), (2, 1), (3, -3)):
@@ -1311,7 +1324,8 @@ with check.hidden_case(
         check.close(second, want, rtol=1e-5, atol=1e-6, name="value")
 with check.hidden_case(
     "many gradients",
-    hint="the mask asks whether q, zero point included, is a code",
+    hint="where is q, zero point included, no code? what passes elsewhere, and "
+    "how large is it?",
     essential=True,
 ):
     for seed in (2, 3):  # equal shapes, other values
@@ -1390,7 +1404,11 @@ with check.hidden_case(
     near = torch.tensor([0.24999, 0.25001, -0.34999, -0.35001])
     y = fake_quantize(near, 0.1, 0, 8)
     check.close(y, [0.2, 0.3, -0.3, -0.4], rtol=1e-5, name="value")
-with check.hidden_case("x stays as it was", hint="x.clamp_", guard=True):
+with check.hidden_case(
+    "x stays as it was",
+    hint="does any operation on x write into x itself?",
+    guard=True,
+):
     x = torch.tensor([[0.26, -5.0, 3.1], [9.0, 0.4, -0.6]])  # never used before
     scale = torch.tensor([[0.25], [0.5]])
     with check.unchanged(x=x, scale=scale):
@@ -1782,7 +1800,8 @@ def prune_expect(w1, between, w2, keep):
 
 with check.hidden_case(
     "many channels, and two blocks of one shape",
-    hint="the kept channels in their old order, in all that has them",
+    hint="is the choice made for this block? are the kept ones the largest, in "
+    "their old order, everywhere?",
     essential=True,
 ):
     for seed in (1, 2):  # equal shapes, other weights
@@ -1839,7 +1858,11 @@ with check.hidden_case(
     )
     prune_expect(w1, between, w2, 1)
     prune_expect(w1, between, w2, 2)
-with check.hidden_case("equal sums: so many stay", hint="no threshold"):
+with check.hidden_case(
+    "equal sums: so many stay",
+    hint="how many reach a threshold if sums are equal, and how many are to "
+    "stay?",
+):
     w1, between, w2 = block(7, 2, 4, 3, 3)
     same = torch.ones_like(w1)
     new1, (b, _), new2 = prune_channels(same, between, w2, 2)
@@ -1971,7 +1994,11 @@ def kd_given(logits, teacher, labels, t, alpha, loss, slope):
 
 
 one, other = [[1, 0, -1], [0, 2, 0]], [[0, 3, 1], [2, 2, -2]]  # logits
-with check.case("the worked example", hint="the first sum times T squared"):
+with check.case(
+    "the worked example",
+    hint="what is divided by T, and what is not? which sum has T squared, and "
+    "whose share is alpha?",
+):
     case = torch.zeros(1, 2), torch.tensor([[2.0, 0.0]]), torch.tensor([1])
     loss, _, _ = loss_and_gradients(*case, 2.0, 0.5)
     check.close(loss, 0.568462, rtol=1e-4, name="loss")
@@ -2026,7 +2053,8 @@ def kd_expect(case, t, alpha):
 
 with check.hidden_case(
     "more images and classes, by labels alone and by the teacher alone",
-    hint="a sum over classes, a mean over images",
+    hint="a sum over what, a mean over what? which term is left for alpha 0, "
+    "and which for 1?",
     essential=True,
 ):
     kd_expect(kd_case(1, 5, 4), 3.0, 0.0)
@@ -2038,7 +2066,9 @@ with check.hidden_case(
     for t, alpha in ((1.0, 0.3), (0.5, 0.9), (20, 0.7), (3.0, 0.5)):
         kd_expect(kd_case(5, 4, 3), t, alpha)
 with check.hidden_case(
-    "one image, two classes, many", hint="mean over the first axis only"
+    "one image, two classes, many",
+    hint="which axis is summed, which averaged? is an axis of length 1 still "
+    "there?",
 ):
     for shape in ((1, 2), (2, 2), (3, 40)):
         kd_expect(kd_case(6, *shape), 2.0, 0.6)
@@ -2059,7 +2089,11 @@ with check.hidden_case(
     loss = distillation_loss(z, far, labels, 1.0, 1.0)
     want, _ = kd_want(z, far, labels, 1.0, 1.0)
     check.close(loss, want, rtol=1e-6, name="loss")
-with check.hidden_case("nothing is changed", hint="copy", guard=True):
+with check.hidden_case(
+    "nothing is changed",
+    hint="is an argument written to, on the way?",
+    guard=True,
+):
     z, u, labels = kd_case(8, 3, 4)
     with check.unchanged(logits=z, teacher=u, labels=labels):
         distillation_loss(z, u, labels, 2.0, 0.5)
@@ -2177,13 +2211,17 @@ from labkit import check
 
 points = np.random.default_rng(0).normal(size=(7, 3)) * [3.0, 0.3, 1.0]
 with check.case(
-    "for p = 0 nothing changes", hint="random() < 0 never holds", guard=True
+    "for p = 0 nothing changes",
+    hint="can random() < 0 hold? which entries come back then: the new ones, "
+    "or those of x?",
+    guard=True,
 ):
     same = synthetic(points, 0.0, 1.0, np.random.default_rng(1))
     check.close(same, points, name="examples")
 with check.case(
     "for p = 1 and a large s each becomes its nearest other one",
-    hint="the nearest of all is the example itself: leave it out",
+    hint="which example comes back, and which is at the smallest distance, "
+    "once it itself is left out?",
     essential=True,
 ):
     x = np.array([[0.0, 0.0], [1.0, 0.0], [5.0, 5.0], [5.0, 7.0]])
@@ -2229,8 +2267,8 @@ def syn_expect(x, p, s, seed):
 
 with check.hidden_case(
     "entries change by these draws, whatever p and s",
-    hint="whose entry comes in: is the neighbour the nearest? which chance "
-    "and which number has each entry?",
+    hint="what makes a distance, and who is nearest? which chance and which "
+    "number has each entry?",
 ):
     for p, s in ((0.5, 1.0), (1.0, 3.0), (0.2, 0.51234567)):
         syn_expect(points, p, s, 3)
@@ -2277,7 +2315,12 @@ with check.hidden_case(
     check.close(first, want, rtol=1e-5, atol=1e-6, name="first call")
     want = syn_want(points, 0.5, 1.0, draw)
     check.close(second, want, rtol=1e-5, atol=1e-6, name="second call")
-with check.hidden_case("x stays as it was", hint="copy", guard=True):
+with check.hidden_case(
+    "x stays as it was",
+    hint="where are new entries written: into x, or into an array of their "
+    "own?",
+    guard=True,
+):
     x = np.random.default_rng(15).normal(size=(6, 2, 3))  # never used before
     for some in (x, x.astype(np.float32)):
         with check.unchanged(x=some):
@@ -2464,7 +2507,11 @@ import torch
 from labkit import check
 
 
-with check.case("the worked example", hint="sum over both axes"):
+with check.case(
+    "the worked example",
+    hint="for each axis: which factor, and summed over which of its two axes? "
+    "is it back in its place?",
+):
     x = torch.tensor([[[1.0, 2.0], [3.0, 4.0]]])
     factors = [torch.tensor([[1.0, 1.0]]), torch.tensor([[1.0, -1.0]])]
     check.close(contract(x, factors), [[[-2.0]]], name="result")
@@ -2555,7 +2602,11 @@ with check.hidden_case(
     got = contract(x, factors)
     want = np.einsum("nij,ai,bj->nab", x, *factors)
     check.close(got, want, rtol=1e-12, atol=1e-13, name="result")
-with check.hidden_case("nothing is changed", hint="no in place", guard=True):
+with check.hidden_case(
+    "nothing is changed",
+    hint="does anything write into x, or into a factor?",
+    guard=True,
+):
     x, factors = tcl_case(7, 2, [(2, 2), (3, 3)])
     with check.unchanged(x=x, factors=factors):
         contract(x, factors)
