@@ -214,8 +214,8 @@ def compare(table, rule, want, times):
 
 with check.case(
     "the worked example, where nobody waits",
-    hint="when does a step end that began at 2? who ends first, and who is "
-    "asked again when?",
+    hint="who starts at 0? when does a step end that began at 2, who is asked "
+    "then, and when is all over?",
 ):
     want = "0+ 1+ 0- 0+ 1- 1+ 0- 1-"
     compare([[2, 2], [3, 1]], free, want, [0, 0, 2, 2, 3, 3, 4, 4])
@@ -919,7 +919,8 @@ def compare(found, want, title):
 three = [[1, 0], [0, 2], [0.5, -1]]
 with check.case(
     "the worked example, without staleness",
-    hint="subtract rate times the gradient",
+    hint="what does a new server hold? how far is a step without staleness, "
+    "and what is it subtracted from?",
 ):
     weights, _ = played([1, 1], 0.5, False, "0+ 1+ 0- 1- 1-", three)
     compare(weights, [0.25, 0.5], "weights")
@@ -1555,8 +1556,8 @@ from labkit import check
 line = [(0, 1), (1, 2)]
 with check.case(
     "the worked example: the matrix",
-    hint="beside the diagonal: how many neighbours has each of the two? on "
-    "it: what does the row lack to 1?",
+    hint="beside the diagonal: 1 over what, by whose neighbours? on it: what "
+    "does the row lack to 1?",
 ):
     thirds = np.array([[2, 1, 0], [1, 1, 1], [0, 1, 2]]) / 3
     check.close(mixing(3, line), thirds, atol=1e-12, name="matrix")
@@ -1758,8 +1759,8 @@ def drawn(workers, n, seed, dtype=np.float64):
 one = np.array([1.0]), np.array([[0.0], [0.5]]), np.array([1.0])
 with check.case(
     "the worked example",
-    hint="which comes first, velocity or weights? are the arguments as they "
-    "came in?",
+    hint="Delta: a sum or a mean, and what minus what? velocity, then weights: "
+    "are arguments as they were?",
 ):
     expect(*one, 0.5, 0.5)
 with check.case(
@@ -1777,7 +1778,9 @@ with check.hidden_case(
     check.close(found, sum(ends) / 4, rtol=1e-9, name="weights")
     expect(*drawn(4, 3, 2), 0.5, 0.0)
 with check.hidden_case(
-    "one worker, one weight, none", hint="any number of weights"
+    "one worker, one weight, none",
+    hint="one worker, or one weight: are both axes still there, and over which "
+    "one is the mean?",
 ):
     expect(*drawn(1, 4, 3), 0.3, 0.6)
     expect(*drawn(6, 1, 4), 0.3, 0.6)
