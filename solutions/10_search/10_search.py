@@ -547,7 +547,8 @@ from labkit import check
 
 with check.case(
     "the worked example",
-    hint="who is free first takes the next trial, at that time",
+    hint="who takes the next trial, and when? once all is done, which worker's "
+    "time is the end?",
     essential=True,
 ):
     end, plan = makespan([3, 1, 1, 2], 2)
@@ -555,8 +556,8 @@ with check.case(
     check.close(plan, [(0, 0), (1, 0), (1, 1), (1, 2)], name="plan")
 with check.case(
     "the order is that of the list, also where another would be shorter",
-    hint="who is free first takes the next of the list: in which order, and "
-    "when does the last one end?",
+    hint="is it the end of these durations? in the list's order: who takes the "
+    "next, and who ends last?",
 ):
     end, plan = makespan([2.0, 1.0, 4.0], 2)
     check.close(end, 5, name="end")
@@ -759,7 +760,7 @@ def expect_trials(rungs, want):
 
 with check.case(
     "nine trials, three rungs: who is trained",
-    hint="a third goes on from each rung; the order is best first",
+    hint="is each rung noted? how many of it go on, and in which order?",
 ):
     table = dict(enumerate([9.0, 2, 8, 3, 7, 1, 6, 5, 4]))
     advance, calls = recorded(table)
@@ -952,7 +953,8 @@ from labkit import check
 
 with check.case(
     "the worked example",
-    hint="the largest s first; its bracket begins with one epoch",
+    hint="which s is the largest, and what stops it there? with how many "
+    "epochs does its bracket begin?",
     essential=True,
 ):
     want = [(81, 1), (34, 3), (15, 9), (8, 27), (5, 81)]
@@ -1238,7 +1240,8 @@ def compare_step(scores, seed, places, rates, dtype=np.float64):
 
 with check.case(
     "four members: the worst becomes a copy of the best",
-    hint="k is 1: one is replaced; its parent can only be of rank 0",
+    hint="k is 1: who is replaced, of which rank is the parent? are its "
+    "weights copied just as they are?",
     essential=True,
 ):
     compare_step([3, 9, 1, 5], 0, [0, 1, 1, 3], [1 / 3, 4 / 3, 5 / 3, 10 / 3])
@@ -1541,8 +1544,8 @@ def expect_history(size, sample, cycles, seed, values):
 noise = np.random.default_rng(0).normal(size=200)
 with check.case(
     "the parent is the fittest of those drawn",
-    hint="how long is the queue when drawing begins? which end is place 0, and "
-    "who of those drawn is taken?",
+    hint="how long is the queue at first, which end is place 0, who is taken? "
+    "has fitness all its digits?",
 ):
     expect_history(5, 3, 1, 0, noise)
 with check.case(
@@ -1722,7 +1725,8 @@ from labkit import check
 
 with check.case(
     "a particle at its best place, which is everybody's, only coasts",
-    hint="both pulls are 0, and the velocity is 0.7 times the old one",
+    hint="both pulls are 0: what is left of the old velocity, and which way "
+    "does x move by it?",
 ):
     x = np.array([[0.5, 0.25]])
     speed, draw = np.full((1, 2), 0.1), np.random.default_rng(0)
@@ -2013,7 +2017,8 @@ with check.case(
     check.close(got, [[0.7, 0.3]], name="probabilities")
 with check.case(
     "parts of different size",
-    hint="a process with more members weighs more",
+    hint="a part weighs as much as it has members: is each part in the sum, "
+    "and each in the total?",
     essential=True,
 ):
     got = combine([(3, np.array([[1.0, 0.0]])), (1, np.array([[0.0, 1.0]]))])
