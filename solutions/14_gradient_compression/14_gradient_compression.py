@@ -214,7 +214,8 @@ with check.case(
     check.equal(to_bytes(vector(0, 7)), dense([0, 7]))
 with check.case(
     "messages of somebody else, read",
-    hint="the header says how many values follow; dense if as many as entries",
+    hint="how long is the header, and what does it say? sparse or dense: which "
+    "values, and of which dtype?",
     essential=True,
 ):
     found = from_bytes(sparse(7, [1, 4, 6], [0.1, -2.5, 1e-30]))
@@ -867,8 +868,8 @@ with check.case(
     expect(vector(1, -4, 3, -2))
 with check.case(
     "a message of somebody else, read",
-    hint="which bit of a byte is entry 0? which mean does a 1 choose, and "
-    "where does n stop?",
+    hint="which bit is entry 0's? which mean does a 1 choose, of which dtype, "
+    "and where does n stop?",
     essential=True,
 ):
     want = [0.1 if i in (0, 1, 4, 7, 9) else -0.3 for i in range(10)]
@@ -1043,7 +1044,8 @@ def exactly(found, want, name="vector"):
 
 with check.case(
     "the worked example",
-    hint="follow the text: scale, a, levels, sign, codes",
+    hint="is the header in front, with its three numbers? behind it: which "
+    "level has each entry, which sign?",
 ):
     for seed, up in ((0, 0), (3, 1), (4, 0)):
         draw = np.random.default_rng(seed)
@@ -1702,14 +1704,19 @@ def message(batch, n, k, *parts):
 
 
 row = np.array([[1, 2, 3]], np.float32), np.array([[1, 0, -1]], np.float32)
-with check.case("the worked example", hint="a header, X, then dY, row by row"):
+with check.case(
+    "the worked example",
+    hint="the header: which three numbers, in which order, in how many bytes? "
+    "and what follows it?",
+):
     data = message(1, 3, 3, *row)
     check.equal(factors(*row), data, name="bytes")
     want = [[1, 0, -1], [2, 0, -2], [3, 0, -3]]
     check.close(from_factors(data), want, rtol=0, dtype="float32", name="dW")
 with check.case(
     "two images, another shape: factors or product",
-    hint="which is shorter? the product sums over the images",
+    hint="how long are factors and product? is the shorter one told in the "
+    "same way at both ends?",
     essential=True,
 ):
     x, dy = [[1, 2], [0, 1]], [[1, 0, 1], [0, 2, 0]]
@@ -1753,8 +1760,8 @@ def expect_read(x, dy):
 
 with check.hidden_case(
     "two and three images of small whole numbers",
-    hint="how long is each message, for images of both signs? which one is the "
-    "shorter?",
+    hint="does x go in with its signs? how long is each message, and which of "
+    "the two is the shorter?",
     essential=True,
 ):
     for sizes in ((2, 5, 4), (3, 5, 4)):
