@@ -982,7 +982,8 @@ def costs(want, *arguments):
 one = rows_of(("small", "0.36", "0.18"))
 with check.case(
     "the worked example",
-    hint="begun seconds, machines, and an hour has 3600 seconds",
+    hint="is the type among the rows? begun seconds, machines, an hour's "
+    "price: times what, over what?",
     essential=True,
 ):
     costs(0.0202, 100.5, "small", 2, one, False)
@@ -1210,7 +1211,8 @@ def played(names, repeat):
 
 with check.case(
     "the worked example",
-    hint="a state of before, and the result of the call, for each repetition",
+    hint="has every metric a state from before, in each repetition? does its "
+    "after get it, and the result?",
 ):
     call = check.counted(lambda: 5)
     pair = (lambda: 2), (lambda state, result: state * result)
@@ -1584,15 +1586,16 @@ def breaks(rules, **changes):
 
 with check.case(
     "the worked examples",
-    hint="without an accuracy: 1; with one, but no split and no"
-    " baseline_accuracy: 2 and 12",
+    hint="no accuracy: only 1, and who is excused? one, but no split and no "
+    "baseline_accuracy: 2 and 12",
 ):
     check.equal(list(audit_results({"speed_up": 2.0})), [1])
     found = audit_results({"speed_up": 2.0, "accuracy": 0.9})
     check.equal(list(found), [2, 12])
 with check.case(
     "an honest report, one that says nothing, one that says too little",
-    hint="a rule is broken by what is said, and by what is missing",
+    hint="which rule came, or is missing? which keys does it read, spelt as in "
+    "the text, and is None no value?",
 ):
     breaks([])
     check.equal(list(audit_results({})), [])
