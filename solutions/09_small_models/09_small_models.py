@@ -2183,7 +2183,8 @@ with check.case(
     check.close(same, points, name="examples")
 with check.case(
     "for p = 1 and a large s each becomes its nearest other one",
-    hint="the nearest of all is the example itself: leave it out",
+    hint="at which distance is the one that you return, once the example "
+    "itself is left out?",
     essential=True,
 ):
     x = np.array([[0.0, 0.0], [1.0, 0.0], [5.0, 5.0], [5.0, 7.0]])

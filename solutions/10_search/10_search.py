@@ -547,7 +547,8 @@ from labkit import check
 
 with check.case(
     "the worked example",
-    hint="who is free first takes the next trial, at that time",
+    hint="who takes the next trial, at what time? whose time is it when the "
+    "last of all is done?",
     essential=True,
 ):
     end, plan = makespan([3, 1, 1, 2], 2)
@@ -555,8 +556,8 @@ with check.case(
     check.close(plan, [(0, 0), (1, 0), (1, 1), (1, 2)], name="plan")
 with check.case(
     "the order is that of the list, also where another would be shorter",
-    hint="who is free first takes the next of the list: in which order, and "
-    "when does the last one end?",
+    hint="is this the end of these durations? who is free first takes the "
+    "next: in which order, and who is the last?",
 ):
     end, plan = makespan([2.0, 1.0, 4.0], 2)
     check.close(end, 5, name="end")

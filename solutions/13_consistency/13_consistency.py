@@ -1758,8 +1758,8 @@ def drawn(workers, n, seed, dtype=np.float64):
 one = np.array([1.0]), np.array([[0.0], [0.5]]), np.array([1.0])
 with check.case(
     "the worked example",
-    hint="which comes first, velocity or weights? are the arguments as they "
-    "came in?",
+    hint="a mean of how many ends, less what? which comes first, velocity "
+    "or weights? does a line write into an argument?",
 ):
     expect(*one, 0.5, 0.5)
 with check.case(
@@ -1777,7 +1777,9 @@ with check.hidden_case(
     check.close(found, sum(ends) / 4, rtol=1e-9, name="weights")
     expect(*drawn(4, 3, 2), 0.5, 0.0)
 with check.hidden_case(
-    "one worker, one weight, none", hint="any number of weights"
+    "one worker, one weight, none",
+    hint="one worker or one weight: which axes are left, and over which is "
+    "the mean?",
 ):
     expect(*drawn(1, 4, 3), 0.3, 0.6)
     expect(*drawn(6, 1, 4), 0.3, 0.6)
