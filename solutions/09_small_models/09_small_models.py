@@ -2220,8 +2220,8 @@ with check.case(
     check.close(same, points, name="examples")
 with check.case(
     "for p = 1 and a large s each becomes its nearest other one",
-    hint="which example comes back, and which is at the smallest distance, "
-    "once it itself is left out?",
+    hint="at which distance is the one that you return, once the example "
+    "itself is left out?",
     essential=True,
 ):
     x = np.array([[0.0, 0.0], [1.0, 0.0], [5.0, 5.0], [5.0, 7.0]])

@@ -547,8 +547,8 @@ from labkit import check
 
 with check.case(
     "the worked example",
-    hint="who takes the next trial, and when? once all is done, which worker's "
-    "time is the end?",
+    hint="who takes the next trial, at what time? whose time is it when the "
+    "last of all is done?",
     essential=True,
 ):
     end, plan = makespan([3, 1, 1, 2], 2)
@@ -556,8 +556,8 @@ with check.case(
     check.close(plan, [(0, 0), (1, 0), (1, 1), (1, 2)], name="plan")
 with check.case(
     "the order is that of the list, also where another would be shorter",
-    hint="is it the end of these durations? in the list's order: who takes the "
-    "next, and who ends last?",
+    hint="is this the end of these durations? who is free first takes the "
+    "next: in which order, and who is the last?",
 ):
     end, plan = makespan([2.0, 1.0, 4.0], 2)
     check.close(end, 5, name="end")

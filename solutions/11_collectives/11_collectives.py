@@ -119,6 +119,96 @@ except RankError as error:
 # A result that was made of messages changes with it; a sum that came another way does not notice.
 
 # %% [markdown]
+# ### Given: a stop-watch that needs no clock
+#
+# `logs_of` runs a collective of yours and returns its ranks' logs.
+# `schedule` plays them back under a simple model: a message of $m$ bytes begins when both its ends are ready,
+# and takes $\alpha + \beta m$ seconds.
+# With $\alpha = 1$ and $\beta = 0$ it counts *rounds*: the longest chain of steps that wait for one another.
+# `draw_messages` draws the result. You need not read the code.
+
+# %% nbgrader={"grade_id": "logs", "locked": true}
+
+
+def logs_of(collective, size, n=64, *more):
+    """Run a collective once on n float32 elements; return its ranks' logs."""
+    job = (size, [np.full(n, rank, np.float32) for rank in range(size)], *more)
+    return [done["log"] for done in count.collective(collective, [job])[0]]
+
+
+# %% nbgrader={"grade_id": "schedule", "locked": true}
+def schedule(logs, alpha: float = 1.0, beta: float = 0.0):
+    """Return (sender, receiver, start, end) of every message in the logs."""
+    # The n-th send on a link meets the n-th receive.
+    links = defaultdict(lambda: ([], []))
+    for rank, log in enumerate(logs):
+        for step, (nbytes, to, source) in enumerate(log):
+            if to is not None:
+                links[rank, to][0].append((step, alpha + beta * nbytes))
+            if source is not None:
+                links[source, rank][1].append(step)
+    messages = [
+        (sender, step, receiver, other, seconds)
+        for (sender, receiver), (sends, receives) in links.items()
+        for (step, seconds), other in zip(sends, receives, strict=True)
+    ]
+    meets = defaultdict(list)
+    for sender, step, receiver, other, seconds in messages:
+        meets[sender, step].append((receiver, other, seconds))
+        meets[receiver, other].append((sender, step, seconds))
+    # begins[rank][step], as far as it is known.
+    begins, moved = [[0.0] for _ in logs], True
+    while moved:
+        moved = False
+        for rank, known in enumerate(begins):
+            step = len(known) - 1
+            partners = meets[rank, step]
+            if partners and all(
+                len(begins[other]) > at for other, at, _ in partners
+            ):
+                known.append(
+                    max(
+                        max(known[step], begins[o][at]) + s
+                        for o, at, s in partners
+                    )
+                )
+                moved = True
+    starts = [
+        max(begins[a][step], begins[b][at]) for a, step, b, at, _ in messages
+    ]
+    return [
+        (a, b, start, start + seconds)
+        for (a, _, b, _, seconds), start in zip(messages, starts, strict=True)
+    ]
+
+
+def critical_path(logs, alpha: float = 1.0, beta: float = 0.0) -> float:
+    """Return when all has arrived; with alpha = 1 and beta = 0, the rounds."""
+    return max((end for *_, end in schedule(logs, alpha, beta)), default=0.0)
+
+
+def draw_messages(logs, ax, title: str) -> None:
+    """Draw each message as an arrow: rank by round."""
+    for sender, receiver, start, end in schedule(logs):
+        style = {
+            "arrowstyle": "->",
+            "color": plot.PALETTE[sender % 6],
+            "lw": 1.2,
+        }
+        ax.annotate("", (end, receiver), (start, sender), arrowprops=style)
+    rounds = round(critical_path(logs))
+    ax.set(
+        xlim=(-0.1, rounds + 0.1),
+        ylim=(len(logs) - 0.8, -0.2),
+        xlabel="round",
+        ylabel="rank",
+    )
+    ax.set_xticks(range(0, rounds + 1, max(1, rounds // 7)))
+    ax.set_yticks(range(len(logs)))
+    ax.set_title(title, loc="left", fontsize=11)
+
+
+# %% [markdown]
 # ## The ring
 #
 # ### Task 1. Cut an array into chunks (1 point)
@@ -533,96 +623,6 @@ with check.hidden_case(
                 )
 ### END HIDDEN TESTS
 check.score(2)
-
-# %% [markdown]
-# ### Given: a stop-watch that needs no clock
-#
-# `logs_of` runs a collective of yours and returns its ranks' logs.
-# `schedule` plays them back under a simple model: a message of $m$ bytes begins when both its ends are ready,
-# and takes $\alpha + \beta m$ seconds.
-# With $\alpha = 1$ and $\beta = 0$ it counts *rounds*: the longest chain of steps that wait for one another.
-# `draw_messages` draws the result. You need not read the code.
-
-# %% nbgrader={"grade_id": "logs", "locked": true}
-
-
-def logs_of(collective, size, n=64, *more):
-    """Run a collective once on n float32 elements; return its ranks' logs."""
-    job = (size, [np.full(n, rank, np.float32) for rank in range(size)], *more)
-    return [done["log"] for done in count.collective(collective, [job])[0]]
-
-
-# %% nbgrader={"grade_id": "schedule", "locked": true}
-def schedule(logs, alpha: float = 1.0, beta: float = 0.0):
-    """Return (sender, receiver, start, end) of every message in the logs."""
-    # The n-th send on a link meets the n-th receive.
-    links = defaultdict(lambda: ([], []))
-    for rank, log in enumerate(logs):
-        for step, (nbytes, to, source) in enumerate(log):
-            if to is not None:
-                links[rank, to][0].append((step, alpha + beta * nbytes))
-            if source is not None:
-                links[source, rank][1].append(step)
-    messages = [
-        (sender, step, receiver, other, seconds)
-        for (sender, receiver), (sends, receives) in links.items()
-        for (step, seconds), other in zip(sends, receives, strict=True)
-    ]
-    meets = defaultdict(list)
-    for sender, step, receiver, other, seconds in messages:
-        meets[sender, step].append((receiver, other, seconds))
-        meets[receiver, other].append((sender, step, seconds))
-    # begins[rank][step], as far as it is known.
-    begins, moved = [[0.0] for _ in logs], True
-    while moved:
-        moved = False
-        for rank, known in enumerate(begins):
-            step = len(known) - 1
-            partners = meets[rank, step]
-            if partners and all(
-                len(begins[other]) > at for other, at, _ in partners
-            ):
-                known.append(
-                    max(
-                        max(known[step], begins[o][at]) + s
-                        for o, at, s in partners
-                    )
-                )
-                moved = True
-    starts = [
-        max(begins[a][step], begins[b][at]) for a, step, b, at, _ in messages
-    ]
-    return [
-        (a, b, start, start + seconds)
-        for (a, _, b, _, seconds), start in zip(messages, starts, strict=True)
-    ]
-
-
-def critical_path(logs, alpha: float = 1.0, beta: float = 0.0) -> float:
-    """Return when all has arrived; with alpha = 1 and beta = 0, the rounds."""
-    return max((end for *_, end in schedule(logs, alpha, beta)), default=0.0)
-
-
-def draw_messages(logs, ax, title: str) -> None:
-    """Draw each message as an arrow: rank by round."""
-    for sender, receiver, start, end in schedule(logs):
-        style = {
-            "arrowstyle": "->",
-            "color": plot.PALETTE[sender % 6],
-            "lw": 1.2,
-        }
-        ax.annotate("", (end, receiver), (start, sender), arrowprops=style)
-    rounds = round(critical_path(logs))
-    ax.set(
-        xlim=(-0.1, rounds + 0.1),
-        ylim=(len(logs) - 0.8, -0.2),
-        xlabel="round",
-        ylabel="rank",
-    )
-    ax.set_xticks(range(0, rounds + 1, max(1, rounds // 7)))
-    ax.set_yticks(range(len(logs)))
-    ax.set_title(title, loc="left", fontsize=11)
-
 
 # %% [markdown]
 # ### Task 3. All-gather, and the whole ring (2 points)

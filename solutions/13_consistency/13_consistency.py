@@ -1759,8 +1759,8 @@ def drawn(workers, n, seed, dtype=np.float64):
 one = np.array([1.0]), np.array([[0.0], [0.5]]), np.array([1.0])
 with check.case(
     "the worked example",
-    hint="Delta: a sum or a mean, and what minus what? velocity, then weights: "
-    "are arguments as they were?",
+    hint="a mean of how many ends, less what? which comes first, velocity "
+    "or weights? does a line write into an argument?",
 ):
     expect(*one, 0.5, 0.5)
 with check.case(
@@ -1779,8 +1779,8 @@ with check.hidden_case(
     expect(*drawn(4, 3, 2), 0.5, 0.0)
 with check.hidden_case(
     "one worker, one weight, none",
-    hint="one worker, or one weight: are both axes still there, and over which "
-    "one is the mean?",
+    hint="one worker or one weight: which axes are left, and over which is "
+    "the mean?",
 ):
     expect(*drawn(1, 4, 3), 0.3, 0.6)
     expect(*drawn(6, 1, 4), 0.3, 0.6)

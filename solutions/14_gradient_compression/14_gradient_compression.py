@@ -1044,8 +1044,8 @@ def exactly(found, want, name="vector"):
 
 with check.case(
     "the worked example",
-    hint="is the header in front, with its three numbers? behind it: which "
-    "level has each entry, which sign?",
+    hint="unpack what differs: scale, levels, or which entry's code, and "
+    "whose sign?",
 ):
     for seed, up in ((0, 0), (3, 1), (4, 0)):
         draw = np.random.default_rng(seed)
@@ -1760,8 +1760,8 @@ def expect_read(x, dy):
 
 with check.hidden_case(
     "two and three images of small whole numbers",
-    hint="does x go in with its signs? how long is each message, and which of "
-    "the two is the shorter?",
+    hint="is x sent as it came in, of both signs? how long is each message, "
+    "and which is the shorter?",
     essential=True,
 ):
     for sizes in ((2, 5, 4), (3, 5, 4)):

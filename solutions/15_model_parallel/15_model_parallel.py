@@ -3249,8 +3249,8 @@ with check.case(
     compare(net_of(5, 2), WIRE, 8, 1, 4, 1, 2, **want)
 with check.case(
     "a pipeline: the slowest stage's tick, M + pp - 1 times",
-    hint="which stage's tick is the slowest? what does it send on: which "
-    "layer's output, of how many images?",
+    hint="which stage is the slowest, with its message? whose output is "
+    "that message, and how many ticks are there?",
     essential=True,
 ):
     compare(net_of(6, 3), WIRE, 8, 1, 1, 3, 4, seconds=87.68367827)
