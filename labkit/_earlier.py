@@ -66,7 +66,8 @@ def _digest(answer: Any) -> bytes:
             left += [value if isinstance(value, tuple) else plain(value) for value in inside]
             part = f"{'keys' if isinstance(value, dict) else 'items'}: {len(value)}".encode()  # a tuple is as good
         else:
-            part, telling[part] = _leaf(value)
+            part, tells = _leaf(value)
+            telling[part] = tells
         parts.append(part)
         size += len(part)
     if left or sum(telling.values()) < _ENOUGH:
@@ -82,6 +83,8 @@ def _leaf(value: Any) -> tuple[bytes, int]:
         array = numbers(value)
     except NotNumbers:
         return type(value).__name__.encode(), 0
+    if array.nbytes > _MOST_BYTES:
+        return b"many numbers", 0
     return f"{array.shape} {array.dtype} ".encode() + array.tobytes(), _tells(array)
 
 
