@@ -89,9 +89,9 @@ def _leaf(value: Any) -> tuple[bytes, int]:
 
 
 def _tells(array: Array) -> int:
-    different = np.unique(array[np.isfinite(array)])
-    if array.dtype.kind == "b" or np.isin(different, (0, 1)).all():
+    finite = array[np.isfinite(array)]
+    if array.dtype.kind == "b" or ((finite == 0) | (finite == 1)).all():
         return 0
     if array.size > 1:
-        return min(different.size, 2) * _ENOUGH // 2
-    return _ENOUGH if (different != np.rint(different.real)).any() or (np.abs(different) >= _SMALL).any() else 1
+        return _ENOUGH if (finite != finite[0]).any() else _ENOUGH // 2
+    return _ENOUGH if (finite != np.rint(finite.real)).any() or (np.abs(finite) >= _SMALL).any() else 1

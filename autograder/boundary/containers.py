@@ -11,7 +11,7 @@ import collections
 import types
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,7 @@ _MAX_FIELDS, _MAX_NAME = 255, 100
 
 _NUMBERS = {code: code for code in "bBhHiIlLqQfd"}
 _OF_VIEWS = _NUMBERS | {code: code for code in ("?", "e", "Zf", "Zd")}
+_T = TypeVar("_T")
 _Parts = Callable[[Any], list[Any]]
 _Make = Callable[[list[Any]], Any]
 
@@ -33,10 +34,10 @@ def _factory(name: Any) -> Any:
     return None if name is None else exact.read_type(name)
 
 
-def _dict(value: Any) -> dict[Any, Any]:
-    """Return the dictionary; TypeError for anything else, which would have to be asked for what it holds."""
-    if type(value) is not dict:
-        raise TypeError("a part that is no dictionary")
+def _exactly(kind: type[_T], value: Any) -> _T:
+    """Return a part of this very class; TypeError for anything else, which would have to be asked for what it holds."""
+    if type(value) is not kind:
+        raise TypeError(f"a part that is no {kind.__name__}")
     return value
 
 
@@ -47,86 +48,76 @@ def _machine_values(typecode: Any, content: Any) -> array.array[Any]:
     return array.array(typecode, content)
 
 
-def _bytes(value: Any) -> bytes:
-    if type(value) is not bytes:
-        raise TypeError("a part that is no bytes")
-    return value
-
-
 def _numbers(view: memoryview[Any]) -> list[Any]:
     """Return the bytes, the kind of numbers and the lengths of a view; KeyError for one of anything else."""
     return [view.tobytes(), _OF_VIEWS[view.format], list(view.shape or ())]
 
 
 def _view(content: Any, kind: Any, lengths: Any) -> memoryview[Any]:
-    if kind not in tuple(_OF_VIEWS) or not all(type(length) is int for length in _list(lengths)):
+    if kind not in tuple(_OF_VIEWS) or not all(type(length) is int for length in _exactly(list, lengths)):
         raise ValueError("no view of numbers")
     if len(lengths) == 1 and kind in _NUMBERS:
-        return memoryview(_bytes(content)).cast(kind)
+        return memoryview(_exactly(bytes, content)).cast(kind)
     dtype = {"Zf": np.complex64, "Zd": np.complex128}.get(kind, kind)
-    return np.frombuffer(_bytes(content), dtype).reshape(lengths).data
-
-
-def _list(value: Any) -> list[Any]:
-    if type(value) is not list:
-        raise TypeError("a part that is no list")
-    return value
-
-
-def _text(value: Any) -> str:
-    if type(value) is not str:
-        raise TypeError("a part that is no text")
-    return value
+    return np.frombuffer(_exactly(bytes, content), dtype).reshape(lengths).data
 
 
 KINDS: dict[type, tuple[str, _Parts, _Make]] = {
-    collections.Counter: ("counter", lambda x: [dict(x)], lambda parts: collections.Counter(_dict(parts[0]))),
+    collections.Counter: ("counter", lambda x: [dict(x)], lambda parts: collections.Counter(_exactly(dict, parts[0]))),
     collections.OrderedDict: (
         "ordered",
         lambda x: [dict(x)],
-        lambda parts: collections.OrderedDict(_dict(parts[0])),
+        lambda parts: collections.OrderedDict(_exactly(dict, parts[0])),
     ),
     collections.deque: (
         "deque",
         lambda x: [list(x), x.maxlen],
-        lambda parts: collections.deque(_list(parts[0]), parts[1]),
+        lambda parts: collections.deque(_exactly(list, parts[0]), parts[1]),
     ),
     collections.defaultdict: (
         "default",
         lambda x: [None if x.default_factory is None else exact.TYPES[x.default_factory], dict(x)],
-        lambda parts: collections.defaultdict(_factory(parts[0]), _dict(parts[1])),
+        lambda parts: collections.defaultdict(_factory(parts[0]), _exactly(dict, parts[1])),
     ),
     array.array: (
         "machine",
         lambda x: [_NUMBERS[x.typecode], x.tobytes()],
         lambda parts: _machine_values(*parts),
     ),
-    bytearray: ("bytearray", lambda x: [bytes(x)], lambda parts: bytearray(_bytes(parts[0]))),
+    bytearray: ("bytearray", lambda x: [bytes(x)], lambda parts: bytearray(_exactly(bytes, parts[0]))),
     memoryview: ("memoryview", _numbers, lambda parts: _view(*parts)),
     types.MappingProxyType: (
         "mapping",
         lambda x: [dict(x)],
-        lambda parts: types.MappingProxyType(_dict(parts[0])),
+        lambda parts: types.MappingProxyType(_exactly(dict, parts[0])),
     ),
     collections.ChainMap: (
         "chain",
         lambda x: [list(x.maps)],
-        lambda parts: collections.ChainMap(*map(_dict, _list(parts[0]))),
+        lambda parts: collections.ChainMap(*(_exactly(dict, part) for part in _exactly(list, parts[0]))),
     ),
-    collections.UserList: ("userlist", lambda x: [list(x.data)], lambda parts: collections.UserList(_list(parts[0]))),
-    collections.UserDict: ("userdict", lambda x: [dict(x.data)], lambda parts: collections.UserDict(_dict(parts[0]))),
+    collections.UserList: (
+        "userlist",
+        lambda x: [list(x.data)],
+        lambda parts: collections.UserList(_exactly(list, parts[0])),
+    ),
+    collections.UserDict: (
+        "userdict",
+        lambda x: [dict(x.data)],
+        lambda parts: collections.UserDict(_exactly(dict, parts[0])),
+    ),
     collections.UserString: (
         "usertext",
         lambda x: [str(x.data)],
-        lambda parts: collections.UserString(_text(parts[0])),
+        lambda parts: collections.UserString(_exactly(str, parts[0])),
     ),
-    type({}.keys()): ("keys", lambda x: [list(x)], lambda parts: dict.fromkeys(_list(parts[0])).keys()),
+    type({}.keys()): ("keys", lambda x: [list(x)], lambda parts: dict.fromkeys(_exactly(list, parts[0])).keys()),
     type({}.values()): (
         "values",
         lambda x: [list(x)],
-        lambda parts: dict(enumerate(_list(parts[0]))).values(),
+        lambda parts: dict(enumerate(_exactly(list, parts[0]))).values(),
     ),
-    type({}.items()): ("items", lambda x: [dict(x)], lambda parts: _dict(parts[0]).items()),
+    type({}.items()): ("items", lambda x: [dict(x)], lambda parts: _exactly(dict, parts[0]).items()),
 }
 """By exact type: the kind's name, its parts, and how it is made of them; KeyError for what code of its own fills in."""
 
