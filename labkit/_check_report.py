@@ -23,7 +23,6 @@ MIME = "application/vnd.labkit.check+json"
 
 _HALF = 0.5
 """The most that a cell earns, as a share of its points, where an essential case failed."""
-
 _LINE_ABOVE = "in the line above: what comes into each call, of which shape, and what does it take first?"
 _MAX_MESSAGE = 1000
 _AS_ABOVE = "as above"
@@ -32,9 +31,10 @@ _OF_A_CALL = (TypeError, ValueError, RuntimeError)
 _EXPLORE = "explore cells are not run when your work is graded"
 _NOT_YET = "not implemented yet"
 _STUBS = ("Task ", _NOT_YET)
+_RAISED = "an error was raised"  # which one, the student's code chose, and could say with it what it was given
 _ESSENTIAL = "what the task is about: without it at most half of the points"
 _KNOWN = {"Mismatch", "TimeLimit", "ProcessDied", "WireError", "CodeMade", "RankError", "ProcessError"}
-"""Names of errors that are nobody's own, beside the built-in ones: students read the name in a hidden case."""
+"""Names of errors that are nobody's own, beside the built-in ones: of a hidden case no other is recorded."""
 # JupyterLab's own colours, which follow its theme; the others for every other front end.
 _GREEN, _RED = "var(--jp-success-color1, #2e7d32)", "var(--jp-error-color1, #d32f2f)"
 _ROW = "<tr style='background:none'>"
@@ -176,9 +176,9 @@ class Ledger:
         except KeyboardInterrupt:  # the person, or the grader's time limit
             raise
         except BaseException as exception:
-            name, hint = _name(exception, case), advice(exception, case.hint, hidden=case.hidden)
-            failed = {"message": error_message(exception), "error": name, "hint": hint}
-            failed["sort"] = _NOT_YET if _unfinished(exception) else f"{name} was raised"
+            hint = advice(exception, case.hint, hidden=case.hidden)
+            failed = {"message": error_message(exception), "error": _name(exception, case), "hint": hint}
+            failed["sort"] = _NOT_YET if _unfinished(exception) else _RAISED
             failed |= {"more": case.more if hint == case.hint else case.hint if hint == _LINE_ABOVE else ""}
         finally:
             self.open, self.title = False, ""

@@ -17,7 +17,7 @@ __all__ = ["Answers"]
 
 _MOST = 20_000
 _MOST_BYTES = 1 << 22
-_SMALL, _ENOUGH = 10, 2
+_SMALL, _ENOUGH = 100, 2
 """One whole number below this, or one text, comes by chance; two different ones are enough to be known again."""
 
 

@@ -10,6 +10,8 @@ import reprlib
 import sys
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
@@ -135,6 +137,8 @@ def _nested(value: Any) -> Any:
     for number in (int, float, complex):
         if issubclass(kind, number):  # of a subclass its number, whatever it defines
             return _SCALARS[number](value)
+    if kind in {Fraction, Decimal}:
+        return _as_float(value)
     if issubclass(kind, list | tuple | range):
         try:
             return [_nested(item) for item in items(value)]
@@ -143,6 +147,13 @@ def _nested(value: Any) -> Any:
     if is_tensor(value):
         return _host(value)
     raise NotNumbers(describe(value))
+
+
+def _as_float(value: Fraction | Decimal) -> float:
+    try:
+        return float(value)
+    except (OverflowError, ValueError):  # beyond every float; a Decimal that signals
+        raise NotNumbers(describe(value)) from None
 
 
 def is_tensor(value: object) -> bool:

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from autograder.errors import counted, cut
 from autograder.grading.outcome import Outcome
-from autograder.model import CellScore, Status
+from autograder.model import CellScore, Result, Status
 from autograder.protocol import KERNEL_ENDED, NOT_RUN
 
 __all__ = ["messages", "plain", "show_table", "summary"]
@@ -116,7 +116,7 @@ def _look(outcome: Outcome) -> Iterator[str]:
     if result.status == Status.UNREADABLE:
         return
     checks = [cell for cell in result.cells if cell.points is not None]
-    lost = [cell for cell in checks if (cell.points or 0) < cell.max_points and not _said(cell)]
+    lost = [cell for cell in checks if (cell.points or 0) < cell.max_points and not _said(cell, result)]
     blank = [cell for cell in lost if cell.not_begun]
     not_run = [cell for cell in lost if cell.message.startswith(NOT_RUN)]
     wrong = [cell for cell in lost if cell not in blank and cell not in not_run]
@@ -129,10 +129,10 @@ def _look(outcome: Outcome) -> Iterator[str]:
         yield f"{len(wrong) - _MAX_NAMED} more lost points"
 
 
-def _said(cell: CellScore) -> bool:
+def _said(cell: CellScore, result: Result) -> bool:
     """Whether a message of the executor names this cell already: time ran out in it, or the process ended."""
-    errors = {case["error"] for case in cell.failed}
-    return cell.message.startswith(KERNEL_ENDED) or bool(errors & _ENDED)
+    ended = cell.message.startswith(KERNEL_ENDED) or any(case["error"] in _ENDED for case in cell.failed)
+    return ended and any(cell.grade_id in message for message in result.messages)
 
 
 def _place(cell: CellScore, checks: Sequence[CellScore]) -> str:

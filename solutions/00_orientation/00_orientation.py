@@ -144,8 +144,8 @@ from labkit import check
 with check.case(
     "the worked example",
     hint=(
-        "what does percentile want, and in which order? the median "
-        "first, then which quartile less which?"
+        "is an error raised for an empty sequence only? what does "
+        "percentile want, and which quartile less which comes second?"
     ),
     more="NumPy computes several percentiles in one call",
 ):

@@ -1367,12 +1367,13 @@ def expect_gradients(sizes, *, activation="relu", p=0.0, l2=0.0, seed):
 with check.case(
     "two layers compose: linear, activation, linear",
     hint=(
-        "does x go in as it came, signs too? what follows each layer, "
-        "and what the last one?"
+        "is what came in still as it was, or does a layer write into it? "
+        "what follows each layer, and what the last one?"
     ),
 ):
     model, weights = network((5, 4, 3), seed=2)
-    check.close(model.forward(points), logits_of(weights, [1.0]), name="logits")
+    expected = logits_of(weights, [1.0])  # before anything writes into points
+    check.close(model.forward(points), expected, name="logits")
 with check.case(
     "the gradient of one hidden layer, relu",
     hint=(
@@ -1958,8 +1959,8 @@ with check.case(
 with check.case(
     "history has an entry per epoch, and the loss falls",
     hint=(
-        "how many updates make an epoch, each with which batch? what is"
-        " noted after it, and when?"
+        "what do history and state hold before the first epoch? which "
+        "updates make an epoch, and what is noted after it?"
     ),
 ):
     student = MLP((64, 32, 10), seed=1)

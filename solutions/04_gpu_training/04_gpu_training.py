@@ -1002,8 +1002,8 @@ def lines_of(n, block, capacity, width):
 with check.case(
     "the first eight of blocked_order(4, 2) touch four numbers of each matrix",
     hint=(
-        "are these the first block's steps, all of them? which loops "
-        "run over blocks, which inside one?"
+        "where does each range of a block end, of i, of j and of k? "
+        "which loops run over blocks, which inside one?"
     ),
 ):
     first = triples(4, 2)[:8]
@@ -1626,7 +1626,7 @@ def count_on_meta(*sizes):
     seen = count.computed(
         train_epoch, model, optimizer, some_batches(*sizes), "meta", start=first
     )
-    hint = "do the same on every device"
+    hint = "is it this call's own loss, and the same on every device?"
     check.close(
         seen["returned"],
         float(here),

@@ -572,8 +572,8 @@ with check.case(
 with check.case(
     "how often each entry was seen",
     hint=(
-        "how often is each entry seen, down and across, and is every "
-        "sight added?"
+        "which axes of x are rows and columns, and does each slice stand "
+        "at its own? is every sight of an entry added?"
     ),
 ):
     got = col2im(np.ones((1, 4, 9)), (1, 1, 4, 4), (2, 2))

@@ -2048,8 +2048,8 @@ def expect_forward_in(dtype, other, name):
 with check.case(
     "the forward pass runs in 16 bits, the weights stay float32",
     hint=(
-        "what runs inside autocast, on what, in which order of "
-        "arguments? and was a step made?"
+        "did the weights move in this call, too? what runs inside "
+        "autocast, on what, in which order of arguments?"
     ),
     essential=True,
 ):

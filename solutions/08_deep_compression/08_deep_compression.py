@@ -542,8 +542,8 @@ with check.case(
     w, v = masked_step(
         *pair, np.array([0.0, 5.0]), np.array([True, False]), 0.1
     )
-    check.close(w, [0.9, 0.0], name="w")
     check.close(v, [1.0, 0.0], name="velocity")
+    check.close(w, [0.9, 0.0], name="w")
 with check.case(
     "what is kept moves by momentum",
     hint=(
@@ -2173,8 +2173,8 @@ def unpack(data: bytes) -> list:
 
 
 # %% [markdown]
-# Given functions for the check, which writes in one process and reads in another.
-# Both can only compute: neither opens a file, nor talks to another process.
+# Given functions for the check: one process writes, and each layer and each file is read in another, which gets its bytes alone.
+# They can only compute: none opens a file, nor talks to another process.
 # So the bytes have to say it all. Import what you need at the top of a cell, not inside a function.
 # What one layer raises is kept as a text, so that the others are tried as well.
 
@@ -2199,11 +2199,6 @@ def write_elsewhere(layers: list, files: list) -> list:
         lambda *layer: b"".join(layer_parts(*layer).values()), layers
     )
     return written + attempts(pack, files)
-
-
-def read_elsewhere(layers: list, files: list) -> list:
-    """Read layers, (data, at), and files."""
-    return attempts(read_layer, layers) + attempts(unpack, files)
 
 
 # %% explore=true
@@ -2370,42 +2365,45 @@ GROUPS = {"small": (LAYERS, {"a file": [FILTERS, MATRIX, FILTERS]})}
 
 
 @cache
-def elsewhere(group):
-    """Return what one process wrote and another read; a text: an error."""
+def written(group):
+    """Return what one process wrote, by name, or what it raised."""
     layers, files = GROUPS[group]
     try:
         calls = [*layers.values()], [(file,) for file in files.values()]
-        written = in_fresh_process(write_elsewhere, *calls, only_compute=True)
-        data = dict(zip([*layers, *files], written, strict=True))
-        sound = [name for name, part in data.items() if isinstance(part, bytes)]
-        calls = [(data[name], 0) for name in sound if name in layers]
-        for place, name in enumerate(sound):
-            if name.endswith("in the middle"):
-                calls[place] = b"\xff" * 13 + data[name] + b"\xff" * 9, 13
-        calls = calls, [(data[name],) for name in sound if name in files]
-        return data, dict(
-            zip(
-                sound,
-                in_fresh_process(read_elsewhere, *calls, only_compute=True),
-                strict=True,
-            )
-        )
+        found = in_fresh_process(write_elsewhere, *calls, only_compute=True)
+        return dict(zip([*layers, *files], found, strict=True))
     except Exception as error:
-        return error, {}
+        return error
+
+
+@cache
+def read_back(group, name):
+    """Return what a process that has these bytes alone read, or raised."""
+    data = written(group)[name]
+    if name in GROUPS[group][1]:
+        call = unpack, data
+    elif name.endswith("in the middle"):
+        call = read_layer, b"\xff" * 13 + data + b"\xff" * 9, 13
+    else:
+        call = read_layer, data, 0
+    try:
+        return in_fresh_process(*call, only_compute=True)
+    except Exception as error:
+        return error
 
 
 def there_and_back(group, name):
     """Return the bytes and what was read from them, or raise the error."""
-    data, found = elsewhere(group)
-    if isinstance(data, Exception):
-        raise data
-    for what, result in (("written", data[name]), ("read", found.get(name))):
-        if isinstance(result, str):
-            raise check.Mismatch(
-                f"{name}, {what} in a process of its own: {result}"
-            )
-    check.true(isinstance(data[name], bytes), f"the bytes of {name}")
-    return data[name], found[name]
+    if isinstance(written(group), Exception):
+        raise written(group)
+    data = written(group)[name]
+    if isinstance(data, str):
+        raise check.Mismatch(f"{name}, written in another process: {data}")
+    check.true(isinstance(data, bytes), f"the bytes of {name}")
+    found = read_back(group, name)
+    if isinstance(found, Exception):
+        raise found
+    return data, found
 
 
 def expect_small(group, name, gap_bits):
@@ -2469,9 +2467,9 @@ with check.case(
     ),
     guard=True,  # in one process a variable would do
 ):
-    layers_back = unpack(pack([FIRST, SECOND, FIRST]))
+    layers_back = unpack(pack([FIRST, SECOND, TWIN]))
     check.equal(len(layers_back), 3, name="number of layers")
-    for layer, want in zip(layers_back, (FIRST, SECOND, FIRST), strict=True):
+    for layer, want in zip(layers_back, (FIRST, SECOND, TWIN), strict=True):
         expect_codes(layer, want)
 with check.case(
     "the bytes are enough: packed in one process, unpacked in another",
@@ -2499,6 +2497,9 @@ with check.case(
     for name in ("a matrix", "a convolution"):
         expect_small("small", f"{name}, gaps of 5 bits", 5)
         expect_small("small", name, 6)
+    bounds = [allowed(*layer, 6) for layer in (FILTERS, MATRIX, FILTERS)]
+    data, _ = there_and_back("small", "a file")
+    check.at_most(len(data), 1 + sum(bounds), name="bytes of a file")
 ### BEGIN HIDDEN TESTS
 codes, codebook, bias = some_layer(2, (5, 7), 0.3, 4)
 NOTHING = np.zeros_like(codes), codebook, bias

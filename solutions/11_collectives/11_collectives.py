@@ -487,7 +487,8 @@ plan = {
 }
 with check.case(
     "the worked example",
-    hint="two ranks, one step: send the other's chunk, add what comes to yours",
+    hint="how many chunks are there, and from where to where reaches each? "
+    "which of them is sent, and to which is added what comes?",
 ):
     _, ranks = outcome("example")[0]
     check.close(ranks[0]["value"], [11.0, 22.0], name="rank 0")
@@ -807,8 +808,8 @@ with check.case(
 with check.case(
     "four ranks: everyone returns the sum",
     hint=(
-        "one phase after the other; "
-        "the text says which chunk comes in which step"
+        "which dtype has each array that you make? one phase after the "
+        "other: which chunk comes in which step?"
     ),
     guard=True,
 ):

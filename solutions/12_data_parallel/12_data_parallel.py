@@ -1614,8 +1614,8 @@ def compare_losses(name):
 
 with check.case(
     "equal pieces: the serial twin's weights",
-    hint="does each call take its steps, from the first piece on? which images "
-    "are summed, divided by what?",
+    hint="was a step made at all? with which piece does it begin, and with "
+    "which does it end? sums over which images, divided by what?",
     essential=True,
 ):
     compare_weights("even")

@@ -1742,8 +1742,8 @@ def torch_step(begin, ends, velocity, rate, momentum):
 
 def expect(begin, ends, velocity, rate, momentum, tolerance=1e-9):
     """Compare the weights and the velocity."""
-    found, moved = outer_step(begin, ends, velocity, rate, momentum)
     want = torch_step(begin, ends, velocity, rate, momentum)
+    found, moved = outer_step(begin, ends, velocity, rate, momentum)
     near = {"rtol": tolerance, "atol": tolerance, "dtype": begin.dtype.name}
     check.close(moved, want[1], name="velocity", **near)
     check.close(found, want[0], name="weights", **near)

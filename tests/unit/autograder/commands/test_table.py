@@ -64,9 +64,7 @@ def test_students_stand_in_order_and_columns_under_each_other(capsys: pytest.Cap
         ([_cell("a-check", 0, message="NotImplementedError"), _cell("b", 2)], "a not implemented"),
         ([_cell(name, 0, _case("x", "NotImplementedError")) for name in "abcd"], "4 of 4 tasks not implemented"),
         ([_cell("a", 0, message="NotRun: too late"), _cell("b", 2)], "a not run"),
-        ([_cell("a", 0, message="CellTimeoutError: stopped")], ""),
-        ([_cell("a", 0, _case("x", "TimeLimit"), _case("y", "TimeLimit"))], ""),
-        ([_cell("a", 0, _case("x", "ProcessDied"))], ""),
+        ([_cell("a", 0, _case("x"), _case("y", "ProcessDied"))], "a 0/2: x"),  # a KeyboardInterrupt of the student's
         (
             [replace(_cell("a-check", 0, _case("x")), notebook="p1"), replace(_cell("a-check", 2), notebook="p2")],
             "p1/a-check 0/2: x",
@@ -78,6 +76,19 @@ def test_where_points_were_lost_is_said_shortly(
     cells: list[CellScore], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert _shown(capsys, _outcome("ann", Status.GRADED, *cells))[1] == f"ann         3/8  graded  {words}".rstrip()
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        _cell("a", 0, message="CellTimeoutError: stopped"),
+        _cell("a", 0, _case("x", "TimeLimit"), _case("y", "TimeLimit")),
+        _cell("a", 0, _case("x", "ProcessDied")),
+    ],
+)
+def test_a_cell_that_a_message_names_is_named_once(cell: CellScore, capsys: pytest.CaptureFixture[str]) -> None:
+    stopped = _outcome("ann", Status.PARTLY_GRADED, cell, messages=["cell 'a' was stopped after 4 s"])
+    assert _shown(capsys, stopped)[1] == "ann         3/8  partly graded  cell 'a' was stopped after 4 s"
 
 
 def test_a_penalty_for_being_late_is_shown_and_no_score_is_no_zero(capsys: pytest.CaptureFixture[str]) -> None:
