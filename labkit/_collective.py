@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from importlib.machinery import all_suffixes
 from pathlib import Path
@@ -15,7 +16,7 @@ import numpy as np
 from labkit._communicator import Carry, Communicator, Endpoint
 from labkit._launch.launcher import launch
 
-__all__ = ["Job", "Recorder", "by_job", "collective", "open_no_files", "play"]
+__all__ = ["Job", "Recorder", "by_job", "collective", "keep_to_itself", "play"]
 
 Job = tuple[Any, ...]
 """(size, xs, *more): each of the first `size` ranks calls fn(comm, xs[rank], *more).
@@ -73,7 +74,7 @@ def collective(
 
 def _on_rank(rank: int, world_size: int, fn: Callable[..., Any], jobs: Sequence[Job], gains: Sequence[float]) -> Any:
     comm = Communicator()
-    open_no_files()
+    keep_to_itself()
     return play(rank, comm.carry, fn, jobs, gains)
 
 
@@ -120,13 +121,18 @@ def _arrays(value: Any) -> Iterator[np.ndarray]:
             yield from _arrays(item)
 
 
-def open_no_files() -> None:
-    """Refuse, from now on and with a reason, to open files in this process; what a late import reads is none.
+def keep_to_itself() -> None:
+    """Refuse, from now on and with a reason, to open files and start threads here; what a late import reads is no file.
 
-    Where ranks are graded the kernel refuses: what a file holds would be counted in no message. A notebook does it too,
-    so that nobody finds out there only.
+    Where ranks are graded the kernel refuses: what a file holds would be counted in no message, and of a thread that
+    ends others hear. A notebook does it too, so that nobody finds out there only.
     """
     sys.addaudithook(_refuse_files)
+    threading.Thread.start = _refuse_thread  # type: ignore[assignment, method-assign]
+
+
+def _refuse_thread(_: threading.Thread) -> None:
+    raise PermissionError("a rank starts no thread: it takes its steps one after the other")
 
 
 def _refuse_files(event: str, arguments: tuple[Any, ...]) -> None:

@@ -1,7 +1,9 @@
-"""Imports ahead what a function may import when it runs: behind a wall that looks no path up, nothing can be.
+"""Foresees what a function may import when it runs: behind a wall that looks no path up, nothing can be.
 
 Found in its code, and in that of the functions and classes that it names: import statements, attributes of modules
 that import when they are asked for, names of codecs. Of a package of the standard library that it names, all modules.
+It is found where the function is, by importing; a rank imports the same by name, before anything of the function is
+there.
 """
 
 from __future__ import annotations
@@ -13,10 +15,10 @@ import functools
 import pkgutil
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-__all__ = ["import_ahead"]
+__all__ = ["Foreseen", "import_named"]
 
 _LONGEST_CODEC = 20
 _LARGE = {"idlelib", "lib2to3", "test", "tkinter", "turtledemo"}
@@ -24,40 +26,92 @@ _MOST = 10_000
 """So many objects are looked at."""
 
 
-def import_ahead(fn: Any) -> None:
-    """Import what it may need. What cannot be imported is passed over: the function will say so."""
-    seen: dict[int, Any] = {}
-    waiting = [fn]
-    while waiting and len(seen) < _MOST:
-        value = waiting.pop()
-        if id(value) not in seen:
-            seen[id(value)] = value
-            waiting += _named_by(value)
-            if isinstance(package := _package_of(value), types.ModuleType):
-                _import_all_of(package)
+def import_named(modules: Iterable[str], names_of_codecs: Iterable[str]) -> None:
+    """Import these, and look these up. What cannot be imported is passed over: the function will say so."""
+    for name in modules:
+        if name not in sys.modules:
+            with contextlib.suppress(Exception, SystemExit):
+                __import__(name)
+    for name in names_of_codecs:
+        with contextlib.suppress(Exception):
+            codecs.lookup(name)
 
 
-def _named_by(value: Any) -> Iterator[Any]:
-    """Import what this one does, and yield what else it may use, but for what libraries use themselves."""
-    if isinstance(value, types.FunctionType):
-        space = value.__globals__
-        for code in _codes(value.__code__):
-            for module in [*_imported(code, space), *(space.get(name) for name in code.co_names)]:
-                yield from _attributes(module, code)
-        if _is_own(value):
-            yield from (space[name] for code in _codes(value.__code__) for name in code.co_names if name in space)
-            yield from [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values(), *_enclosed(value)]
-            yield from vars(value).values()
-    elif isinstance(value, type):
-        yield from vars(value).values() if _is_own(value) else ()
-        yield from value.__bases__
-    elif isinstance(value, types.ModuleType | types.BuiltinFunctionType):
-        return
-    else:
-        names = ("__func__", "__self__", "__wrapped__", "fget", "fset", "fdel", "func", "args", "keywords")
-        yield from (found for name in names if (found := _held(value, name)) is not None)
-        yield from [type(value), *(vars(value).values() if hasattr(value, "__dict__") else ())]
-        yield from value if isinstance(value, list | tuple) else value.values() if isinstance(value, dict) else ()
+class Foreseen:
+    """What a function may import; it is imported here.
+
+    Attributes:
+        modules, codecs: their names.
+    """
+
+    def __init__(self, fn: Any) -> None:
+        self.modules: set[str] = set()
+        self.codecs: set[str] = set()
+        seen: dict[int, Any] = {}
+        waiting = [fn]
+        while waiting and len(seen) < _MOST:
+            value = waiting.pop()
+            if id(value) not in seen:
+                seen[id(value)] = value
+                waiting += self._named_by(value)
+                self._note(_module_of(value))
+                self._note(_package_of(value))
+
+    def _note(self, module: Any) -> None:
+        """Note a module, and of a package of the standard library all of its."""
+        name = _held(module, "__name__") if isinstance(module, types.ModuleType) else None
+        if isinstance(name, str) and name not in self.modules:
+            self.modules |= {name, *_all_of(module)}
+
+    def _named_by(self, value: Any) -> Iterator[Any]:
+        """Import what this one does, and yield what else it may use, but for what libraries use themselves."""
+        if isinstance(value, types.FunctionType):
+            space = value.__globals__
+            for code in _codes(value.__code__):
+                for module in [*self._imported(code, space), *(space.get(name) for name in code.co_names)]:
+                    yield from self._attributes(module, code)
+            if _is_own(value):
+                yield from (space[name] for code in _codes(value.__code__) for name in code.co_names if name in space)
+                yield from [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values(), *_enclosed(value)]
+                yield from vars(value).values()
+        elif isinstance(value, type):
+            yield from vars(value).values() if _is_own(value) else ()
+            yield from value.__bases__
+        elif isinstance(value, types.ModuleType | types.BuiltinFunctionType):
+            return
+        else:
+            names = ("__func__", "__self__", "__wrapped__", "fget", "fset", "fdel", "func", "args", "keywords")
+            yield from (found for name in names if (found := _held(value, name)) is not None)
+            yield from [type(value), *(vars(value).values() if hasattr(value, "__dict__") else ())]
+            yield from value if isinstance(value, list | tuple) else value.values() if isinstance(value, dict) else ()
+
+    def _imported(self, code: types.CodeType, space: dict[str, Any]) -> Iterator[Any]:
+        """Carry out the import statements of this code; yield their modules, those of names too. Look its codecs up."""
+        consts: list[Any] = [0, None]
+        for step in dis.get_instructions(code):
+            if step.opname == "IMPORT_NAME":
+                with contextlib.suppress(Exception, SystemExit):
+                    module = __import__(step.argval, space, None, consts[-1] or (), consts[-2])
+                    self._note(sys.modules.get(step.argval))
+                    yield from [module, _package_of(module), *(_held(module, name) for name in consts[-1] or ())]
+            elif step.opname == "LOAD_CONST":
+                consts.append(step.argval)
+                if isinstance(step.argval, str) and len(step.argval) <= _LONGEST_CODEC:
+                    with contextlib.suppress(Exception):
+                        codecs.lookup(step.argval)
+                        self.codecs.add(step.argval)
+
+    def _attributes(self, module: Any, code: types.CodeType) -> Iterator[Any]:
+        """Yield what this code may find in a module, and in those that it finds there."""
+        modules, passed = [module], set()
+        while modules:
+            module = modules.pop()
+            if isinstance(module, types.ModuleType) and id(module) not in passed:
+                passed.add(id(module))
+                self._note(module)
+                found = [_held(module, name) for name in code.co_names]
+                modules += found
+                yield from (one for one in found if isinstance(one, types.FunctionType | type))
 
 
 def _is_own(value: Any) -> bool:
@@ -65,9 +119,15 @@ def _is_own(value: Any) -> bool:
     return getattr(value, "__module__", None) in {None, "__main__"} or value.__module__ not in sys.modules
 
 
+def _module_of(value: Any) -> Any:
+    """Return a module itself, or that of a function or class."""
+    name = _held(value, "__name__" if isinstance(value, types.ModuleType) else "__module__")
+    return sys.modules.get(name) if isinstance(name, str) else None
+
+
 def _package_of(value: Any) -> Any:
     """Return the outermost package of a module, function or class."""
-    name = _held(value, "__name__" if isinstance(value, types.ModuleType) else "__module__")
+    name = _held(_module_of(value), "__name__")
     return sys.modules.get(name.partition(".")[0]) if isinstance(name, str) else None
 
 
@@ -90,38 +150,12 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from _codes(const)
 
 
-def _imported(code: types.CodeType, space: dict[str, Any]) -> Iterator[Any]:
-    """Carry out the import statements of this code; yield their modules, those of names too. Look its codecs up."""
-    consts: list[Any] = [0, None]
-    for step in dis.get_instructions(code):
-        if step.opname == "IMPORT_NAME":
-            with contextlib.suppress(Exception, SystemExit):
-                module = __import__(step.argval, space, None, consts[-1] or (), consts[-2])
-                yield from [module, _package_of(module), *(_held(module, name) for name in consts[-1] or ())]
-        elif step.opname == "LOAD_CONST":
-            consts.append(step.argval)
-            if isinstance(step.argval, str) and len(step.argval) <= _LONGEST_CODEC:
-                with contextlib.suppress(Exception):
-                    codecs.lookup(step.argval)
-
-
 @functools.cache  # its folder is read once
-def _import_all_of(package: types.ModuleType) -> None:
-    """Import the modules of a package of the standard library, whose own functions import them late."""
-    if package.__name__ in sys.stdlib_module_names and package.__name__ not in _LARGE:
-        for found in pkgutil.iter_modules(getattr(package, "__path__", ()), f"{package.__name__}."):
-            with contextlib.suppress(Exception, SystemExit):
-                __import__(found.name)
-
-
-def _attributes(module: Any, code: types.CodeType) -> Iterator[Any]:
-    """Yield what this code may find in a module, and in those that it finds there."""
-    modules, passed = [module], set()
-    while modules:
-        module = modules.pop()
-        if isinstance(module, types.ModuleType) and id(module) not in passed:
-            passed.add(id(module))
-            _import_all_of(module)
-            found = [_held(module, name) for name in code.co_names]
-            modules += found
-            yield from (one for one in found if isinstance(one, types.FunctionType | type))
+def _all_of(package: types.ModuleType) -> frozenset[str]:
+    """Import the modules of a package of the standard library, whose own functions import them late; return them."""
+    name = package.__name__
+    if name not in sys.stdlib_module_names or name in _LARGE:
+        return frozenset()
+    found = frozenset(f"{name}.{one.name}" for one in pkgutil.iter_modules(getattr(package, "__path__", ())))
+    import_named(found, ())
+    return found

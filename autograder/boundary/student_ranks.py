@@ -1,16 +1,19 @@
 """What a rank of a graded collective does, and how the student's function comes to it.
 
 The student's process packs the function; a rank, which another process has started (see rank_host), unpacks it behind
-its wall and answers what the test asks.
+its wall and answers what the test asks. Unpacking may run the student's code (`__reduce__`), which could patch all that
+is to be done in this process: so nothing is left to do then.
 """
 
 from __future__ import annotations
 
 import contextlib
 import faulthandler
+import json
 import linecache
 import os
 import pickle
+import pickletools
 import signal
 import socket
 import stat
@@ -18,10 +21,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from autograder.boundary.foreseen import import_ahead
+from autograder.boundary.foreseen import Foreseen, import_named
 from autograder.boundary.frames import Connection, ProcessDied
 from autograder.boundary.peer import Peer
-from labkit._collective import open_no_files
+from autograder.boundary.resident import make_resident, mapped_files
+from labkit._collective import keep_to_itself
 from labkit._launch.confinement import leave_no_trace, write_nothing
 from labkit._launch.pack import copied, lines_of_cells
 
@@ -48,7 +52,17 @@ def packed(fn: Any) -> bytes:
     finally:
         for module in here:
             cloudpickle.unregister_pickle_by_value(module)
-    return pickle.dumps(([*map(str, sys.path)], dict(os.environ), lines_of_cells(), function))
+    foreseen = Foreseen(fn)
+    texts = {text for _, text, _ in pickletools.genops(function) if isinstance(text, str)}
+    names = (foreseen.modules | texts) & sys.modules.keys() - {module.__name__ for module in here}
+    head = {
+        "path": [*map(str, sys.path)],
+        "environment": dict(os.environ),
+        "lines": lines_of_cells(),
+        "modules": sorted(names, key=lambda name: (name.count("."), name)),
+        "codecs": sorted(foreseen.codecs),
+    }
+    return json.dumps(head).encode() + b"\n" + function
 
 
 def _lies_here(module: Any) -> bool:
@@ -61,38 +75,46 @@ def _lies_here(module: Any) -> bool:
 def answer_of_rank(rank: int, world_size: int, door: str, packed: bytes) -> None:
     """Be one rank: answer until the test hangs up.
 
-    What ranks tell each other goes through the test, which counts it. What is unpacked may be a student's own code
-    (`__reduce__`), so the wall stands before. Before the rank hears anything of its own, the second one does: what it
-    knows then must not outlast it.
+    What ranks tell each other goes through the test, which counts it. Libraries are imported, by their names, before
+    there is anything of the student's here; then the wall, for what the rank will know must not outlast it.
     """
     from autograder.boundary.student import Agent
 
     with waiting(socket.socket(socket.AF_UNIX)) as stream:
         stream.connect(door)
         stream.sendall(bytes([rank]))
+        head, function = packed.split(b"\n", 1)
+        about = json.loads(head)
+        _prepare(about["modules"], about["codecs"])
+        keep_to_itself()  # says why, before the kernel says no
         write_nothing()
-        _close_files()
-        path, environment, lines, function = pickle.loads(packed)
-        sys.path[:] = path
-        os.environ.update({name: value for name, value in environment.items() if name not in os.environ})
-        linecache.cache.update(lines)
+        leave_no_trace()
+        sys.path[:] = about["path"]
+        os.environ.update({name: value for name, value in about["environment"].items() if name not in os.environ})
+        linecache.cache.update({name: tuple(entry) for name, entry in about["lines"].items()})
         owner = Agent()
-        fn = pickle.loads(function)
-        import_ahead(fn)
-        owner.begin({"fn": fn})
+        owner.begin({"fn": pickle.loads(function)})
         peer = Peer(Connection(stream), owner, writable=True, only_when_asked=True)
         peer.begin(_CELL)
-        open_no_files()  # says why, before the kernel says no
-        leave_no_trace()
         peer.send("here")
         answer_until_end(peer)
 
 
-def _close_files() -> None:
-    """Close what is open for writing, which no wall sees: where the launch would have a rank's stack written."""
+def _prepare(modules: list[str], codecs: list[str]) -> None:
+    """Import what the function needs, from where libraries lie, and keep nothing open and no page of a file unread."""
     faulthandler.disable()
     faulthandler.unregister(signal.SIGUSR1)
     signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+    mapped, path = mapped_files(), [*sys.path]
+    sys.path[:] = [place for place in path if "site-packages" in place or not Path(place).is_relative_to(Path.cwd())]
+    import_named(modules, codecs)
+    sys.path[:] = path
+    make_resident(mapped_files() - mapped)
+    _close_files()
+
+
+def _close_files() -> None:
+    """Close what is open of files: for writing, which no wall sees, or for reading, which the kernel remembers."""
     descriptors = Path("/proc/self/fd")
     for number in [int(place.name) for place in descriptors.iterdir()] if descriptors.exists() else ():
         with contextlib.suppress(OSError):

@@ -9,9 +9,11 @@ Refused is what an unprivileged process may call, no lab needs, and a sandbox co
 - the kernel's keys: root's session keyring would be inherited;
 - bpf, io_uring, userfaultfd and performance events: large kernel interfaces with a history;
 - what tells one submission of another through a file that both may read, such as a library: being told that it was
-  opened (inotify, leases), asking who has locked it, and asking which of it is in memory. Locking a whole file (flock)
-  needs no right to write: it is passed over in silence, as if it had been done; a lock for writing is not, for that.
-  Who asks about locks (SQLite does, beside another writer) gets his question back: another lock may be in the way.
+  opened (inotify, leases), and asking which of it is in memory. Locks, of a whole file (flock) or of a part (fcntl),
+  are passed over in silence, as if they had been done: /dev/null is one file in all sandboxes, and everybody may write
+  to it. So are the times of files, which whoever may write may set to now, and advice to forget what was read. Who asks
+  about locks (SQLite does, beside another writer) gets his question back: another lock may be in the way. Of what else
+  fcntl can do, what is known and concerns this process alone is allowed: the file itself keeps some of it.
 
 Everything else is allowed. Known for x86-64 and AArch64; a 32-bit program is killed at its first system call.
 
@@ -22,7 +24,7 @@ what Landlock does not see:
 - message queues, all of System V's, and opening a file by its number;
 - extended attributes.
 
-Owner, mode and times of a file, and limits, priorities and processors of a process, thread, group or user that is
+Owner and mode of a file, and limits, priorities and processors of a process, thread, group or user that is
 named, cannot be changed; that is passed over in silence, because libraries ask for it where it does not matter.
 """
 
@@ -55,8 +57,18 @@ _REFUSED: dict[str, tuple[int, int | None]] = {
     "fanotify_init": (300, 262),
     "cachestat": (451, 451),
 }
-_FLOCK, _FCNTL, _PREADV2 = (73, 32), (72, 25), (327, 286)
-_GETLK, _OFD_GETLK, _SETLEASE, _GETLEASE, _NOTIFY = 5, 36, 1024, 1025, 1026
+_AS_IF_DONE: dict[str, tuple[int, int | None]] = {
+    "flock": (73, 32),
+    "fadvise64": (221, 223),
+    "utime": (132, None),
+    "utimes": (235, None),
+    "futimesat": (261, None),
+    "utimensat": (280, 88),
+}
+_FCNTL, _PREADV2 = (72, 25), (327, 286)
+_LOCKS = (5, 6, 7, 36, 37, 38)  # F_GETLK, F_SETLK, F_SETLKW, and the same of open files, F_OFD_...
+# Descriptors and flags (F_DUPFD to F_SETFL, F_DUPFD_CLOEXEC), who is signalled, the size of a pipe, seals of memory.
+_OF_ITS_OWN = (0, 1, 2, 3, 4, 8, 9, 10, 11, 15, 16, 1030, 1031, 1032, 1033, 1034)
 _RWF_NOWAIT = 8
 _REFUSED_AT_SOLE_WALL = {
     "shmat": (30, 196),
@@ -90,10 +102,6 @@ _PASSED_OVER = {
     "fchown": (93, 55),
     "lchown": (94, None),
     "fchownat": (260, 54),
-    "utime": (132, None),
-    "utimes": (235, None),
-    "futimesat": (261, None),
-    "utimensat": (280, 88),
 }
 # What each argument must be where the caller itself is meant, and nobody else: a `who` of 0 may be a whole user.
 _PRIO_PROCESS, _IOPRIO_WHO_PROCESS = 0, 1
@@ -156,12 +164,12 @@ def filter_program(machine: str = platform.machine(), *, sole_wall: bool = False
 
 def _of_shared_files(column: int) -> list[bytes]:
     """Keep from a process what others have locked, opened or read of a file that it can only read."""
-    silent, refused = (_GETLK, _OFD_GETLK), (_SETLEASE, _GETLEASE, _NOTIFY)
-    asking = [step for command in silent for step in _if(_EQUAL, command, _fail(0))]
-    asking += [step for command in refused for step in _if(_EQUAL, command, _fail(errno.EPERM))]
+    commands = [step for command in _LOCKS for step in _if(_EQUAL, command, _fail(0))]
+    commands += [step for command in _OF_ITS_OWN for step in _if(_EQUAL, command, _step(_RETURN, _ALLOW))]
+    passed_over = [pair[column] for pair in _AS_IF_DONE.values()]
     return [
-        *_if(_EQUAL, _FLOCK[column], _fail(0)),
-        *_if(_EQUAL, _FCNTL[column], _argument(1), *asking, _step(_RETURN, _ALLOW)),
+        *(step for number in passed_over if number is not None for step in _if(_EQUAL, number, _fail(0))),
+        *_if(_EQUAL, _FCNTL[column], _argument(1), *commands, _fail(errno.EPERM)),
         *_if(
             _EQUAL,
             _PREADV2[column],

@@ -206,9 +206,13 @@ def _own_process(output_fd: int) -> TextIO:
     os.setpgid(0, 0)
     end_with_parent(signal.SIGKILL)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    for fd in (1, 2):
-        os.dup2(output_fd, fd)
-    os.close(output_fd)
+    nothing = os.open(
+        os.devnull, os.O_RDONLY
+    )  # opened here: what is open in several processes has a state that all see
+    for number, fd in enumerate((nothing, output_fd, output_fd)):
+        os.dup2(fd, number)
+    for fd in (nothing, output_fd):
+        os.close(fd)
     # One stream, so that what a rank prints and what a library warns of stay in order.
     output = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), "utf-8", "backslashreplace", line_buffering=True)
     sys.stdout = sys.stderr = output

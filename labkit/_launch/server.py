@@ -134,7 +134,7 @@ class _Fork:
 
     def _serve(self, channel: int, log: int) -> NoReturn:
         os.setsid()
-        os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         for number in (1, 2):
             os.dup2(log, number)
         os.dup2(channel, 3)

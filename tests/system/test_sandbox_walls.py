@@ -247,3 +247,23 @@ def test_a_file_that_all_can_read_tells_nobody_who_uses_it(prompt: Console) -> N
     assert said.split("\n") == ["as if it had been done", "PermissionError: [Errno 1] Operation not permitted"]
     with Path(os.__file__).open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # BlockingIOError, had it been done
+
+
+def test_a_device_that_all_may_write_to_keeps_nothing(prompt: Console) -> None:
+    """/dev/null is one file in all sandboxes: two submissions could talk by its locks, hints or times."""
+    if not filter_program():
+        pytest.skip("there is no list of system calls for this machine")
+    before = Path(os.devnull).stat().st_mtime_ns
+    said = prompt.run("""
+        import fcntl, os
+        nothing = open("/dev/null", "r+b")
+        fcntl.lockf(nothing, fcntl.LOCK_EX | fcntl.LOCK_NB, 48, 1 << 40)
+        os.utime("/dev/null")
+        os.utime(nothing.fileno())
+        print("as if it had been done")
+        fcntl.fcntl(nothing, 1036, bytes(8))  # F_SET_RW_HINT
+    """)
+    assert said.split("\n") == ["as if it had been done", "PermissionError: [Errno 1] Operation not permitted"]
+    with Path(os.devnull).open("r+b") as file:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 48, 1 << 40)  # BlockingIOError, had it been done
+    assert Path(os.devnull).stat().st_mtime_ns == before

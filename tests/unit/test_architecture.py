@@ -98,7 +98,7 @@ _RANKS = {
     },
     "replay": {"labkit._collective.Job"},
     "student_ranks": {
-        "labkit._collective.open_no_files",
+        "labkit._collective.keep_to_itself",
         *(f"labkit._launch.confinement.{name}" for name in ("leave_no_trace", "write_nothing")),
         *(f"labkit._launch.pack.{name}" for name in ("copied", "lines_of_cells")),
     },

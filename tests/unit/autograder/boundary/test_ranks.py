@@ -254,11 +254,76 @@ def test_a_rank_looks_no_path_up(talk: Talk, lookup: str) -> None:
     assert "PermissionError" in error or "ModuleNotFoundError" in error
 
 
+_SHARED = {
+    "a lock": "fcntl.fcntl(0, fcntl.F_SETLK, struct.pack('hhqqi', fcntl.F_RDLCK, 0, 48, 1, 0))",
+    "a signal of a file": "fcntl.fcntl(0, fcntl.F_SETSIG, 37)",
+    "advice": "os.posix_fadvise(0, 0, 0, os.POSIX_FADV_DONTNEED)",
+    "a file in memory": "os.memfd_create('x')",
+    "a process": "os.fork()",
+    "a signal": "os.kill(os.getppid(), 0)",
+}
+
+
+@pytest.mark.parametrize("call", _SHARED.values(), ids=_SHARED)
+def test_a_rank_changes_nothing_that_others_see(talk: Talk, call: str) -> None:
+    """Locks, flags and pages in memory lie with the file: they outlast the process, and a later one could ask."""
+    talk.code(f"import fcntl, os, struct\ndef f(comm, x):\n    return {call}\n")
+    assert "PermissionError" in talk.test(TEST, time_s=30)["error"]["value"]
+
+
+def test_a_rank_starts_no_thread_and_says_so(talk: Talk) -> None:
+    talk.code("import threading\ndef f(comm, x):\n    threading.Thread(target=print).start()\n")
+    assert "a rank starts no thread" in talk.test(TEST, time_s=30)["error"]["value"]
+
+
+WORM = """
+import os
+import autograder.boundary.student_ranks as ranks
+ranks.leave_no_trace = ranks.write_nothing = ranks._close_files = lambda *_: None
+try:
+    os.seen = os.open("/usr", os.O_RDONLY)
+except OSError as error:
+    os.seen = type(error).__name__
+"""
+
+
+def test_what_is_unpacked_cannot_take_down_a_wall(talk: Talk) -> None:
+    """It runs the student's code; all that is to be done in the process is done by then."""
+    talk.code(f"""
+import os
+class Worm:
+    def __reduce__(self):
+        return exec, ({WORM!r},)
+worm = Worm()
+def f(comm, x):
+    worm
+    try:
+        return [os.seen, len(os.listdir("/usr"))]
+    except PermissionError:
+        return os.seen
+""")
+    assert talk.value(f"{TEST}{{done['value'] for done in found[0]}}") == "{'PermissionError'}"
+
+
+def test_a_rank_wakes_nobody_by_a_page_of_a_library(talk: Talk) -> None:
+    """Processes that have mapped the same file can wait there for each other, unless they are told not to."""
+    talk.code("""
+import ctypes
+import platform
+def f(comm, x):
+    libc = ctypes.CDLL(None)
+    word = ctypes.cast(libc.labs, ctypes.c_void_p)
+    value = ctypes.c_uint.from_address(word.value).value
+    number, wait, wake = 202 if platform.machine() == "x86_64" else 98, 0, 1
+    return [libc.syscall(number, word, wake, 1, None, None, 0), libc.syscall(number, word, wait, value, None, None, 0)]
+""")
+    assert talk.value(f"{TEST}[done['value'] for done in found[0]]") == "[[0, -1], [0, -1], [0, -1]]"
+
+
 _IMPORTS = {
     "in its body": "import fractions\n    return float(fractions.Fraction(3, 2) * 2)",
-    "of a name": "from concurrent.futures import ThreadPoolExecutor\n    with ThreadPoolExecutor(1) as pool:\n"
-    "        return pool.submit(float, 3).result()",
-    "by a module's attribute": "return float(concurrent.futures.ThreadPoolExecutor(1).submit(float, 3).result())",
+    "of a name": "from concurrent.futures import ThreadPoolExecutor as Pool\n    return float(Pool(3)._max_workers)",
+    "by a module's attribute": "return float(concurrent.futures.ThreadPoolExecutor(3)._max_workers)",
     "of a package, then by its attribute": "import scipy\n    return float(scipy.sparse.csr_array(np.eye(3)).sum())",
     "in what a library does": "import logging\n    return float(len(logging.config.__name__) - 11)",
     "of a codec": "return float(len('abc'.encode('utf-7')))",
