@@ -648,7 +648,7 @@ def network(
 # %% [markdown]
 # There may be several `DDP`s in one process, and their steps may overlap. (Tensors may be keys of a dictionary or stand in a set: those go by identity;
 # `in` and `index` of a list compare numbers.)
-# `ready(p)` is the hook; while `sync` is false it does nothing. Everything that is sent goes through `wire`.
+# Everything that is sent goes through `wire`.
 # About 18 lines in three methods; helpers of your own are welcome.
 
 
