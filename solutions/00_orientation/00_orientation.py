@@ -3,7 +3,7 @@
 #
 # **Does my machine work, and how do I hand in?**
 # Half an hour with the tools of the course, before the first lab needs them:
-# a look at your machine, one task with its check, one measurement, one plot of your own.
+# a look at your machine, a first surprise, one task with its check, one measurement, one plot of your own.
 #
 # | | |
 # |---|---|
@@ -11,14 +11,6 @@
 # | Time | about half an hour |
 # | Points | 3: 2 from a check, 1 from a plot of your own |
 # | Hardware | any; with a GPU the report names it |
-
-# %% [markdown]
-# ## Where the claims come from
-#
-# The labs measure what four documents of 2017 and 2018 claim, and call them by letters
-# (all their claims stand in `docs/claims.md` of the course's repository):
-# *lecture A* on scalable machine learning, *talk B* (T. Hoefler) on communication in deep learning,
-# *talk C* on the framework MXNet, and *slides D*, a course on deep learning at large scale.
 
 # %% [markdown]
 # ## Your machine
@@ -50,6 +42,60 @@ plot.images(
     titles=digits.train.y[:10],
     title="If you see ten digits, plots work",
 )
+
+# %% [markdown]
+# ## A first surprise
+#
+# A matrix of 1,000 x 1,000 numbers is transposed: its rows become columns, and nothing is computed.
+# Then one of 1,024 x 1,024 is, five per cent more numbers.
+# How many times as long does the second take? Write your guess into the cell, then run it.
+
+# %% explore=true
+from time import perf_counter
+
+first_guess = None  # write a number here: first_guess = 1.05
+
+
+def transpose_ns(side, runs=9):
+    """Return the nanoseconds that each number of a transposition takes."""
+    matrix, times_s = np.ones((side, side), np.float32), []
+    turned = np.empty_like(matrix)
+    for _ in range(runs):
+        start = perf_counter()
+        turned[:] = matrix.T
+        times_s.append(perf_counter() - start)
+    return 1e9 * np.median(times_s) / side**2
+
+
+longer = (1024 / 1000) ** 2 * transpose_ns(1024) / transpose_ns(1000)
+said = "nothing yet" if first_guess is None else f"{first_guess:.2f}"
+print(f"you guessed {said}; 1,024 takes {longer:.1f} times as long as 1,000")
+sides = range(896, 1153, 16)
+plot.curves(
+    {"a transposition": (sides, [transpose_ns(side) for side in sides])},
+    xlabel="side of the matrix",
+    ylabel="nanoseconds a number",
+    title="One matrix among its neighbours",
+)
+
+# %% [markdown]
+# Most machines draw a needle at 1,024. The code is right, and the matrix hardly larger.
+# But there the numbers of a column lie 4,096 bytes apart.
+# A cache, the small fast memory beside the core, puts a number where its address says,
+# and such addresses all say the same few places: each number throws out one that is needed soon.
+# With 1,040 columns the same machine is fast again.
+# (No needle? Then your cache is built otherwise, or large enough. Try 2,048 and 2,064, or ask a neighbour.)
+#
+# No formula for the work would have told you. So this course counts, predicts, and then measures.
+
+# %% [markdown]
+# ## What is ahead
+#
+# * In lab 01 you write a network in NumPy that reads these ten digits, and look at those that it gets wrong.
+# * In lab 04 you step through such a cache, and through the circuit inside a TPU, cycle by cycle.
+# * In lab 08 a network's file shrinks to a fraction of its bytes and reads nearly as well as before.
+# * In lab 12 you kill one of two processes in the middle of a training, and end with the same weights, bit by bit.
+# * In lab 16 you are given benchmarks that lie, and say how. Some of them may be your own.
 
 # %% [markdown]
 # ## How this notebook works
@@ -114,20 +160,23 @@ def product_times(side, runs=40):
     return times_ms
 
 
+# %% explore=true
 times_ms = product_times(300)
 median, iqr = median_and_iqr(times_ms)
 slowest = max(times_ms) / median
 print(f"median {median:.2f} ms, interquartile range {iqr:.2f} ms")
 print(f"slowest: run {np.argmax(times_ms) + 1}, {slowest:.1f} medians long")
-later = np.mean(times_ms)
-print(f"mean {later:.2f} ms: {later / median:.1f} medians")
-figure = plot.curves(
-    {"median": [median] * len(times_ms)},
-    xlabel="run",
-    ylabel="milliseconds",
-    title="Forty products of 300 x 300 matrices",
-)
-plot.scatter({"a run": (range(len(times_ms)), times_ms)}, ax=figure)
+mean = np.mean(times_ms)
+print(f"mean {mean:.2f} ms: {mean / median:.1f} medians")
+words = {
+    "xlabel": "run",
+    "ylabel": "milliseconds",
+    "title": "Forty products of 300 x 300 matrices",
+}
+runs = np.arange(1, len(times_ms) + 1)
+figure = plot.scatter({"a run": (runs, times_ms)}, **words)
+lines = {"median": np.full(40, median), "mean": np.full(40, mean)}
+plot.curves(lines, ax=figure, **words)
 
 # %% [markdown]
 # The first run may be the slowest: memory is touched for the first time, a library loads its code.
@@ -310,6 +359,7 @@ timings
 # here and as a file in the folder `cards` beside this notebook, in place of the one that came with it.
 # It names one number as the spread: here, half the width of the middle half, which need not be even on both sides.
 # Cards of accuracies, from several seeds, name mean and standard deviation instead.
+# Its note names both ends.
 # Lab 16 will read the cards of your whole term and ask whether you would believe them.
 
 # %% explore=true
@@ -320,7 +370,16 @@ result_card(
     n=timings["float64"].n,
     spread=(high - low) / 2,
     lab="00_orientation",
+    note=f"Middle half of the ratios: {low:.1f} to {high:.1f}.",
 )
+
+# %% [markdown]
+# ## Where the claims come from
+#
+# The labs measure what four documents of 2017 and 2018 claim, and call them by letters
+# (all their claims stand in `docs/claims.md` of the course's repository):
+# *lecture A* on scalable machine learning, *talk B* (T. Hoefler) on communication in deep learning,
+# *talk C* on the framework MXNet, and *slides D*, a course on deep learning at large scale.
 
 # %% [markdown]
 # ### Open task: your first plot (1 point)
@@ -338,7 +397,7 @@ result_card(
 # Change this cell: two sides are a beginning.
 sides = [100, 200]
 middles = [median_and_iqr(product_times(side))[0] for side in sides]
-plot.curves(
+figure = plot.curves(
     {"median": (sides, middles)},
     xlabel="side of the matrices",
     ylabel="milliseconds",
@@ -346,6 +405,8 @@ plot.curves(
     logx=True,
     logy=True,
 )
+figure.set_xticks(sides, sides)
+figure.set_xticks([], minor=True)
 
 # %% [markdown] nbgrader={"grade_id": "reproducible", "grade": true, "solution": true, "points": 1}
 # ### BEGIN SOLUTION

@@ -115,6 +115,10 @@ def numpy_dress(weights, x, labels):
 #
 # Of $y = ab$, for example, the parents are $a$ and $b$;
 # `back` takes $g = \partial L/\partial y$ and returns one gradient per parent, the tuple $(g\,b, g\,a)$.
+#
+# Here is the graph of $y = (xw + b)\,x$. It reads $x$ twice, so two shares come back to $x$, and they are added:
+#
+# ![The graph of y = (x w + b) x for x = 2, w = 3, b = -1. Solid arrows carry values to the right: multiply 6, add 5, multiply 10. Dashed arrows carry shares of the gradient to the left. Two of them, 6 and 5, meet at x, whose gradient is 11.](figures/recorder.svg)
 
 
 # %% nbgrader={"grade_id": "node", "locked": true}
@@ -576,8 +580,8 @@ plot.curves(
 )
 
 # %% [markdown]
-# There are two ways from each sum to the one below it, so sixteen sums have $2^{16}$ paths,
-# and a walk that forgets takes them all.
+# There are two ways from each sum to the one below it, so sixteen sums have $2^{16}$ paths.
+# A walk that forgets takes them all: $2^{17} - 1$ visits, where yours makes 17.
 # A network with skip connections (a layer's input is added to a later output) is such a graph: each of them doubles the number of paths.
 # Remembering what was seen turns an exponential cost into a linear one.
 # That is the difference between reverse-mode differentiation and writing out the chain rule.
@@ -853,6 +857,63 @@ def autograd_dress(weights, x, labels):
     loss = cross_entropy(logits, labels)
     backpropagate(loss)
     return float(loss.value), [(w.grad, b.grad) for w, b in nodes]
+
+
+# %% explore=true
+def draw_graph(steps, title, ax):
+    """Draw (name, text, inputs) from left to right, each after its inputs."""
+    column, rows, boxes = {}, Counter(), {}
+    for name, _, inputs in steps:
+        column[name] = 1 + max((column[i] for i in inputs), default=-1)
+    for name, _, inputs in steps:
+        if not inputs:  # it stands right before its first reader
+            reader = min(column[n] for n, _, read in steps if name in read)
+            column[name] = reader - 1
+    look = {"ha": "center", "va": "center", "fontsize": 9}
+    for name, text, inputs in sorted(steps, key=lambda step: not step[2]):
+        colour = "#e4f0f8" if inputs else "white"
+        look["bbox"] = {"boxstyle": "round", "facecolor": colour}
+        at = column[name], rows[column[name]]
+        boxes[name] = ax.text(*at, text, **look)
+        rows[column[name]] += 1
+    for name, _, inputs in steps:
+        for k, i in enumerate(inputs):
+            (x, y), end = boxes[i].get_position(), boxes[name].get_position()
+            bent = (end[0] - x > 1 and y == 0) or i in inputs[:k]
+            bend = 0.45 / (end[0] - x) ** 0.5 if bent else 0.0
+            line = {"arrowstyle": "->", "connectionstyle": f"arc3,rad={bend}"}
+            line["patchA"] = boxes[i].get_bbox_patch()
+            line["patchB"] = boxes[name].get_bbox_patch()
+            ax.annotate("", end, (x, y), arrowprops=line)
+    ax.set(xlim=(-0.5, max(column.values()) + 0.5), ylim=(-0.8, 1.4))
+    ax.set_title(title, loc="left", fontsize=11, fontweight="bold")
+    ax.set_axis_off()
+
+
+# %% explore=true
+logits, ((w0, b0), (w1, b1)) = forward_nodes(
+    random_weights((64, 128, 10)), x_train[:32]
+)
+known = {w0: "w0", b0: "b0", w1: "w1", b1: "b1"}
+order = topological_order(cross_entropy(logits, y_train[:32]))
+boxes = []
+for node in order:
+    name = known.get(node, "x" if node.op == "input" else node.op)
+    shape = " x ".join(map(str, node.value.shape)) or "a number"
+    boxes.append((node, f"{name}\n{shape}", node.parents))
+draw_graph(
+    boxes,
+    "The network as your recorder keeps it, for 32 images",
+    plot.panels(1, stacked=True)[0],
+)
+
+
+# %% [markdown]
+# Nobody has drawn this graph: it is what your `topological_order` found, each box a `Node`, each arrow a parent.
+# Six operators are a whole network with its loss. `backpropagate` walks the boxes from right to left.
+# All networks in this course are graphs of this kind, only longer.
+#
+# Are its gradients right? The first dress knows.
 
 
 # %% explore=true
@@ -1221,6 +1282,7 @@ found |= {
     "Keras on torch": keras_on_torch,
     "Keras on tensorflow": keras_on_tensorflow,
 }
+far_off = {name: largest_difference(f, reference) for name, f in found.items()}
 fits = {"torch": fit_on_torch, "tensorflow": fit_on_tensorflow}
 print(f"{'':20} {'loss':>10} {'off by':>8} {'gradients off by':>17}")
 for name, result in {"NumPy, by hand": reference, **found}.items():
@@ -1230,9 +1292,30 @@ for backend, (losses, share) in fits.items():
     print(f"fit on {backend:10}: loss {losses[-1]:.6f},", end=" ")
     print(f"training accuracy {share:.1%}")
 
+
+# %% explore=true
+off = np.maximum(list(far_off.values()), 1e-18)  # a logarithm has no 0
+places = np.arange(len(off))
+ax = plot.scatter(
+    {
+        "loss": (places - 0.05, off[:, 0]),
+        "gradients": (places + 0.05, off[:, 1]),
+    },
+    ylabel="off by (1e-18: not at all)",
+    title="Four dresses against NumPy by hand",
+    logy=True,
+)
+ax.set_xticks(places, [name.replace(" on ", "\non ") for name in far_off])
+ax.set(xlim=(-0.6, 3.6), ylim=(3e-19, 1e-2))
+for kind in (np.float32, np.float64):
+    ax.axhline(np.finfo(kind).eps, color="grey", linestyle=":")
+    ax.text(3.55, 2 * np.finfo(kind).eps, kind.__name__, ha="right")
+
 # %% [markdown]
 # One network, five rows: your recorder in float64 agrees to some sixteen digits,
 # the frameworks in float32 to about seven, which is all that float32 has.
+# The dotted lines are the two types' steps, the distance from 1 to the next number:
+# each dress stays near the line of its type. A wrong derivative would stand at the top of the figure.
 # Five epochs of `fit` end at nearly the same loss on both backends, because the order of the images was fixed:
 # only rounding is left to differ.
 # Frameworks do not differ in what they compute.
@@ -1486,7 +1569,6 @@ def with_backward(graph):
 # * the fused operator has the name, the size and the place of the second,
 # * the kinds joined by "+", the first's in front, and both operators' inputs, each once, without the value between.
 #
-# An operator that reads a value twice is still one reader, and so are two readers that have been fused into one.
 # A value that nobody reads is a result and stays.
 #
 # `("s", "add", ["h", "b"], 8)` and `("r", "relu", ["s"], 8)`
@@ -1494,6 +1576,10 @@ def with_backward(graph):
 # Kind "input" is never fused; what is not fused, and the argument, stay as they were. About 12 lines.
 
 # %% [markdown]
+# Count readers, not mentions: `multiply(s, s)` is one reader of `s`.
+# Count them anew after each fusion: once `t = tanh(s)` and `p = multiply(s, t)` are one,
+# `s` has one reader left, `tanh+multiply`, and can be fused with it.
+#
 # The order in which you fuse is yours, and with it that of the inputs, and of the kinds where two operators feed a third.
 
 
@@ -1540,8 +1626,35 @@ for title, graph in {"as written": plain, "fused": fused}.items():
     print(f"{title:10} {count} operators, {moved:,} numbers read and written")
 print(*fused[-1], sep="\n")
 
+
+# %% explore=true
+import textwrap
+
+called = {"input0": "x", "input7": "1"}
+written = trace(gelu(Node(np.linspace(-3, 3, 1000))))
+panels = plot.panels(2, stacked=True)
+for ax, title, graph in zip(
+    panels,
+    ("As written", "Fused"),
+    (written, fuse_elementwise(written)),
+    strict=True,
+):
+    boxes = [
+        (
+            name,
+            called.get(name) or textwrap.fill(kind.replace("+", " + "), 30),
+            i,
+        )
+        for name, kind, i, _ in graph
+    ]
+    arrows = sum(len(set(i)) for *_, i in boxes)
+    draw_graph(boxes, f"{title}: {arrows} arrays or constants are read", ax)
+
 # %% [markdown]
 # Nine operators become one that reads `x` (here `input0`) and the constant 1 (`input7`), and writes the result.
+# In the drawing every arrow is an array that is fetched from memory, and every blue box one that is written;
+# the arcs are `x`, fetched four times. Fused, the arrows between the nine are gone: what they carried stays in registers,
+# the processor's own few cells.
 # Nine tenths of the traffic are gone.
 # Where fetching an operand costs more than multiplying it, time goes with it: Experiment 1 measures how much.
 # It takes the graph to see that nobody else wants the eight values between.
@@ -1957,17 +2070,19 @@ for purpose, graph in graphs.items():
         pool_size(graph, naive_plan(graph)),
         pool_size(graph, plan_buffers(graph)),
     )
-    bars[f"{purpose},\nnaive"] = naive / 2**17  # MiB
-    bars[f"{purpose},\nplanned"] = planned / 2**17
     shares[purpose] = naive / planned
+    bars[f"{purpose},\nnaive"] = naive / 2**17  # MiB
+    bars[f"planned,\n{shares[purpose]:.1f}x less"] = planned / 2**17
     print(f"{purpose:10} {len(naive_plan(graph)):3} operators,", end=" ")
     print(f"{shares[purpose]:4.1f} times smaller")
-plot.bars(
+ax = plot.bars(
     bars,
     ylabel="MiB",
     fmt=".1f",
     title="Buffers for 256 images, eight hidden layers",
 )
+for bar in ax.patches[1::2]:
+    bar.set_color(plot.PALETTE[1])  # planned
 
 # %% [markdown]
 # Prediction needs two large buffers, however deep the network is, and a small third one for the logits:
@@ -2417,6 +2532,8 @@ for length, timing in timings.items():
 # and record what it does, operator by operator.
 # The recorded graph runs without Python; with `jit_compile=True` XLA, TensorFlow's compiler of graphs, fuses it too.
 # Here it is a whole training step of a network with `gelu`, loss and gradients included.
+#
+# If you do not use TensorFlow, run this experiment without reading its code, and look at the figure.
 
 
 # %% explore=true
@@ -2457,19 +2574,25 @@ steps = in_fresh_process(tensorflow_steps, (32, 2048), environment=WITHOUT_GPU)
 ratios = {}
 for n, (seconds, timing) in steps.items():
     for way in ("graph", "fused"):
-        _, ratio, _ = timing.ratio(way, "plain")
-        ratios[f"{way},\n{n} rows"] = ratio
+        low, ratio, high = timing.ratio(way, "plain")
+        ratios[f"{way},\n{n} rows"] = low, ratio, high
         saved = timing["plain"].median_s * (1 - ratio)  # by steps in turn
         earned = f"repaid in {seconds[way] / saved:,.0f} steps"
         print(f"{n:4} rows, {way}: {ratio:.2f} of the time,", end=" ")
         print(f"ready in {seconds[way]:.2f} s,", end=" ")
         print(earned if saved > 0 else "not repaid: nothing is saved")
-plot.bars(
-    ratios,
+lows, middles, highs = np.array(list(ratios.values())).T
+ax = plot.bars(
+    dict(zip(ratios, middles, strict=True)),
     ylabel="share of the plain step's time",
+    runs=np.stack([lows, highs], axis=1),
     fmt=".2f",
-    title="TensorFlow: a training step as a graph",
+    title="TensorFlow: a step as a graph (dots: middle half)",
 )
+for bar in ax.patches[1::2]:
+    bar.set_color(plot.PALETTE[1])  # fused
+ax.axhline(1, color="black", linestyle=":")
+ax.text(3.5, 1.02, "plain", ha="right")
 
 # %% [markdown]
 # Recording alone, before XLA fuses anything, saves Python: plain TensorFlow spends much of a small step there,
@@ -2575,6 +2698,7 @@ for name, count in in_fresh_process(
 # %% [markdown]
 # PyTorch cuts: the straight function is one graph; the branch becomes two, with Python deciding in between.
 # Nothing can be fused or planned across a cut.
+# `[4, 2]` are a tanh, a product, a sum and a comparison before Python decides, then a plus (or a minus) and a product.
 # Of the loop only short pieces are left, and Python goes round:
 # a sum and a comparison before the first round; a division, a sum and a comparison, used again in every round;
 # and the last product. That is what `[2, 3, 1]` counts.
@@ -2589,6 +2713,7 @@ for name, count in in_fresh_process(
 # %% [markdown]
 # ## Taking a network over
 #
+# A graph is a record of what was computed. Its weights are a record, too: of what the network was shown.
 # A network trained on one task has learned something about another:
 # strokes and corners of letters are strokes and corners of digits.
 # *Transfer learning* keeps the layers near the input, the *base*, and trains a new *head* on them.
@@ -3298,14 +3423,17 @@ guesses, amounts = predictions(), (50, 200, 1000)
 runs = [[four_ways(labels, seed) for seed in range(2)] for labels in amounts]
 ways = list(runs[0][0])
 table = {way: [[run[way] for run in group] for group in runs] for way in ways}
-plot.curves(
-    {way: (amounts, np.mean(table[way], axis=1)) for way in ways},
-    spread={way: np.sort(table[way], axis=1).T for way in ways},
+drawn = ways[:2]  # the other two would lie on the second
+ax = plot.curves(
+    {way: (amounts, np.mean(table[way], axis=1)) for way in drawn},
+    spread={way: np.sort(table[way], axis=1).T for way in drawn},
     xlabel="labelled digits",
     ylabel="test accuracy",
-    title="What letters teach about digits: two seeds and their mean",
+    title="What letters teach about digits: mean and two seeds",
     logx=True,
 )
+ax.set_xticks(amounts, amounts)
+ax.set_xticks([], minor=True)
 print(f"{'mean':15}" + "".join(f"{labels:8}" for labels in amounts))
 for way in ways:
     means = np.mean(table[way], axis=1)
@@ -3324,31 +3452,70 @@ for way in ("from scratch", "frozen base"):
 #
 # ("Frozen base" is above what the cell before the check printed for 50 labels: those were the first images of the pool, and a third fewer steps.)
 #
-# Three of the curves lie nearly on each other. The next cell prints their differences, seed by seed,
-# with three more seeds at 50 labels.
+# Of the four ways two are drawn, for three would lie nearly on each other.
+# The next cell draws what tells them apart, seed by seed, with three more seeds at 50 labels.
 
 # %% explore=true
 runs[0] += [four_ways(50, seed) for seed in range(2, 5)]
-for more, less in (
-    ("frozen base", "from scratch"),
-    ("frozen, longer", "frozen base"),
-    ("unfrozen", "frozen, longer"),
-):
-    print(f"{more} minus {less}, points")
+gained = (
+    ("letters", "frozen base", "from scratch"),
+    ("more steps", "frozen, longer", "frozen base"),
+    ("unfreezing", "unfrozen", "frozen, longer"),
+)
+print("points gained, mean", *(f"{labels:7} labels" for labels in amounts))
+points = {}
+for what, more, less in gained:
+    x, y, means = [], [], []
     for labels, group in zip(amounts, runs, strict=True):
         gains = [100 * (run[more] - run[less]) for run in group]
-        print(f"{labels:6} labels: mean {np.mean(gains):+5.1f}  seeds", end="")
-        print("".join(f"{gain:+6.1f}" for gain in gains))
+        x += [labels * 1.1 ** (what == "unfreezing")] * len(gains)
+        y += gains
+        means.append(np.mean(gains))
+    points[what] = x, y
+    print(f"{what:19}", *(f"{mean:+14.1f}" for mean in means))
+left, right = plot.panels(2)
+words = {"xlabel": "labelled digits", "logx": True}
+plot.scatter(
+    {"letters": points.pop("letters")}, title="Letters: points gained",
+    ylabel="test accuracy, points", ax=left, **words,
+)  # fmt: skip
+plot.scatter(points, title="Then, beyond letters", ax=right, **words)
+for ax in (left, right):
+    ax.set_xticks(amounts, amounts)
+    ax.set_xticks([], minor=True)
+    ax.axhline(0, color="black", linewidth=0.8)
 
 # %% [markdown]
-# What letters taught is far above its spread where labels are few.
+# Each mark is a seed; mind the two scales. What letters taught (left) is far above its spread where labels are few.
 # "Unfrozen" is ahead of "frozen base", but it had twice the steps, and so is the head alone if it gets as many:
 # that part of the gain is longer training.
-# What is left for unfreezing stands in the last rows, a loss or a gain of some tenths: is it above the scatter of your seeds?
+# What is left for unfreezing are the squares at the right, on both sides of 0 or near it: are they above the scatter of your seeds?
 # In the course's own run, ten seeds each with a base of its own (`benchmarks/lab02.py`),
 # it is -0.4 points at 50 labels (standard deviation 0.5), +0.4 (0.4) at 200 and +0.4 (0.3) at 1000:
 # with five labels per class nothing is gained by moving the base, with many a little.
 # Without the control all of it would have been called the gain of unfreezing.
+
+
+# %% explore=true
+few = finetune(
+    base, make_head(), pool_images[:50], pool_labels[:50], epochs=100, lr=3e-3
+)
+with torch.no_grad():
+    sure = torch.softmax(few(test_images), dim=1)
+share, answer = sure.max(dim=1)
+wrong = torch.where(answer != test_labels, share, 0.0).topk(20).indices
+plot.images(
+    test_images[wrong, 0].numpy(),
+    [f"{test_labels[i]} as {answer[i]}" for i in wrong],
+    columns=10,
+)
+
+
+# %% [markdown]
+# These are the twenty mistakes of which a network with fifty labels is surest.
+# Would you have read any of them wrongly? Does one pair of digits come again and again?
+# The base sees the strokes; the head has about five examples of each digit to tell what they mean,
+# and a new digit gets the name of whatever it resembles most among these fifty.
 
 # %% [markdown]
 # ### Open task: fifty labels, as well as you can (2 points)
@@ -3476,7 +3643,8 @@ else:
 # Across rounds nothing is fused. Prediction reuses the same two buffers in every round;
 # training keeps the outputs of each round, up to 40 times as many, a number that no plan knows beforehand.
 # I would compile the round and leave the loop in Python: it runs often, so seconds of compiling are earned back
-# after some thousand calls on large batches when its cache is cold, after some hundred when it is warm; on a thousand numbers that could not be told.
+# after some thousand calls on large batches when its cache is cold, after some hundred when it is warm;
+# on a thousand numbers after hundreds of thousands or millions, if that can be told at all.
 #
 # **Rubric.**
 #
@@ -3527,7 +3695,6 @@ for title, graph in {
 #
 # How much do the letters give, at fifty labels? Five seeds are there from Experiment 4.
 # Each seed draws other images, other first weights and another order.
-# "A" is one of four documents whose claims the labs measure, and lab 00 lists: a lecture on scalable machine learning.
 
 # %% explore=true
 gains = [run["frozen base"] - run["from scratch"] for run in runs[0]]

@@ -16,6 +16,9 @@
 # | Points | 20: 16 from checks, 4 from two written answers |
 # | Hardware | two CPU cores, which the ranks share; one cell near the end uses a GPU |
 # | Source | C, a talk on distributed training with MXNet (`docs/claims.md` compares its numbers with ours) |
+#
+# Two sittings are a good plan: Tasks 1 to 5 up to Experiment 2 (the same model, and how fast), then the rest
+# (large batches, and ranks that die). FSDP2 and TensorFlow near the end are optional.
 
 # %% [markdown]
 # ## How this notebook works
@@ -526,7 +529,7 @@ def unpack(row: torch.Tensor, parameters) -> None:
 # While `sync` is false nothing is sent, and gradients of several backward passes add up in `p.grad`.
 # After the one for which it is true, `finish` waits, and each `p.grad` holds the sum over all ranks.
 #
-# `network` makes the small models of the checks:
+# You need not read the rest of the cell. `network` makes the small models of the checks:
 # *tied* uses its middle layer twice, *frozen* does not train its first layer.
 # In `Branches`, rank 0 computes with one branch and the others with another,
 # so on each rank one branch gets no gradient.
@@ -622,26 +625,30 @@ def network(
 # %% [markdown]
 # ### Task 3. Buckets on the wire (4 points)
 #
-# `DDP(model, wire, limit)` (short for *distributed data parallel*) has the same interface, and four promises more:
+# `DDP(model, wire, limit)` (short for *distributed data parallel*) has the same interface. It does three things:
 #
-# 1. When it is made, each parameter and each buffer (`model.buffers()`) is broadcast, once,
-#    frozen ones too: all ranks start from rank 0's. Then `ready` is registered with each parameter that learns.
-# 2. Parameters that learn, numbered without the frozen ones, travel in the buckets of Task 2 (`p.nbytes`), an all-reduce a bucket.
-#    What is frozen sends no gradient; a tied weight is one parameter.
+# | when | what |
+# |---|---|
+# | it is made | Broadcasts each parameter and each buffer (`model.buffers()`), once, frozen ones too: all ranks start from rank 0's. Then registers `ready` with each parameter that learns. |
+# | `ready(p)`: the hook, `p.grad` is complete | Starts each bucket whose turn it is: all its gradients are complete, and all buckets before it have started. Never waits. While `sync` is false it does nothing. |
+# | `finish()` | Starts the buckets that are left, then waits for all. Afterwards each parameter that learns has the sum in `grad`, and the next step can begin. |
+
 
 # %% [markdown]
-# 3. Bucket 0 starts first, then 1, and so on, on every rank.
-#    A bucket starts in `ready`, as soon as all its gradients are complete and all buckets before it have started.
-#    `ready` never waits.
-# 4. `finish` starts the buckets that are left, because some parameter got no gradient here, which counts as zeros;
-#    if it has one in `grad` from a pass before, with `sync` false, that is sent.
-#    Then it waits for all. Afterwards each parameter that learns has the sum in `grad`,
-#    and the next step can begin.
+# * Parameters that learn, numbered without the frozen ones, travel in the buckets of Task 2 (`p.nbytes`), an all-reduce a bucket.
+#   What is frozen sends no gradient; a tied weight is one parameter.
+# * Bucket 0 starts first, then 1, and so on, on every rank.
+# * A bucket is left for `finish` if some parameter got no gradient here. That counts as zeros;
+#   if there is one in `grad` from a pass before, with `sync` false, that is sent.
+#
+# The look cell prints such a step, for a limit of 4200 bytes and parameters 0 to 7: gradients 7, 6, 5, 4 and 3 are completed,
+# bucket 0 leaves, gradients 2 and 1, bucket 1 leaves, gradient 0, bucket 2 leaves; then three waits.
+
 
 # %% [markdown]
 # There may be several `DDP`s in one process, and their steps may overlap. (Tensors may be keys of a dictionary or stand in a set: those go by identity;
 # `in` and `index` of a list compare numbers.)
-# `ready(p)` is the hook; while `sync` is false it does nothing. Everything that is sent goes through `wire`.
+# Everything that is sent goes through `wire`.
 # About 18 lines in three methods; helpers of your own are welcome.
 
 
@@ -693,7 +700,7 @@ class DDP:
 
 
 # %% [markdown]
-# `one_backward` runs in each rank, for the check and for you:
+# `one_backward` runs in each rank, for the check and for you (what it does is all you need to know of it):
 # it makes a network, wraps it, takes one backward pass or several, and returns what came of it.
 # Its log also holds a pair `("gradient", number)` for each gradient that becomes complete;
 # the parameters that learn are numbered in the model's order.
@@ -1283,7 +1290,7 @@ def train_epoch(
 # %% [markdown]
 # `epoch_on_ranks` runs in each rank, for the check. It uses the given `OneByOne`,
 # so that this task can be solved before the one above.
-# `noted_epoch` is for one rank and notes its passes.
+# `noted_epoch` is for one rank and notes its passes. Both can be left unread.
 
 
 # %% nbgrader={"grade_id": "epoch-on-ranks", "locked": true}
@@ -2073,7 +2080,7 @@ print(
 # %% [markdown]
 # What you see depends on what else runs here. On two free cores two ranks may gain something.
 # On busy ones they lose, for every all-reduce waits for the rank that the system lets run last;
-# and four ranks on two cores never all run at once.
+# and four ranks on two cores never all run at once: in each message all wait for the last one's turn.
 # A table like this one says nothing about 16 devices with a processor each.
 # So from here on we model, and say so.
 #
@@ -2161,15 +2168,15 @@ for title, (limit, each) in cases.items():
         for n, P in zip(each, ranks, strict=True)
     ]
     modelled[title] = (ranks, efficiency(ranks, ranks * np.array(each), step_s))
-figure = plot.curves(
-    modelled,
-    xlabel="ranks",
-    ylabel="efficiency",
-    title="Modelled, a core for each rank",
-    logx=True,
-)
-highest = max(max(shares) for _, shares in modelled.values())
-figure.set_ylim(0, 1.1 * highest)
+weak, strong = plot.panels(2)
+for ax, kind in ((weak, "weak"), (strong, "strong")):
+    drawn = {t.split(", ")[2]: modelled[t] for t in cases if kind in t}
+    title = f"Modelled: {kind} scaling"
+    plot.curves(drawn, xlabel="ranks", title=title, logx=True, ax=ax)
+    ax.set_xticks(ranks, ranks)
+    ax.set_xticks([], minor=True)
+weak.set_ylabel("efficiency (mind the two scales)")
+strong.set_ylim(bottom=0)
 print("modelled efficiency at 16 ranks; the talk reports 91 % for 16 GPUs")
 for title, (_, shares) in modelled.items():
     print(f"{title:38} {shares[-1]:.0%}")
@@ -2186,36 +2193,72 @@ print(f"{'strong, 512 a step, free messages':38} {free:.0%}")
 
 # %% [markdown]
 # Which of the two limits is better depends on your $\alpha$: at 16 ranks each message pays thirty of them.
-# So how many bytes should share a message? The next figure asks the model.
+# So how many bytes should share a message? The next figure asks the model, also for a network with 20 µs and 1 GB a second,
+# and draws what a step takes longer than its computing: what is left of the messages.
 
 
 # %% explore=true
 limits = [2**k for k in range(16, 24)]
 sixty_six = [64 * 1024] * 66
 choices = {}
-for title, factor in {
-    "alpha as fitted": 1,
-    "alpha ten times smaller": 0.1,
+for title, costs in {
+    "this machine": (alpha, beta),
+    "its alpha / 10": (alpha / 10, beta),
+    "20 µs, 1 GB/s": (20e-6, 1e-9),
 }.items():
     found = [
-        modelled_step(one_s[512], sixty_six, k, 16, alpha * factor, beta)
+        modelled_step(one_s[512], sixty_six, k, 16, *costs) - one_s[512]
         for k in limits
     ]
     choices[title] = (np.array(limits) / 1024, np.array(found) * 1e3)
     best = limits[int(np.argmin(found))] // 1024
     said = f"{best} KiB" if best < 4224 else "one bucket for all 4224 KiB"
-    print(f"{title}: best with {said}")
-plot.curves(
+    print(f"{title}: best with {said}, {min(found) * 1e3:.1f} ms are left")
+ax = plot.curves(
     choices,
     xlabel="limit of a bucket, KiB",
-    ylabel="ms a step",
+    ylabel="ms beyond computing",
     title="Modelled: 16 ranks, 66 layers of 64 KiB each",
     logx=True,
+    logy=True,
 )
+ax.set_xticks([limit // 1024 for limit in limits])
+ax.set_xticks([], minor=True)
+
+
+# %% explore=true
+def messages(limit, compute_s, alpha, beta, ranks=16):
+    """Return (begin, length) of each message, in ms, as in modelled_step."""
+    ready, free, sent = compute_s / 3, 0.0, []
+    for bucket in buckets(sixty_six, limit):
+        ready += compute_s * 2 / 3 * len(bucket) / len(sixty_six)
+        m = len(bucket) * 64 * 1024
+        takes = 2 * (ranks - 1) * (alpha + m / ranks * beta)
+        sent.append((1e3 * max(free, ready), 1e3 * takes))
+        free = max(free, ready) + takes
+    return sent
+
+
+ways = {"a message a layer": 2**16, "256 KiB": 2**18, "one bucket": 2**23}
+(ax,) = plot.panels(1, stacked=True)
+for row, limit in enumerate(ways.values()):
+    sent, grey = messages(limit, 0.04, 20e-6, 1e-9), ["#c5cdd6", "#8b98a6"]
+    ax.broken_barh([(0, 40 / 3), (40 / 3, 80 / 3)], (row, 0.3), color=grey)
+    ax.broken_barh(sent, (row + 0.33, 0.3), color="#d55e00", edgecolor="white")
+    ax.text(sum(sent[-1]) + 0.5, row + 0.45, f"{sum(sent[-1]):.1f} ms")
+ax.set_yticks(np.arange(3) + 0.3, ways)
+title = "A step: forward, backward (grey), messages (orange)"
+ax.set_title(title, loc="left", fontsize=11, fontweight="bold")
+ax.set(xlabel="ms, modelled: 40 ms of computing, 20 µs, 1 GB a second")
+ax.set(xlim=(0, 68), ylim=(2.8, -0.2))
+ax.spines[["top", "right"]].set_visible(False)
+
 
 # %% [markdown]
-# On the left every layer pays its own $\alpha$; on the right one message waits for all gradients, and overlaps with nothing.
-# Which of the two costs more, the printed lines say: with slow messages one bucket may win, as here, and buckets with fast ones.
+# On the left of the curves every layer pays its own $\alpha$; on the right one message waits for all gradients, and overlaps with nothing.
+# The time lines show both for a step of 40 ms on the third network: messages whose latencies add up,
+# one that begins only when backward has ended, and between them buckets of which all but the end hides behind backward.
+# Which of the two costs more, the printed lines say: with a large $\alpha$ one bucket may win, and buckets with a small one.
 # The more a message costs, the further right the lowest step lies, in the end at a single bucket;
 # with a small $\alpha$ it may lie on the left.
 # The best limit belongs to a network and a wire, which is why PyTorch lets you set it.
@@ -2345,8 +2388,8 @@ def accuracy_of(net) -> float:
 
 
 # %% explore=true
-def large_batch_run(seed, batch, rule, start, epochs=20):
-    """Return the validation accuracy after some epochs."""
+def large_batch_run(seed, batch, rule, start, epochs=20, losses=None):
+    """Return the validation accuracy; add each step's loss to `losses`."""
     net, step = some_network(seed, start), 0
     optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
     total = epochs * math.ceil(len(x_train) / batch)
@@ -2359,6 +2402,10 @@ def large_batch_run(seed, batch, rule, start, epochs=20):
                 optimizer.param_groups[0]["lr"] = rate
             one_step(net, optimizer, order[at : at + batch])
             step += 1
+            if losses is not None:
+                with torch.no_grad():
+                    loss = nn.functional.cross_entropy(net(x_train), y_train)
+                losses.append(loss.item())
     return accuracy_of(net)
 
 
@@ -2381,18 +2428,26 @@ for rule in rules:
         f"batch 256, {rule:11}: {reached:6.1%}, you predicted "
         f"{predictions()[rule]:6.1%}"
     )
-plot.matrix(
-    np.array(list(accuracies.values())),
-    [f"batch {batch}, {rule}" for batch, rule in accuracies],
-    ["He's start", "1.8 x"],
-    fmt=".1%",
-    title="Validation accuracy after 20 epochs, median of three seeds",
-)
+print("\nmedian of three seeds     He's start   1.8 x")
+for (batch, rule), (gentle, steep) in accuracies.items():
+    print(f"batch {batch:3}, {rule:12} {gentle:12.1%} {steep:7.1%}")
+falls = {}
+for rule in rules:
+    large_batch_run(0, 256, rule, 1.8, losses=falls.setdefault(rule, []))
+plot.curves(
+    falls,
+    xlabel="step",
+    ylabel="training loss",
+    title="Batches of 256 from the steep start, one seed",
+    logy=True,
+).axhline(np.log(10), color="grey", linestyle=":")
 
 # %% [markdown]
 # At a fixed rate 256 images a step learn less in the same epochs: too few steps of the old length.
 # The linear rule makes up for most of it where the start is gentle.
-# From the steep start its first steps can destroy a network; 10 % is guessing. That is what the warm-up is for.
+# From the steep start its first steps can destroy a network: the curve shows where the loss leaps up.
+# The dotted line is $\ln 10$, the loss of a network that guesses; a curve that stays there has nothing left to learn with,
+# and 10 % is guessing. The warm-up takes its first steps at the small rate, and the large ones when the slope is gentler.
 #
 # The reverse is useful as well (Smith et al. 2018): where a schedule would divide the rate, multiply the batch.
 
@@ -2454,7 +2509,7 @@ def steps_to(batch, rate, seed, goal=0.95, most=400) -> float:
 
 # %% explore=true
 tried = np.array([16, 32, 64, 128, 256, 512])
-found = {}
+found, scatter = {}, {}
 for title, rates in {
     "rate 0.2 for all": np.full(6, 0.2),
     "linear rule from 0.2 at 32": 0.2 * tried / 32,
@@ -2464,18 +2519,22 @@ for title, rates in {
         for batch, rate in zip(tried.tolist(), rates.tolist(), strict=True)
     ]
     found[title] = tried, np.median(runs_of, axis=1)
+    scatter[title] = np.min(runs_of, axis=1), np.max(runs_of, axis=1)
     print(f"{title:28}", found[title][1])
 print("nan: a seed did not get there within 400 steps")
 first = min(steps[0] for _, steps in found.values())
-found["half the steps for twice the batch"] = tried, first * tried[0] / tried
+found["ideal: half for twice"] = tried, first * tried[0] / tried
 figure = plot.curves(
     found,
+    spread=scatter,
     xlabel="images a step",
     ylabel="steps to 95 %",
-    title="Steps to 95 % of the validation images, medians of three",
+    title="Steps to 95 %: medians and range of three seeds",
     logx=True,
     logy=True,
 )
+figure.set_xticks(tried, tried)
+figure.set_xticks([], minor=True)
 
 # %% [markdown]
 # A single rate for all is too small for large batches: twice the images save far less than half the steps.
@@ -2613,7 +2672,9 @@ def load_checkpoint(path: Path, model, optimizer) -> tuple[int, int]:
 
 
 # %% [markdown]
-# Given functions for the check and for you.
+# Given functions; you need to read only the first two. The others are the check's: in it saves fail on purpose,
+# as on a full disk, so lines such as "the second save has failed" are no mistake of yours.
+#
 # `train_with_dropout` trains for some steps; after `stop` of them it saves, throws everything away, and goes on from the file.
 # `save_elsewhere` and `resume_elsewhere` do the same in two processes, of which the second gets the bytes of the file alone.
 # The first can write in the file's folder only, and that folder is gone before the second begins.
@@ -3097,12 +3158,12 @@ os._exit(0)  # a library's threads could end it by a signal
 """
 
 
-def run_job(dies_at=None, **options):
+def run_job(dies_at=None, who=1, **options):
     """Run the job below under torchrun; return the final parameters."""
     with tempfile.TemporaryDirectory() as folder:
         script, call = Path(folder, "script.py"), Path(folder, "call.pickle")
         script.write_text(SCRIPT)
-        call.write_bytes(cloudpickle.dumps((job, (folder, dies_at))))
+        call.write_bytes(cloudpickle.dumps((job, (folder, dies_at, who))))
         for line in torchrun(script, call, restarts=2, **options):
             if line.startswith("rank "):
                 print(line)
@@ -3115,8 +3176,8 @@ def run_job(dies_at=None, **options):
 
 
 # %% explore=true
-def job(folder, dies_at=None):
-    """Train for three epochs; rank 1 may end itself once, before a step."""
+def job(folder, dies_at=None, who=1):
+    """Train for three epochs; rank `who` may end itself once, before a step."""
     rank, world_size = dist.get_rank(), dist.get_world_size()
     life = int(os.environ["TORCHELASTIC_RESTART_COUNT"])
     model = network(seed=rank)
@@ -3129,7 +3190,7 @@ def job(folder, dies_at=None):
         mine = shard(np.arange(len(y_train)), rank, world_size, epoch)
         pieces = [mine[k : k + 48] for k in range(0, len(mine), 48)]
         for step in range(begin[1] if epoch == begin[0] else 0, len(pieces)):
-            if (epoch, step) == dies_at and (rank, life) == (1, 0):
+            if (epoch, step) == dies_at and (rank, life) == (who, 0):
                 os.kill(os.getpid(), signal.SIGKILL)
             piece = pieces[step : step + 1]
             train_epoch(ddp, optimizer, x_train.double(), y_train, piece)
@@ -3154,9 +3215,11 @@ print(
 # Two agents, each with one rank, end with the weights that one agent with two ranks ends with.
 # The ranks do not know which host they are on; the wire does.
 # Now rank 1 ends itself before step 8 of epoch 1, as if its machine had lost power.
+# Then it is your turn: choose the rank and the moment (an epoch from 0 to 2, a step from 0 to 11). Can you make the last line say False?
 
 # %% explore=true
-killed = run_job(dies_at=(1, 8), hosts=1, ranks=2)
+epoch, step, who = 1, 8, 1  # yours to choose
+killed = run_job(dies_at=(epoch, step), who=who, hosts=1, ranks=2)
 equal = all(torch.equal(a, b) for a, b in zip(killed, one_host, strict=True))
 print(f"weights equal to the undisturbed run's, bit by bit: {equal}")
 
@@ -3171,7 +3234,9 @@ print(f"weights equal to the undisturbed run's, bit by bit: {equal}")
 # With more ranks the order may change from run to run on some networks; then they agree up to rounding.
 
 # %% [markdown]
-# ## The same in a line: FSDP2 and MirroredStrategy
+# ## Optional: the same in a line, FSDP2 and MirroredStrategy
+#
+# No task and no question here; go on with "With a GPU" if the time is short.
 #
 # DDP keeps all weights, gradients and momenta on every rank.
 # PyTorch's `fully_shard` (FSDP2; Zhao et al. 2023, after Rajbhandari et al. 2020) keeps $1/P$ of each,
@@ -3322,6 +3387,7 @@ else:
 # %% [markdown]
 # Two ranks on one GPU share its cores, and gloo moves every byte through the host:
 # they do not win, and are good for one thing, to try a program of two ranks where there is one GPU.
+# (An efficiency of one rank is 100 % by definition: it is the entry that the others are compared with.)
 
 # %% [markdown]
 # ### In your words (2 points)
