@@ -20,6 +20,7 @@ __all__ = [
     "END_HIDDEN",
     "END_SOLUTION",
     "EXPLORE",
+    "GIVEN",
     "TASK",
     "canonical",
     "clear",
@@ -33,7 +34,8 @@ DELIMITERS = ("BEGIN HIDDEN TESTS", "END HIDDEN TESTS")
 """What nbgrader's ClearHiddenTests looks for, anywhere in a line, unless a course says otherwise."""
 EXPLORE = "# explore: change anything here; this cell is not run when work is graded"
 CHECK = "# check of {points}: run this cell, or open it to read what it asks"
-"""What a folded test cell shows of itself: JupyterLab shows the first line."""
+GIVEN = "# given: run this cell; you need not read it"
+"""What folded cells show of themselves: JupyterLab shows the first line."""
 TASK = re.compile(r"^### (Task \d+)\. ", re.MULTILINE)
 _HEADING = re.compile(r"^#{1,3} .*$", re.MULTILINE)
 _WRITTEN = "_Write your answer here._"

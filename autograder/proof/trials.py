@@ -18,7 +18,7 @@ import nbformat
 
 from autograder.boundary.parsing import syntax_tree
 from autograder.errors import SourceError
-from autograder.markers import CHECK
+from autograder.markers import CHECK, GIVEN
 from autograder.notebook import to_explore
 from autograder.proof import fairly, results, unseen, wrongly
 from autograder.proof.mutants import Mutant
@@ -26,7 +26,7 @@ from autograder.proof.prepared import Prepared, is_test
 
 __all__ = ["Notes", "Trial", "code_of", "try_all"]
 
-_HEADER = CHECK.partition("{")[0]
+_HEADERS = CHECK.partition("{")[0], GIVEN
 _LEAST_S, _TIMES = 3.0, 4.0
 """Processor time of a mutant: so many seconds, and so many times what the solution takes for the same tests."""
 _PATIENCE_S, _SLOWER = 20.0, 5.0
@@ -95,7 +95,7 @@ def code_of(notebook: nbformat.NotebookNode) -> str:
     Comments, docstrings and a check's hints do not count, nor what `release` puts above it: nothing is found by them.
     """
     sources = (cell.source for cell in _graded(notebook))
-    return _hash(*(_said(text.partition("\n")[2] if text.startswith(_HEADER) else text) for text in sources))
+    return _hash(*(_said(text.partition("\n")[2] if text.startswith(_HEADERS) else text) for text in sources))
 
 
 def _labkit() -> str:

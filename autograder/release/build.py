@@ -15,7 +15,7 @@ import nbformat
 from autograder.course import Course, release_version
 from autograder.errors import SourceError, counted
 from autograder.files import write_whole
-from autograder.markers import CHECK, EXPLORE
+from autograder.markers import CHECK, EXPLORE, GIVEN
 from autograder.notebook import read_notebook_text
 from autograder.release import lint
 from autograder.release.source import MARKER, LabSource, SourceCell, read_source
@@ -135,6 +135,8 @@ def _to_cell(cell: SourceCell, cell_id: str) -> nbformat.NotebookNode:
 def _header(cell: SourceCell) -> list[str]:
     if cell.explore:
         return [EXPLORE]
+    if cell.folded:
+        return [GIVEN]
     return [CHECK.format(points=counted(cell.points, "point"))] if cell.test else []
 
 
@@ -154,7 +156,8 @@ def _metadata(cell: SourceCell) -> dict[str, Any]:
         "task": False,
     }
     # A check is longer than the answer it asks for: folded, it leaves the task in sight, and opens with a click.
-    folded = {"jupyter": {"source_hidden": True}} if cell.test and cell.cell_type == "code" else {}
+    # So does given code that need not be read.
+    folded = {"jupyter": {"source_hidden": True}} if cell.folded or (cell.test and cell.cell_type == "code") else {}
     return {"nbgrader": nbgrader | ({"points": cell.points} if cell.grade else {}), **folded}
 
 

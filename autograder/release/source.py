@@ -65,6 +65,7 @@ class SourceCell:
     locked: bool = False
     points: float = 0.0
     explore: bool = False
+    folded: bool = False
     blocks: tuple[Block, ...] = ()
 
     @property
@@ -135,18 +136,21 @@ def _nodes(path: Path, text: str) -> list[tuple[Any, int]]:
 
 def _cell(path: Path, node: Any, line: int) -> SourceCell:
     options: dict[str, Any] = {k: v for k, v in node.metadata.items() if k != "lines_to_next_cell"}  # jupytext's own
-    nbgrader, explore = options.pop("nbgrader", {}), options.pop("explore", False)
+    nbgrader = options.pop("nbgrader", {})
+    looks = {name: options.pop(name, False) for name in ("explore", "folded")}
     where = _where(path, line, nbgrader.get("grade_id") if isinstance(nbgrader, dict) else "")
     for key, value in options.items():
-        raise SourceError(f"{where}: unknown cell option {key!r}: {value!r}", hint="known: nbgrader, explore")
+        raise SourceError(f"{where}: unknown cell option {key!r}: {value!r}", hint="known: nbgrader, explore, folded")
     if node.cell_type == "raw":
         raise SourceError(f"{where}: a raw cell", hint="a lab has code and `[markdown]` cells")
-    if not isinstance(nbgrader, dict) or not isinstance(explore, bool):
-        raise SourceError(f"{where}: not an option", hint='nbgrader={"grade_id": "name", ...} or explore=true')
+    if not isinstance(nbgrader, dict) or not all(isinstance(value, bool) for value in looks.values()):
+        raise SourceError(
+            f"{where}: not an option", hint='nbgrader={"grade_id": "name", ...}, explore=true or folded=true'
+        )
     for key, value in nbgrader.items():
         if type(value) not in _KINDS.get(key, ()):
             raise SourceError(f"{where}: nbgrader knows no {key!r}: {value!r}", hint=f"known: {', '.join(_KINDS)}")
-    cell = SourceCell(node.cell_type, node.source, line, explore=explore, **nbgrader)
+    cell = SourceCell(node.cell_type, node.source, line, **looks, **nbgrader)
     cell = replace(cell, blocks=_blocks(path, cell))
     _check_cell(path, cell)
     return cell
@@ -203,6 +207,8 @@ def _check_cell(path: Path, cell: SourceCell) -> None:
         refuse("a code cell is a solution, a test or locked", "split it in two")
     if cell.explore and (graded or cell.cell_type != "code"):
         refuse("explore is for plain code cells", "delete one of the two options")
+    if cell.folded and not (cell.locked and cell.cell_type == "code"):
+        refuse("folded is for locked code cells", "students have to see what they read or write")
     if cell.cell_type == "code":
         try:
             syntax_tree(cell.source)

@@ -412,7 +412,7 @@ def kept_bytes(fn, without=()):
 # A block of a stage is like the next, so it is enough to count ten pieces once, and to multiply.
 
 
-# %% nbgrader={"grade_id": "resnet-pieces", "locked": true}
+# %% folded=true nbgrader={"grade_id": "resnet-pieces", "locked": true}
 class Bottleneck(nn.Module):
     """A block of three convolutions, each after a norm and a ReLU."""
 
@@ -510,7 +510,7 @@ _ = ax.legend(frameon=False, loc="upper left")
 #
 # (The next cell serves the check; you need not read it.)
 
-# %% nbgrader={"grade_id": "kept-cases", "locked": true}
+# %% folded=true nbgrader={"grade_id": "kept-cases", "locked": true}
 KEPT = {
     "tanh": lambda x, w: torch.tanh(x @ w),
     "square": lambda x, w: (x @ w) ** 2,
@@ -871,7 +871,7 @@ print(f"after one checkpointed step it is      {here:.3f}")
 # (The next cell serves the check; you need not read it.)
 
 
-# %% nbgrader={"grade_id": "recompute-cases", "locked": true}
+# %% folded=true nbgrader={"grade_id": "recompute-cases", "locked": true}
 def recomputed(weights, x, p=0.0, segments=1, passes=1, learns=True, seed=0):
     """Run tanh layers by your Recompute; return what came of it.
 
@@ -1378,7 +1378,7 @@ print(f"{most / held.peak:.1f} times less")
 # (The next cell serves the check; you need not read it.)
 
 
-# %% nbgrader={"grade_id": "chain-cases", "locked": true}
+# %% folded=true nbgrader={"grade_id": "chain-cases", "locked": true}
 def chained(weights, x, cuts, p=0.0, seed=0, learns=True, reuse=False):
     """Run your chain; return result, gradients, and the order of calls.
 
@@ -2306,7 +2306,7 @@ for name, layer in {
 # (The next cell serves the check; you need not read it.)
 
 
-# %% nbgrader={"grade_id": "accumulate-cases", "locked": true}
+# %% folded=true nbgrader={"grade_id": "accumulate-cases", "locked": true}
 class Noting(nn.Module):
     """tanh(x @ w) @ v; notes how many examples it gets, and what is kept."""
 
@@ -2558,7 +2558,7 @@ for name, each in clocks.items():
 # (The next cell serves the check; you need not read it.)
 
 
-# %% nbgrader={"grade_id": "offload-cases", "locked": true}
+# %% folded=true nbgrader={"grade_id": "offload-cases", "locked": true}
 def lowest_handle():
     """Return the number that the next open file would get."""
     handle = os.open(os.devnull, os.O_RDONLY)

@@ -1202,7 +1202,7 @@ check.score(2)
 # 1 is a perfect copy, 0 is no better than the same grey average for every image.
 
 
-# %% nbgrader={"grade_id": "train", "locked": true}
+# %% folded=true nbgrader={"grade_id": "train", "locked": true}
 class NoMaster(MasterWeightSGD):
     """The same optimiser, but what a step leaves of the weights is 16 bits."""
 
@@ -2276,7 +2276,7 @@ check.score(2)
 # Import Keras inside the function. About 6 lines. `inspect_keras`, `under_global` and `run_keras` are given, for the check.
 
 
-# %% nbgrader={"grade_id": "inspect-keras", "locked": true}
+# %% folded=true nbgrader={"grade_id": "inspect-keras", "locked": true}
 def keras_layers(model) -> list:
     """Return the hidden layer and the output layer, built."""
     import keras

@@ -2179,7 +2179,7 @@ def unpack(data: bytes) -> list:
 # What one layer raises is kept as a text, so that the others are tried as well.
 
 
-# %% nbgrader={"grade_id": "elsewhere", "locked": true}
+# %% folded=true nbgrader={"grade_id": "elsewhere", "locked": true}
 def attempts(fn, calls: list) -> list:
     """Return what fn returns for each tuple, or what it raises, as a text."""
     found = []

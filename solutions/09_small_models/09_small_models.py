@@ -2635,7 +2635,7 @@ check.score(1)
 # | ONNX | `.onnx` | ONNX Runtime: servers, phones, browsers (JavaScript) |
 # | LiteRT | `.tflite` | Android, iOS, microcontrollers |
 
-# %% nbgrader={"grade_id": "devices", "locked": true}
+# %% folded=true nbgrader={"grade_id": "devices", "locked": true}
 board: list[tuple[str, int, float, float]] = []  # bytes, ms, accuracy
 runs: dict[str, object] = {}  # what reads a batch, by name
 middle_half: dict[str, tuple[float, ...]] = {}  # of the milliseconds
@@ -2716,7 +2716,7 @@ if not missing("torchao"):
 # the instructions of many x86 chips multiply unsigned by signed bytes.
 
 
-# %% nbgrader={"grade_id": "to-onnx", "locked": true}
+# %% folded=true nbgrader={"grade_id": "to-onnx", "locked": true}
 class Calibration:
     """Hands out batches of training images, as quantize_static asks."""
 
@@ -2747,7 +2747,7 @@ def onnx_session(path: str):
     return lambda x: session.run(None, {"x": x.numpy()})[0]
 
 
-# %% nbgrader={"grade_id": "to-int8", "locked": true}
+# %% folded=true nbgrader={"grade_id": "to-int8", "locked": true}
 def to_int8(path: str, target: str) -> None:
     """Quantise a file: uint8 activations, int8 weights, as x86 multiplies."""
     with quiet():

@@ -136,7 +136,7 @@ def logs_of(collective, size, n=64, *more):
     return [done["log"] for done in count.collective(collective, [job])[0]]
 
 
-# %% nbgrader={"grade_id": "schedule", "locked": true}
+# %% folded=true nbgrader={"grade_id": "schedule", "locked": true}
 def schedule(logs, alpha: float = 1.0, beta: float = 0.0):
     """Return (sender, receiver, start, end) of every message in the logs."""
     # The n-th send on a link meets the n-th receive.

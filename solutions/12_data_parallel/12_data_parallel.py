@@ -706,7 +706,7 @@ class DDP:
 # the parameters that learn are numbered in the model's order.
 
 
-# %% nbgrader={"grade_id": "one-backward", "locked": true}
+# %% folded=true nbgrader={"grade_id": "one-backward", "locked": true}
 def one_backward(
     rank,
     world_size,
@@ -1293,7 +1293,7 @@ def train_epoch(
 # `noted_epoch` is for one rank and notes its passes. Both can be left unread.
 
 
-# %% nbgrader={"grade_id": "epoch-on-ranks", "locked": true}
+# %% folded=true nbgrader={"grade_id": "epoch-on-ranks", "locked": true}
 def epoch_on_ranks(
     rank,
     world_size,
@@ -2681,7 +2681,7 @@ def load_checkpoint(path: Path, model, optimizer) -> tuple[int, int]:
 # `interrupted_save` saves once and then fails in the middle of a second save.
 
 
-# %% nbgrader={"grade_id": "checkpoint-helpers", "locked": true}
+# %% folded=true nbgrader={"grade_id": "checkpoint-helpers", "locked": true}
 def dropout_model():
     """Return a model with dropout and buffers; SGD with momentum."""
     layers = [

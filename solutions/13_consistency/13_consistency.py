@@ -855,7 +855,7 @@ class Server:
 # `talk` lets several workers speak with one server, and `scribble` overwrites what it hands out, for the look cell and the check.
 # Its calls read so: `"0+ 1+ 1-"` is a pull by worker 0, a pull by worker 1, and a push by worker 1.
 
-# %% nbgrader={"grade_id": "talk", "locked": true}
+# %% folded=true nbgrader={"grade_id": "talk", "locked": true}
 
 
 def talk(server, calls, gradients):
@@ -2030,7 +2030,7 @@ class Node:
 # %% [markdown]
 # `Above` is a parent that writes down what it is asked; `through` lets workers speak with nodes below it.
 
-# %% nbgrader={"grade_id": "above", "locked": true}
+# %% folded=true nbgrader={"grade_id": "above", "locked": true}
 
 
 class Above:

@@ -1369,7 +1369,7 @@ def held(order):
     return np.cumsum([1 if what == "F" else -1 for what, _ in order]).tolist()
 
 
-# %% nbgrader={"grade_id": "draw-held", "locked": true}
+# %% folded=true nbgrader={"grade_id": "draw-held", "locked": true}
 def held_over_time(spans, stage, order):
     """Return when what a stage holds changes, and how much it holds then.
 
@@ -1397,7 +1397,7 @@ def draw_held(ax, spans, orders, images):
     ax.yaxis.get_major_locator().set_params(**steps)
 
 
-# %% nbgrader={"grade_id": "draw-pipeline", "locked": true}
+# %% folded=true nbgrader={"grade_id": "draw-pipeline", "locked": true}
 def draw_pipeline(spans, orders, title, axes, images=1):
     """Draw who computes what and when; below it, what two stages hold.
 
@@ -1713,7 +1713,7 @@ def run_stage(pipe, stage, order, xs, targets) -> None:
 # `tick_s` makes a *slow device*: an F takes so many seconds of sleep, a B twice as many.
 # Devices that sleep do not compete for your two cores.
 
-# %% nbgrader={"grade_id": "pipelines", "locked": true}
+# %% folded=true nbgrader={"grade_id": "pipelines", "locked": true}
 
 
 class SlowStage(Stage):
@@ -2593,7 +2593,7 @@ class ShardedLinear:
         ### END SOLUTION
 
 
-# %% nbgrader={"grade_id": "sharded-passes", "locked": true}
+# %% folded=true nbgrader={"grade_id": "sharded-passes", "locked": true}
 from functools import partial
 from types import FunctionType
 

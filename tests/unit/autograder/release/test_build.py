@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autograder.errors import CourseError, SourceError
-from autograder.markers import EXPLORE
+from autograder.markers import EXPLORE, GIVEN
 from autograder.release import build as build_module
 from autograder.release.build import build, find_labs, not_ours, publish, to_notebook
 from autograder.release.drift import drift
@@ -101,6 +101,13 @@ def test_an_inserted_cell_changes_the_id_of_no_other(lab: WriteLab, small: str, 
     assert [i for i in after if i in before] == [i for i in before if i in after]
     assert set(before) - set(after) <= ({"task-1-softmax-explore"} if "# New" in cell else set())
     assert len(new) == len(after) - len(before) + len(set(before) - set(after))
+
+
+def test_given_code_that_need_not_be_read_is_folded_and_says_so(lab: WriteLab, small: str) -> None:
+    given = '# %% folded=true nbgrader={"grade_id": "plumbing", "locked": true}\ndef draw():\n    pass\n'
+    cell = next(cell for cell in students(lab(small + "\n" + given)).cells if cell.id == "plumbing")
+    assert cell.metadata.jupyter.source_hidden
+    assert cell.source == f"{GIVEN}\ndef draw():\n    pass"
 
 
 CELLS = st.lists(

@@ -146,6 +146,12 @@ HIDDEN = "### BEGIN HIDDEN TESTS\nx = 1\n### END HIDDEN TESTS\n"
         ),
         ('# %% explore=true nbgrader={"grade_id": "f", "locked": true}\nx = 1\n', "1 (f): explore is for plain code"),
         ("# %% [markdown] explore=true\n# x\n", "1: explore is for plain code cells"),
+        ("# %% folded=true\nx = 1\n", "1: folded is for locked code cells"),
+        ('# %% folded=1 nbgrader={"grade_id": "f", "locked": true}\nx = 1\n', "1 (f): not an option"),
+        (
+            '# %% folded=true nbgrader={"grade_id": "f", "solution": true}\n' + SOLVED,
+            "1 (f): folded is for locked code",
+        ),
         ("# %%\nx = 1\ny = = 2\n", "3: invalid syntax\nhint: a lab's source is Python without magics"),
         ("# %%\nx = 1\n\n# %matplotlib inline\n", "4: invalid syntax\nhint: a lab's source is Python without magics"),
         ("# %%\n!ls\n", "2: invalid syntax"),
