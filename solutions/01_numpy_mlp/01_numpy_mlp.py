@@ -1622,11 +1622,14 @@ ax = plot.curves(
 ax.yaxis.set_major_formatter("{x:.0e}")
 
 # %% explore=true
-# The same paths from above; each grey line joins points of equal height.
-along, across = np.meshgrid(np.linspace(-0.5, 1.1), np.linspace(-4, 4))
+# The same paths from above: darker is lower, each edge a step of the logarithm.
+# The start is at (1, 1), the bottom at the cross; dots are four steps apart.
+grid = np.linspace(-0.5, 1.1, 400), np.linspace(-4, 4, 801)
+along, across = np.meshgrid(*grid)
 height = (steepness[0] * along**2 + steepness[1] * across**2) / 2
 for ax, (name, path) in zip(plot.panels(3), ways.items(), strict=True):
-    ax.contour(along, across, height, [0.3, 10, 50, 200, 500], colors="0.8")
+    shades = np.log10(height)  # dark is low
+    ax.contourf(along, across, shades, 12, cmap="Greys_r", alpha=0.5)
     plot.curves(
         {name: (path[:41, 0], path[:41, 1])},
         title=f"{name}, 40 steps",
@@ -1634,6 +1637,7 @@ for ax, (name, path) in zip(plot.panels(3), ways.items(), strict=True):
         ylabel="across the valley",
         ax=ax,
     )
+    ax.plot(*path[:41:4].T, ".", color=plot.PALETTE[1])  # each fourth step
     ax.plot(0, 0, "k+", markersize=12)
     ax.lines[0].set_linewidth(1)
     ax.set_ylim(-4, 4)
@@ -1913,7 +1917,8 @@ for epoch in (20, 40):
 # %% [markdown]
 # How much does the accuracy change in the second half, and how much does the training loss still fall?
 # The network goes on getting surer of what it already reads: images that it has seen.
-# Whether that helps with images that it has not seen is what the validation loss says: where does it stop falling?
+# Whether that helps with images that it has not seen is what the validation loss says.
+# Does it still fall where the accuracy has stopped? What has the network learned meanwhile?
 # The loss is what training sees; the accuracy is what you want. Keep an eye on both.
 
 # %% nbgrader={"grade_id": "fit-check", "grade": true, "points": 2}
@@ -2427,6 +2432,7 @@ print(f"you predicted {predictions()['ten times the rate']:.1%}")
 # A rate too small wastes epochs; a rate too large destroys the network in its first steps.
 # The jumps push hidden units so far that their relu outputs 0 for all images; how many, the cell has counted.
 # The slope of such a unit is 0 for all images too: no gradient ever brings it back.
+# A few dead units do no harm: compare the counts of the two smaller rates with their losses.
 # Where nearly all are dead, the rest cannot tell ten digits apart.
 # Large rates come back in lab 12, where big batches need a warm-up.
 
@@ -2502,7 +2508,7 @@ print(f"the same with the true labels: {np.mean(clean):.1%}")
 #
 # Sigmoid passes on at most a quarter of a gradient and learns slowly:
 # a network that has not learned the wrong labels after 60 epochs needs no brake, and a brake may make it worse.
-# Read its row that way, and its column L2 above all: less learned by heart is not always more that is read.
+# Sigmoid with L2 has learned the fewest wrong labels of all nine: how well does it read? Less learned by heart is not always more that is read.
 #
 # Try `noise=0.0` with each regulariser, over several seeds: do the columns still differ by more than the seeds do?
 # A regulariser is not a charm that makes networks better.
@@ -2557,8 +2563,14 @@ ax = plot.scatter(
     xlabel="hidden units",
     ylabel="validation accuracy, %",
     logx=True,
-    title="Each point is a seed",
+    title="Each point is a seed; a grid line is one image",
 )
+one_image = 100 / len(x_validation)
+ax.set_yticks(np.arange(100, 94, -one_image)[::4])
+ax.set_yticks(np.arange(100, 94, -one_image), minor=True)
+ax.yaxis.set_major_formatter("{x:.1f}")
+ax.grid(axis="y", which="minor", linewidth=0.3)
+ax.set_ylim(94, 100)
 ax.set_xticks([], minor=True)
 ticks = ax.set_xticks(sorted(set(units)), sorted(set(units)))
 
@@ -2797,7 +2809,7 @@ for fault in (
 # Adam divides by the size of the gradient and so hides any constant positive factor; momentum pays for it.
 # A random matrix works because the forward weights turn until they fit it (Lillicrap et al. 2016).
 # Even a frozen layer of random features reads most digits, and signs alone are what lab 14 will send over a network.
-# So a falling loss proves nothing about a gradient. Your `numeric_gradient` convicts each of them in a second: try it.
+# So a good accuracy proves nothing about a gradient. Your `numeric_gradient` convicts each of them in a second: try it.
 #
 # Then hunt the other way: the look cell of Task 6 compares `layers[0].dw` only.
 # Plant a fault that neither it nor the accuracy sees. What would a better referee look at?
