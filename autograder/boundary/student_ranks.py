@@ -106,11 +106,17 @@ def _prepare(modules: list[str], codecs: list[str]) -> None:
     faulthandler.unregister(signal.SIGUSR1)
     signal.signal(signal.SIGUSR1, signal.SIG_IGN)
     mapped, path = mapped_files(), [*sys.path]
-    sys.path[:] = [place for place in path if "site-packages" in place or not Path(place).is_relative_to(Path.cwd())]
+    sys.path[:] = _of_libraries(path)
     import_named(modules, codecs)
     sys.path[:] = path
     make_resident(mapped_files() - mapped)
     _close_files()
+
+
+def _of_libraries(path: list[str]) -> list[str]:
+    """Return where modules are looked for, but for where files that were handed in lie; "" is here, too."""
+    here = Path.cwd()
+    return [place for place in path if "site-packages" in place or not (here / place).is_relative_to(here)]
 
 
 def _close_files() -> None:

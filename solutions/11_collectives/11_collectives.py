@@ -2098,6 +2098,7 @@ ax = plot.curves(
 ax.set_xticks([1, 2**10, 2**20], ["1 byte", "1 KiB", "1 MiB"])
 ax.set_xticks([], minor=True)
 bend = loopback.alpha / loopback.beta / 1024
+ax.axvline(1024 * bend, color="0.5", linestyle=":")
 print(
     f"alpha {loopback.alpha * 1e6:.0f} µs, "
     f"1 / beta {1e-9 / loopback.beta:.2f} GB/s: they meet at {bend:.0f} KiB"
@@ -2112,14 +2113,14 @@ for what, fitted in (
 # %% [markdown]
 # Two regimes. On the left the curve is flat: a byte costs about as much as a thousand, and $\alpha$ is all.
 # On the right it is a slope: only bytes count.
-# The model bends where the two are equal, at $\alpha/\beta$ bytes; real links bend less neatly,
-# and points there may lie off by half or more, on a busy machine elsewhere too.
+# The model bends where the two are equal, at $\alpha/\beta$ bytes, the dotted line; real links bend less neatly,
+# and their slope changes where messages outgrow a cache: points may lie off by a third or more, the largest too.
 #
 # Without the division the largest messages decide:
 # the last line hits 4 MiB nearly exactly, whatever that costs at the other end,
 # for a small share of the time of 4 MiB is more than the whole time of a byte.
 # At 1 byte it may be far off, on a noisy machine by more than the whole time, or near by luck.
-# Your fit counts a share of the time alike at either end.
+# Your fit counts a share of the time alike everywhere, so it gives a little at each.
 
 # %% nbgrader={"grade_id": "alpha-beta-check", "grade": true, "points": 2}
 import numpy as np
@@ -2717,12 +2718,11 @@ below = ax.figure.legend(
 
 # %% [markdown]
 # On the right, played from your logs, each rank has a link of 10 Gbit Ethernet:
-# at 1 MiB the ring, the wide line, is fastest and the central server slowest.
+# at 1 MiB the ring, the wide line, and the sharded server on it are fastest and the central server slowest.
 # On the left, look where the ring lies. The model is not wrong; this machine is not its network.
 # Eight processes share a few cores and one memory: what one rank saves, another spends.
-# So the *totals* count, and how many messages wait for one another:
-# the central server's 14 all do; doubling has 24, in three rounds; the ring and the sharded server 112.
-# Where doubling lies lowest, three rounds beat fourteen messages in a row.
+# So the *totals* count, of messages more than of bytes: the central server has 14, doubling 24, the ring and the sharded server 112.
+# Is that the order on the left? And how much do a thousand times the bytes change it there?
 #
 # Task 7's $\alpha$ was for two ranks. With eight, a round waits until each has had its turn on a core,
 # hence its price, printed beside $\alpha$.
@@ -2747,24 +2747,25 @@ priced = {
     )
     for label in labels
 }
-names = {
-    "xlabel": "bytes of the gradient",
-    "ylabel": "milliseconds",
-    "logx": True,
-    "logy": True,
-}
-plot.curves(
-    priced, title="Eight devices on 10 Gbit Ethernet, modelled", **names
-)
 ring_ms, doubling_ms = (
     np.array(priced["ring"][1]),
     np.array(priced["doubling"][1]),
 )
+ax = plot.curves(
+    {name: (x, np.array(ms) / ring_ms) for name, (x, ms) in priced.items()},
+    title="Eight devices on 10 Gbit Ethernet, modelled",
+    xlabel="size of the gradient",
+    ylabel="time, as a multiple of the ring's",
+    logx=True,
+    logy=True,
+)
+ax.set_xticks([1e3, 1e6, 1e9], ["1 kB", "1 MB", "1 GB"])
+ax.set_xticks([], minor=True)
 crossing = volumes[np.argmax(ring_ms < doubling_ms)]
 print(f"from {crossing / 1e3:,.0f} kB on the ring is faster than doubling")
 
 # %% [markdown]
-# On the left only latencies count, and the ring has fourteen, halving six, doubling three, the servers two:
+# Below 1 a scheme is faster than the ring. On the left only latencies count, and the ring has fourteen, halving six, doubling three, the servers two:
 # by their formulas, in which many messages to one machine cost one latency. That makes `"sharded"` the cheapest up to a megabyte
 # (beyond, halving is: its $1.75\,m$ bytes for $2\,m$ pay for four latencies more);
 # it also needs as many machines again, which the formula does not count.

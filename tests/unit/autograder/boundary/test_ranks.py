@@ -23,7 +23,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import labkit
-from autograder.boundary import rank_host
+from autograder.boundary import rank_host, student_ranks
 from autograder.boundary.frames import Carrier, Connection, ProcessDied
 from autograder.boundary.network import LinkDown, Network
 from autograder.boundary.peer import Peer
@@ -274,6 +274,15 @@ def test_a_rank_changes_nothing_that_others_see(talk: Talk, call: str) -> None:
 def test_a_rank_starts_no_thread_and_says_so(talk: Talk) -> None:
     talk.code("import threading\ndef f(comm, x):\n    threading.Thread(target=print).start()\n")
     assert "a rank starts no thread" in talk.test(TEST, time_s=30)["error"]["value"]
+
+
+def test_nothing_that_was_handed_in_is_imported_before_the_wall(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    libraries = ["/usr/lib/python3.11", str(tmp_path / ".venv/lib/python3.11/site-packages"), str(tmp_path.parent)]
+    own = ["", ".", "./modules", "modules", str(tmp_path), str(tmp_path / "modules")]
+    assert student_ranks._of_libraries([*own, *libraries]) == libraries
 
 
 WORM = """
