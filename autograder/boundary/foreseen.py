@@ -22,14 +22,17 @@ __all__ = ["Foreseen", "import_named"]
 
 _LONGEST_CODEC = 20
 _LARGE = {"idlelib", "lib2to3", "test", "tkinter", "turtledemo"}
+_PROGRAM = "__main__"
+"""The name of a module that does something when it is imported: unittest's looks for tests in the folder it is in."""
 _MOST = 10_000
 """So many objects are looked at."""
 
 
 def import_named(modules: Iterable[str], names_of_codecs: Iterable[str]) -> None:
-    """Import these, and look these up. What cannot be imported is passed over: the function will say so."""
+    """Import these, but no programs, and look these up. What cannot be is passed over: the function will say so."""
     for name in modules:
-        if name not in sys.modules:
+        parts = name.split(".")
+        if name not in sys.modules and _PROGRAM not in parts and parts[0] not in _LARGE:
             with contextlib.suppress(Exception, SystemExit):
                 __import__(name)
     for name in names_of_codecs:
@@ -156,6 +159,7 @@ def _all_of(package: types.ModuleType) -> frozenset[str]:
     name = package.__name__
     if name not in sys.stdlib_module_names or name in _LARGE:
         return frozenset()
-    found = frozenset(f"{name}.{one.name}" for one in pkgutil.iter_modules(getattr(package, "__path__", ())))
+    inside = {one.name for one in pkgutil.iter_modules(getattr(package, "__path__", ()))} - {_PROGRAM}
+    found = frozenset(f"{name}.{module}" for module in inside)
     import_named(found, ())
     return found

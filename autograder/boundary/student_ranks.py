@@ -85,9 +85,9 @@ def answer_of_rank(rank: int, world_size: int, door: str, packed: bytes) -> None
         stream.sendall(bytes([rank]))
         head, function = packed.split(b"\n", 1)
         about = json.loads(head)
+        write_nothing()
         _prepare(about["modules"], about["codecs"])
         keep_to_itself()  # says why, before the kernel says no
-        write_nothing()
         leave_no_trace()
         sys.path[:] = about["path"]
         os.environ.update({name: value for name, value in about["environment"].items() if name not in os.environ})
@@ -101,14 +101,20 @@ def answer_of_rank(rank: int, world_size: int, door: str, packed: bytes) -> None
 
 
 def _prepare(modules: list[str], codecs: list[str]) -> None:
-    """Import what the function needs, from where libraries lie, and keep nothing open and no page of a file unread."""
+    """Import what the function needs, from where libraries lie, and keep nothing open and no page of a file unread.
+
+    The names are the student's choice. So nothing of his may run by them: modules of his are not found, and what a
+    library looks for in the folder that it is in, or on its command line, is not there.
+    """
     faulthandler.disable()
     faulthandler.unregister(signal.SIGUSR1)
     signal.signal(signal.SIGUSR1, signal.SIG_IGN)
-    mapped, path = mapped_files(), [*sys.path]
-    sys.path[:] = _of_libraries(path)
+    mapped, path, here, words = mapped_files(), [*sys.path], Path.cwd(), [*sys.argv]
+    sys.path[:], sys.argv[:] = _of_libraries(path), [""]
+    os.chdir(here.root)
     import_named(modules, codecs)
-    sys.path[:] = path
+    os.chdir(here)
+    sys.path[:], sys.argv[:] = path, words
     make_resident(mapped_files() - mapped)
     _close_files()
 

@@ -6,6 +6,7 @@ import functools
 import itertools
 import random
 import socket
+import sys
 import textwrap
 import threading
 import time
@@ -24,6 +25,7 @@ from hypothesis import strategies as st
 
 import labkit
 from autograder.boundary import rank_host, student_ranks
+from autograder.boundary.foreseen import import_named
 from autograder.boundary.frames import Carrier, Connection, ProcessDied
 from autograder.boundary.network import LinkDown, Network
 from autograder.boundary.peer import Peer
@@ -283,6 +285,16 @@ def test_nothing_that_was_handed_in_is_imported_before_the_wall(
     libraries = ["/usr/lib/python3.11", str(tmp_path / ".venv/lib/python3.11/site-packages"), str(tmp_path.parent)]
     own = ["", ".", "./modules", "modules", str(tmp_path), str(tmp_path / "modules")]
     assert student_ranks._of_libraries([*own, *libraries]) == libraries
+
+
+def test_no_name_of_a_program_is_imported(talk: Talk, capsys: pytest.CaptureFixture[str]) -> None:
+    """unittest.__main__ imports the tests that it finds in the folder that it is in."""
+    before = {*sys.modules}
+    import_named(["unittest.__main__", "venv.__main__", "test.support", "idlelib.idle"], [])
+    assert not {name for name in {*sys.modules} - before if "__main__" in name or name.startswith(("test.", "idlelib"))}
+    talk.code("import unittest\ndef f(comm, x):\n    return unittest.TestCase().assertEqual(1, 1)\n")
+    assert talk.value(f"{TEST}[done['value'] for done in found[0]]") == "[None, None, None]"
+    assert "usage" not in capsys.readouterr().err
 
 
 WORM = """
