@@ -23,6 +23,7 @@ from typing import Any
 
 from autograder.boundary.foreseen import Foreseen, import_named
 from autograder.boundary.frames import Connection, ProcessDied
+from autograder.boundary.kept_modules import LIBRARIES
 from autograder.boundary.peer import Peer
 from autograder.boundary.resident import make_resident, mapped_files
 from labkit._collective import keep_to_itself
@@ -40,10 +41,11 @@ _CELL = 1
 def packed(fn: Any) -> bytes:
     """Return a function with what it needs of the process that it comes from. Raises TypeError if it cannot be copied.
 
-    Modules beside the notebook go along: cells may have written them.
+    Modules beside the notebook go along, as objects and as texts that may be imported: cells may have written them.
     """
     import cloudpickle
 
+    foreseen = Foreseen(fn)
     here = [module for module in list(sys.modules.values()) if _lies_here(module)]
     for module in here:
         cloudpickle.register_pickle_by_value(module)
@@ -52,7 +54,6 @@ def packed(fn: Any) -> bytes:
     finally:
         for module in here:
             cloudpickle.unregister_pickle_by_value(module)
-    foreseen = Foreseen(fn)
     texts = {text for _, text, _ in pickletools.genops(function) if isinstance(text, str)}
     names = (foreseen.modules | texts) & sys.modules.keys() - {module.__name__ for module in here}
     head = {
@@ -61,8 +62,16 @@ def packed(fn: Any) -> bytes:
         "lines": lines_of_cells(),
         "modules": sorted(names, key=lambda name: (name.count("."), name)),
         "codecs": sorted(foreseen.codecs),
+        "own": {module.__name__: [module.__file__, text] for module in here if (text := _text_of(module)) is not None},
     }
     return json.dumps(head).encode() + b"\n" + function
+
+
+def _text_of(module: Any) -> str | None:
+    try:
+        return Path(module.__file__).read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return None
 
 
 def _lies_here(module: Any) -> bool:
@@ -89,6 +98,9 @@ def answer_of_rank(rank: int, world_size: int, door: str, packed: bytes) -> None
         _prepare(about["modules"], about["codecs"])
         keep_to_itself()  # says why, before the kernel says no
         leave_no_trace()
+        for name, (file, text) in about["own"].items():
+            LIBRARIES.keep_source(name, file, text)
+        sys.meta_path.insert(0, LIBRARIES)
         sys.path[:] = about["path"]
         os.environ.update({name: value for name, value in about["environment"].items() if name not in os.environ})
         linecache.cache.update({name: tuple(entry) for name, entry in about["lines"].items()})
@@ -113,6 +125,7 @@ def _prepare(modules: list[str], codecs: list[str]) -> None:
     sys.path[:], sys.argv[:] = _of_libraries(path), [""]
     os.chdir(here.root)
     import_named(modules, codecs)
+    LIBRARIES.keep(modules)
     os.chdir(here)
     sys.path[:], sys.argv[:] = path, words
     make_resident(mapped_files() - mapped)

@@ -52,4 +52,6 @@ def preloads(sources: Iterable[str], frameworks: Iterable[str] = ()) -> tuple[st
         wanted.append("labkit._launch.prefork")
     if any(_RANKS.search(text) for text in sources) and "torch" in wanted:
         wanted.append(RANKS)
+    if any(_APART.search(text) for text in sources):
+        wanted.append("autograder.boundary.kept_libraries")
     return (*_ALWAYS, *wanted)

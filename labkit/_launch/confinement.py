@@ -20,6 +20,7 @@ from labkit._launch.system_calls import (
     COMPUTING,
     FUTEX,
     ITS_OWN,
+    LOOKING,
     MACHINES,
     MEMORY,
     PASSED_OVER,
@@ -44,6 +45,7 @@ _PRIVATE, _WAIT, _WAIT_BITSET = 128, 0, 9
 _ALLOW, _REFUSE = (_RETURN, 0, 0, 0x7FFF0000), (_RETURN, 0, 0, 0x00050001)  # with EPERM
 _IGNORE = (_RETURN, 0, 0, 0x00050000)
 _NO_SUCH_CALL, _TRY_AGAIN = (_RETURN, 0, 0, 0x00050026), (_RETURN, 0, 0, 0x0005000B)
+_NO_SUCH_FILE = (_RETURN, 0, 0, 0x00050002)
 _Step = tuple[int, int, int, int]
 _Table = tuple[Calls, _Step]
 _TELL_NOTHING: tuple[_Table, ...] = (TELLING, _REFUSE), (PASSED_OVER, _IGNORE)
@@ -90,13 +92,14 @@ def write_nothing() -> None:
 def leave_no_trace() -> None:
     """From now on nothing outlasts this process: it computes, and answers through open descriptors.
 
-    No path is looked up, so nothing is imported either; nothing is locked, no state of what others have open changes.
+    No path is looked up, so no file is there to import; nothing is locked, no state of what others have open changes.
     No thread starts: when one ends, the kernel wakes whoever waits, in any process that has mapped the same library.
     """
     _filter(
         _REFUSE,
         (COMPUTING | ANSWERING, _ALLOW),
         (PASSED_OVER, _IGNORE),
+        (LOOKING, _NO_SUCH_FILE),
         rules=(_own_futexes, _limits_stay, _signals_to_itself, _only_with(MEMORY | ITS_OWN)),
     )
 

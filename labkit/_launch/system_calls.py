@@ -12,6 +12,7 @@ __all__ = [
     "COMPUTING",
     "FUTEX",
     "ITS_OWN",
+    "LOOKING",
     "MACHINES",
     "MEMORY",
     "PASSED_OVER",
@@ -169,6 +170,18 @@ ANSWERING: Calls = {
     "getcpu": (309, 168),
 }
 """What a process may do beside that if it answers over a socket: nothing of this is seen by who comes after it."""
+LOOKING: Calls = {
+    "stat": (4, None),
+    "lstat": (6, None),
+    "access": (21, None),
+    "readlink": (89, None),
+    "newfstatat": (262, 79),
+    "readlinkat": (267, 78),
+    "faccessat": (269, 48),
+    "statx": (332, 291),
+    "faccessat2": (439, 439),
+}
+"""What asks whether there is a file: there is none, without a look."""
 CLONE, CLONE3, FUTEX, PRLIMIT = (56, 220), (435, 435), (202, 98), (302, 261)
 SECCOMP, SIGNAL_A_THREAD = (317, 277), (234, 131)
 _DUPLICATE, _FLAGS = (0, 1030), (1, 2, 3)
