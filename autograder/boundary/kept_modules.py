@@ -16,7 +16,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
-__all__ = ["LIBRARIES", "KeptModules"]
+__all__ = ["LIBRARIES", "KeptModules", "modules_of"]
 
 _PASSED_OVER = {"__pycache__", "idlelib", "lib2to3", "site-packages", "test", "tests", "tkinter", "turtledemo"}
 _INIT = "__init__"
@@ -47,7 +47,7 @@ class KeptModules(MetaPathFinder, Loader):
         """Read all modules of the packages that these are in, if they are imported, and of the standard library."""
         for top in {"", *(name.partition(".")[0] for name in names)} - self._packages:
             self._packages.add(top)
-            for name, file in _modules_of(Path(os.__file__).parent) if not top else _of_package(top):
+            for name, file in modules_of(Path(os.__file__).parent) if not top else _of_package(top):
                 self._keep(name, file)
 
     def keep_source(self, name: str, file: str, source: str) -> None:
@@ -87,10 +87,10 @@ class KeptModules(MetaPathFinder, Loader):
 def _of_package(name: str) -> Iterator[tuple[str, str]]:
     file = getattr(sys.modules.get(name), "__file__", None)
     if isinstance(file, str) and Path(file).stem == _INIT and name not in sys.stdlib_module_names:
-        yield from _modules_of(Path(file).parent, name)
+        yield from modules_of(Path(file).parent, name)
 
 
-def _modules_of(folder: Path, package: str = "") -> Iterator[tuple[str, str]]:
+def modules_of(folder: Path, package: str = "") -> Iterator[tuple[str, str]]:
     """Yield the name and the file of each module in a folder and, where those are packages, in those below it."""
     waiting = [(os.fspath(folder), package)]
     while waiting:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import itertools
 import json
 import linecache
 import os
@@ -18,12 +19,13 @@ import signal
 import socket
 import stat
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from autograder.boundary.foreseen import Foreseen, import_named
 from autograder.boundary.frames import Connection, ProcessDied
-from autograder.boundary.kept_modules import LIBRARIES
+from autograder.boundary.kept_modules import LIBRARIES, modules_of
 from autograder.boundary.peer import Peer
 from autograder.boundary.resident import make_resident, mapped_files
 from labkit._collective import keep_to_itself
@@ -34,6 +36,8 @@ __all__ = ["answer_of_rank", "answer_until_end", "packed", "waiting"]
 
 _EVERYWHERE = {"autograder", "labkit"}
 """Packages that a rank finds where it is, wherever they lie."""
+_MOST_OWN, _LONGEST_OWN = 100, 1 << 20
+"""So many modules beside the notebook go along, of so many bytes each."""
 _CELL = 1
 """The number of the only conversation that a rank has."""
 
@@ -62,16 +66,25 @@ def packed(fn: Any) -> bytes:
         "lines": lines_of_cells(),
         "modules": sorted(names, key=lambda name: (name.count("."), name)),
         "codecs": sorted(foreseen.codecs),
-        "own": {module.__name__: [module.__file__, text] for module in here if (text := _text_of(module)) is not None},
+        "own": _texts(
+            itertools.chain(((module.__name__, str(module.__file__)) for module in here), modules_of(Path.cwd()))
+        ),
     }
     return json.dumps(head).encode() + b"\n" + function
 
 
-def _text_of(module: Any) -> str | None:
-    try:
-        return Path(module.__file__).read_text(encoding="utf-8")
-    except (OSError, ValueError):
-        return None
+def _beside() -> Iterator[tuple[str, str]]:
+    return itertools.islice(modules_of(Path.cwd()), _MOST_OWN)
+
+
+def _texts(files: Iterable[tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    """Return the file and the text of modules beside the notebook; not of too long ones, nor of what is no text."""
+    texts: dict[str, tuple[str, str]] = {}
+    for name, file in files:
+        with contextlib.suppress(OSError, ValueError):
+            if Path(file).stat().st_size <= _LONGEST_OWN:
+                texts[name] = file, Path(file).read_text(encoding="utf-8")
+    return texts
 
 
 def _lies_here(module: Any) -> bool:
@@ -128,6 +141,9 @@ def _prepare(modules: list[str], codecs: list[str]) -> None:
     LIBRARIES.keep(modules)
     os.chdir(here)
     sys.path[:], sys.argv[:] = path, words
+    if torch := sys.modules.get("torch"):  # there are no threads to set
+        torch.set_num_threads(1)
+        torch.set_num_threads = torch.set_num_interop_threads = lambda _: None  # type: ignore[attr-defined]
     make_resident(mapped_files() - mapped)
     _close_files()
 

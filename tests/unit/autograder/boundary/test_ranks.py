@@ -351,6 +351,8 @@ _IMPORTS = {
     "in what it calls": "return helper(3)",
     "by a name in a text": "import importlib\n    return importlib.import_module('colorsys').rgb_to_yiq(3, 3, 3)[0]",
     "in what a library's function calls": "return float(str(torch.tensor(3.0))[7:-2])",
+    "with more threads": "torch.set_num_threads(2)\n    return float((torch.ones(9, 600) @ torch.ones(600))[0]) / 200",
+    "with a gradient": "y = torch.tensor(1.5, requires_grad=True)\n    (y * y).backward()\n    return float(y.grad)",
     "where there may be a file": "return 3.0 + os.path.exists('/usr') + pathlib.Path('debug.txt').exists()",
     "in a class of the notebook": "return Tally(3).total()",
 }
@@ -380,6 +382,20 @@ def f(comm, x):
     {body}
 """)
     assert talk.value(f"{TEST}[round(done['value'], 9) for done in found[0]]") == "[3.0, 3.0, 3.0]"
+
+
+def test_modules_beside_the_notebook_are_imported_by_their_text(
+    talk: Talk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also in a function, and by another one of them."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "own").mkdir()
+    Path("own/__init__.py").write_text("from .sub import half\n")
+    Path("own/sub.py").write_text("def half(x):\n    from own.deeper import HALF\n    return HALF * x\n")
+    Path("own/deeper.py").write_text("HALF = 0.5\n")
+    talk.code("def f(comm, x):\n    from own import half\n    import own.sub\n    return half(3) + own.sub.half(3)\n")
+    assert talk.value(f"{TEST}[done['value'] for done in found[0]]") == "[3.0, 3.0, 3.0]"
 
 
 def test_a_rank_draws_the_same_when_it_runs_again(talk: Talk) -> None:
