@@ -8,6 +8,7 @@ there.
 
 from __future__ import annotations
 
+import ast
 import codecs
 import contextlib
 import dis
@@ -17,6 +18,8 @@ import sys
 import types
 from collections.abc import Iterable, Iterator
 from typing import Any
+
+from autograder.boundary.parsing import syntax_tree
 
 __all__ = ["Foreseen", "import_named"]
 
@@ -59,6 +62,13 @@ class Foreseen:
                 waiting += self._named_by(value)
                 self._note(_module_of(value))
                 self._note(_package_of(value))
+
+    def read(self, text: str) -> None:
+        """Import what a module of the student's imports by its text, within its functions too."""
+        names = _imported_by(text)
+        import_named(names, ())
+        for name in names:
+            self._note(sys.modules.get(name))
 
     def _note(self, module: Any) -> None:
         """Note a module, and of a package of the standard library all of its."""
@@ -151,6 +161,19 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
     for const in code.co_consts:
         if isinstance(const, types.CodeType):
             yield from _codes(const)
+
+
+@functools.lru_cache(maxsize=200)
+def _imported_by(text: str) -> tuple[str, ...]:
+    """Return the names of the modules that a text may import, but for those named relatively, which are its own."""
+    names: list[str] = []
+    with contextlib.suppress(SyntaxError, ValueError, RecursionError):
+        for node in ast.walk(syntax_tree(text)):
+            if isinstance(node, ast.Import):
+                names += [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return tuple(dict.fromkeys(names))
 
 
 @functools.cache  # its folder is read once

@@ -50,7 +50,11 @@ def packed(fn: Any) -> bytes:
     import cloudpickle
 
     foreseen = Foreseen(fn)
-    here = [module for module in list(sys.modules.values()) if _lies_here(module)]
+    here: list[Any] = []
+    while new := [module for module in _here() if module not in here]:
+        here += new
+        for _, text in _texts((module.__name__, str(module.__file__)) for module in new).values():
+            foreseen.read(text)  # which may import more of them
     for module in here:
         cloudpickle.register_pickle_by_value(module)
     try:
@@ -66,11 +70,13 @@ def packed(fn: Any) -> bytes:
         "lines": lines_of_cells(),
         "modules": sorted(names, key=lambda name: (name.count("."), name)),
         "codecs": sorted(foreseen.codecs),
-        "own": _texts(
-            itertools.chain(((module.__name__, str(module.__file__)) for module in here), modules_of(Path.cwd()))
-        ),
+        "own": _texts([*_beside(), *((module.__name__, str(module.__file__)) for module in here)]),
     }
     return json.dumps(head).encode() + b"\n" + function
+
+
+def _here() -> list[Any]:
+    return [module for module in list(sys.modules.values()) if _lies_here(module)]
 
 
 def _beside() -> Iterator[tuple[str, str]]:
