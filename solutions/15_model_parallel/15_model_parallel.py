@@ -152,15 +152,16 @@ def all_reduce(comm, x):
 
 # %% explore=true
 vectors = [np.array([1.0, 2.0, 3.0]) * 10**rank for rank in range(3)]
+parts = [np.array([entry]) for entry in sum(vectors)]
 for fn in (reduce_scatter, all_gather, all_reduce):
-    (ranks,) = count.collective(fn, [(3, vectors)])
+    given = parts if fn is all_gather else vectors
+    (ranks,) = count.collective(fn, [(3, given)])
     for rank, found in enumerate(ranks):
         print(f"{fn.__name__:14} {rank}: {found['value']}, {found['bytes']} B")
 
 # %% [markdown]
 # The first three lines are parts of one sum: rank 1 ends with entry 1, 222, and so on.
-# The last three have all of it, for 16 bytes more each: there, parts of one number of 8 bytes went round.
-# In the lines between each rank handed in all three of its numbers, and sent three times as much.
+# The next three hand these parts round. The last three do both, for the bytes of both.
 
 # %% [markdown]
 # ## Cutting a layer
@@ -1838,6 +1839,8 @@ for pair, title, M in zip(
 ):
     spans, orders = jobs[title]["spans"], jobs[title]["orders"]
     draw_pipeline(spans, orders, title, pair, images=24 // M)
+    for number, (begin, end) in zip(pair[0].texts, spans.values(), strict=True):
+        number.set_fontsize(6 if end - begin < 0.06 else 10)
 axes[-1].set_xlabel("seconds, measured")
 plt.show()
 
@@ -1885,7 +1888,9 @@ plt.show()
 # %% [markdown]
 # The slow stage sets the pace, and the two others wait for it in every microbatch.
 # Two of three devices are as fast as before, and yet a step takes more than half as long again.
-# The schedules no longer end together, either: look where the slow stage is idle in GPipe, and who works meanwhile in 1F1B.
+# The schedules no longer end together, either. In the middle of GPipe's step the slow stage is idle:
+# it waits until stage 2 has done its last forward and its first backward.
+# In 1F1B it has a forward to do while stage 2 is busy with the microbatch before, and waits less.
 #
 # So stages should take equal times, not have equal numbers of layers.
 # More microbatches make the bubble small, but this waiting they do not shorten: it comes with each of them.
@@ -2143,6 +2148,8 @@ check.score(2)
 
 # %% [markdown]
 # ### Experiment 2. Time as microbatches: an LSTM cut by layers
+#
+# (An aside: nothing below needs it.)
 #
 # A recurrent network, such as the LSTM of lab 06, reads a sequence step by step, in several layers.
 # Its layers are stages, and its time steps play the part of microbatches:
@@ -3093,12 +3100,24 @@ for title, *layout in (
 ):
     seconds, held_bytes = hybrid_cost(alexnet, pcie, 128, *layout)
     print(f"{title:28} {seconds * 1e3:10.1f} {held_bytes / 2**20:6.0f}")
-half = alexnet["flops"][:4].sum() / alexnet["flops"].sum()
+first, second = alexnet["flops"].reshape(2, 4).sum(axis=1) / pcie["speed"]
+sent = alexnet["output"][3]
+print("the two stages, operation by operation:")
+for M in (1, 8):
+    b = 128 / M
+    messages = 2 * (pcie["alpha"] + pcie["beta"] * sent * b)
+    took = M * first * b + second * b + messages
+    print(f"  microbatches: {M:12} {took * 1e3:10.1f}")
+half = first / (first + second)
 print(f"operations in the first four of eight layers: {half:.0%}")
 
 # %% [markdown]
-# Two stages with one microbatch take longer than one GPU: each of the two ticks is as long as the slowest stage takes,
-# and the first half of the layers has most of the operations.
+# For two stages the table says too much. The model takes every tick as long as the slowest stage:
+# exact for equal stages, as in the map below, and not here, where the first half of the layers has most of the operations.
+# The lines below the table add up what `clock` would: stage 0 never pauses,
+# and stage 1 adds one microbatch's time and two messages.
+# One microbatch takes one GPU's time and the messages. Eight gain little, for stage 0 has most of the work.
+#
 # AlexNet's cut is the fastest of these and halves the memory:
 # its weights, nearly all of them in fully connected layers, are never sent.
 # Krizhevsky (2014) went one step further, with data parallel convolutions and cut fully connected layers: a mixture by *layer type*.
@@ -3163,7 +3182,7 @@ tints = ["#A6CEE3", "#FDBF6F", "#B2DF8A"]
 ax.images[0].set(cmap=plt.matplotlib.colors.ListedColormap(tints), clim=(0, 2))
 ax.images[0].cmap.set_bad("#EEEEEE")
 for text, (s, *cut, M) in zip(ax.texts, best.values(), strict=True):
-    words = " x ".join(map(str, cut)) + f", {M}\n{s:.3g} s"
+    words = " x ".join(map(str, cut)) + f", {M}\n{float(f'{s:.2g}'):g} s"
     text.set(text=words if s > 0 else "no fit", fontsize=10, color="black")
 for tint, name in zip(tints, ("copies", "cuts", "stages"), strict=True):
     ax.plot([], [], "s", color=tint, ms=11, label=f"most: {name}")
@@ -3172,11 +3191,13 @@ ax.figure.set_size_inches(9.5, 4.6)
 
 # %% [markdown]
 # Read it from the upper right corner: a small network with a very large batch is copied, `dp = 64`.
-# To the left the batch becomes small; copies would have too few images for what their gradients cost, and stages take their place. (Upper left: 8 microbatches in 32 stages are idle for 31/39 of the time, and still win, in 0.011 s:
-# 16 copies of four stages would need 0.022 s, 0.015 of them for gradients.)
+# To the left the batch becomes small; copies would have too few images for what their gradients cost, and stages replace them.
+# At the upper left 32 stages are idle for 31/39 of the time, and still win, in 0.011 s:
+# 16 copies of four stages would need 0.022 s, 0.015 of them for gradients.
 # Downwards the network grows, and its layers are cut as well, `tp`, until nothing fits:
 # at the lower right activations do not, with at most 32 microbatches.
-# Most fields have mixtures; large models are trained with such mixtures.
+# Most fields have mixtures, as large models have.
+# Cuts never lead (a tie has the first colour): two all-reduces a layer are dear.
 #
 # A field can only be as good as the model: equal layers, one kind of link, at most 32 microbatches, and no sending while computing.
 
