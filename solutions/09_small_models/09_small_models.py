@@ -816,6 +816,13 @@ print(f"mean error {error.mean():.4f}", end=", ")
 print(f"where the output is above 0 {error[exact > 0].mean():.4f}")
 
 
+# %% [markdown]
+# A rounding error lies anywhere between -1/2 and 1/2 of a step,
+# so its mean size is a quarter of one where the output is above 0,
+# and somewhat more here, for inputs and weights were rounded, too;
+# where ReLU gives 0 there is hardly any.
+
+
 # %% nbgrader={"grade_id": "runtime-conv", "locked": true}
 def runtime_conv(q, zero, s_in, layer, s_out, z_out):
     """Let ONNX Runtime's own integer kernel do the same convolution."""
@@ -863,12 +870,6 @@ if not missing("onnx", "onnxruntime"):
     scaled = a.astype(narrow) * real[:, None, None]
     float_way = np.clip(np.rint(scaled) + z_out, -128, 127)
     print(f"with its float32 factor: {(float_way == theirs).mean():.4%} equal")
-
-# %% [markdown]
-# A rounding error lies anywhere between -1/2 and 1/2 of a step,
-# so its mean size is a quarter of one where the output is above 0,
-# and somewhat more here, for inputs and weights were rounded, too;
-# where ReLU gives 0 there is hardly any.
 
 # %% [markdown]
 # The accumulators are the same: integers know no rounding,
@@ -1695,11 +1696,8 @@ print("counts that take longer than some wider one:", slower or "none")
 # Do 8 and 16 channels lie on one step here?
 # Then look at the table again: it is why its last row
 # has far fewer multiplications than the one before, and gains little time.
-# The line may have teeth, too: a count that fills no block
-# may take longer than a wider one that does.
-# The line printed with the plot names counts that took
-# at least a tenth longer than some wider one;
-# where the machine is busy some do so by chance: run the cell again.
+# The line printed with the plot names the teeth: counts that fill no block
+# and took at least a tenth longer than some wider one (or the machine was busy).
 # Prune to what your hardware counts in.
 # *2:4 sparsity* goes the other way: of four neighbouring weights two are 0,
 # and NVIDIA's GPUs since Ampere skip them in hardware.
@@ -2127,7 +2125,8 @@ for temperature, ax in zip((1, 4), right, strict=True):
     )
 
 # %% [markdown]
-# At $T = 1$ nearly all belongs to one or two classes.
+# At $T = 1$ nearly all belongs to one or two classes, and the first need not be the right one:
+# the teacher may read this O as a zero.
 # At $T = 4$ one sees what else it takes the image for, and in which order:
 # that is what the student learns from.
 
@@ -2707,6 +2706,9 @@ if not missing("torchao"):
     note("TorchAO, int8 head", state_bytes(narrow), narrow)
 
 # %% [markdown]
+# The file of `torch.export` is larger than its weights chiefly because it also holds the example: 64 images, some 200,000 bytes.
+
+# %% [markdown]
 # ### ONNX Runtime
 #
 # `quantize_static` does what you did in Tasks 3 and 4:
@@ -3034,9 +3036,9 @@ draw_board(2, 1, "milliseconds, 64 images, one core")
 # Time is another matter: it is the *kernel* that is fast, not the format.
 # The lines below the table say which share of the float32 file's bytes int8 takes in each runtime,
 # and which share of its time.
-# Where the share of time is the smaller one, look at the float32 rows of both runtimes:
-# a slow float32 kernel makes int8 look fast, too.
-# On a chip without fast integer kernels it may be less than 1.
+# A small share may come from a fast int8 kernel or from a slow float32 one:
+# compare the rows of both runtimes to see which.
+# On a chip without fast integer kernels the share of time may be above 1.
 # So measure on the device that will run it.
 # A graph around few weights has a cost of its own, too:
 # the files of the small network are larger than its weights.
