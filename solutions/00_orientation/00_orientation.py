@@ -67,12 +67,13 @@ def transpose_ns(side, runs=9):
     return 1e9 * np.median(times_s) / side**2
 
 
-longer = (1024 / 1000) ** 2 * transpose_ns(1024) / transpose_ns(1000)
+sides = sorted([*range(896, 1153, 16), 1000])
+per_number = {side: transpose_ns(side) for side in sides}
+longer = (1024 / 1000) ** 2 * per_number[1024] / per_number[1000]
 said = "nothing yet" if first_guess is None else f"{first_guess:.2f}"
 print(f"you guessed {said}; 1,024 takes {longer:.1f} times as long as 1,000")
-sides = range(896, 1153, 16)
-plot.curves(
-    {"a transposition": (sides, [transpose_ns(side) for side in sides])},
+ax = plot.curves(
+    {"a transposition": (sides, list(per_number.values()))},
     xlabel="side of the matrix",
     ylabel="nanoseconds a number",
     title="One matrix among its neighbours",
@@ -167,7 +168,7 @@ slowest = max(times_ms) / median
 print(f"median {median:.2f} ms, interquartile range {iqr:.2f} ms")
 print(f"slowest: run {np.argmax(times_ms) + 1}, {slowest:.1f} medians long")
 mean = np.mean(times_ms)
-print(f"mean {mean:.2f} ms: {mean / median:.1f} medians")
+print(f"mean {mean:.2f} ms: {mean / median:.2f} medians")
 words = {
     "xlabel": "run",
     "ylabel": "milliseconds",

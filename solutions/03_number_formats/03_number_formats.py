@@ -1541,8 +1541,8 @@ for by_column in (False, True):
     say(f"1 x 4096 x 4096, by {layout}", times)
 
 # %% [markdown]
-# A copy waits for memory alone, and gains about what the bytes say,
-# or more, where only the smaller array fits into a cache.
+# A copy waits for memory alone. The bytes say 2 and 4; on a busy machine it may gain less,
+# and more where only the smaller array fits into a cache.
 # A large network that reads one input at a time waits for its weights, too (lab 04): each is used once.
 # The bytes say what a narrow format could gain there, 2 and 4; the last lines show what PyTorch's programs make of it,
 # with the weights stored by rows and by columns. (Those of 4096 x 4096 take 64 MiB in float32, of 512 x 512 one, which a cache holds.)
@@ -1918,7 +1918,7 @@ print(f"dotted: float32 misreads {own:.1f} %")
 # %% [markdown]
 # What to read from this:
 #
-# * A network tolerates a lot. Weights that are wrong by 5 per cent cost no image, and those of int4, wrong by three times as much, few or none:
+# * A network tolerates a lot. Weights that are wrong by 5 per cent cost an image or none, and those of int4, wrong by three times as much, few or none:
 #   independent errors average out in a sum over many inputs. So this error is a poor yardstick: see where the points begin to rise.
 #   (Differences of less than a per cent are a few images of three networks: chance.)
 # * The factor 256 is a power of two: in bf16 it changes exponents and no digit, so nothing happens.

@@ -481,10 +481,9 @@ def peaks(
 # %% explore=true
 peak, bandwidth = peaks()
 print(
-    f"this core: {peak / 1e9:.0f} GFLOP/s and {bandwidth / 1e9:.1f} GB/s,",
-    end=" ",
+    f"this core, by one product and one sum: {peak / 1e9:.0f} GFLOP/s "
+    f"and {bandwidth / 1e9:.1f} GB/s"
 )
-print(f"so the ridge is at {peak / bandwidth:.1f} FLOP a byte")
 roofs = {}  # this core's, when its operators have been timed
 if device() != "cpu":
     roofs[f"{device()}, float32, measured"] = peaks(
@@ -570,7 +569,7 @@ for name, ((flops, moved), timing) in timed.items():
 # (Both axes are logarithmic: FLOP/s in proportion to FLOP a byte are a straight line.)
 # Right of it the roof is flat. The table says how much of the roof each operator reaches.
 #
-# * Tiny products stay far below it: they wait for neither, but for Python and the library to start them.
+# * Products of side 4 and 16 stay far below it: they wait for neither, but for Python and the library to start them.
 # * The operator that gets most sets the flat roof: a product of one size, by one library, need not be the best that the core can do.
 # * More than 100 % under the slope means that a cache holds what is read, `one row`'s matrix for example,
 #   and delivers it faster than memory does; or another program ran while the slope was measured.
@@ -3012,7 +3011,7 @@ for name, sheet in DATA_SHEETS.items():
     ratios[f"{name}, model"] = (widths, one_core / np.array(found))
 # One H100, and the 16 cores of its machine, as the course measured them.
 H100, H100_16_CORES = [0.51, 0.61, 0.93, 2.02, 5.39, 15.9, 59.98], 7.78
-ratios["H100 over one core, measured"] = (widths, np.array(H100))
+ratios["H100 over a core of its machine, measured"] = (widths, np.array(H100))
 ratios["as fast as this core"] = (widths, np.ones(len(widths)))
 print(
     f"starting the operators of one step takes the host {starting * 1e6:.0f} µs"
@@ -3072,7 +3071,7 @@ for name, (top, memory, bus) in DATA_SHEETS.items():
 
 # %% [markdown]
 # Two warnings about this figure.
-# A model that leaves things out is kind: at the middle widths it may promise ten times what the H100's line reached, a faster card than a V100.
+# A model that leaves things out is kind: at the middle widths it may promise ten times what the H100's line reached, or more, a faster card than a V100.
 # Starting an operator on a GPU costs the host more than it does here, for it goes through a driver, the system's program for the card:
 # the H100's line was measured, on another machine, and its narrow layers lose against a core.
 # Where layers are wide the two come nearer: real kernels reach half of their roof, and elementwise operators are missing here.

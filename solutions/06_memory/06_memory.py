@@ -499,14 +499,15 @@ ax = plot.bars(
     ylabel="GB",
     title="1001 layers, 32 images: four numbers",
 )
-ax.axhline(80, color="black", lw=1, ls=":", label="a GPU of 80 GB")
+ax.axhline(24, color="black", lw=1, ls=":", label="a GPU of 24 GB")
+ax.axhline(80, color="black", lw=1, ls="--", label="one of 80 GB")
 _ = ax.legend(frameon=False, loc="upper left")
 
 # %% [markdown]
 # It lands on the paper's number before its method, 48 GB, with blocks spread as we chose, in another framework.
 # Not all outputs are kept: a convolution and a normalisation keep their inputs, a ReLU its output.
 # What a normalisation returned, and a ReLU got, nobody asks for again.
-# 48 GB are still more than most GPUs have, and for 256 images it would be eight times as much.
+# 48 GB are more than many GPUs have; for 64 images, twice as many, one of 80 GB is too small.
 #
 # (The next cell serves the check; you need not read it.)
 
@@ -2214,9 +2215,7 @@ print("(all but the first two ran for four steps only)")
 # So single blocks are the best of these segments, and the square root is not the rule to follow:
 # count, then cut where what is handed on is small beside what is kept inside.
 #
-# Did a step take more than the third longer that the sawtooth promised?
-# Forward passes draw dropout's masks, too, dear on a CPU and without a counterpart on the way back.
-# Try `new_gpt(cuts, p=0.0)`.
+# Did a step take the third longer that the sawtooth promised? Where it is more, forward passes also draw dropout's masks: try `new_gpt(cuts, p=0.0)`.
 
 # %% [markdown]
 # ## Smaller steps

@@ -272,7 +272,7 @@ plot.scatter(
 
 # %% [markdown]
 # The rate decides: with too small a one little is learned in nine epochs, with too large a one training diverges.
-# Between the two, the other hyper-parameters matter a little.
+# Near the best rate the other hyper-parameters matter a little; below it wide networks learn sooner.
 # Every point was computed alone, from its number:
 # worker $w$ of $P$ may take the trials $w$, $w + P$, $w + 2P$, ... and nobody ever has to ask.
 
@@ -2440,7 +2440,7 @@ if gathered:
 # Dask noticed that a worker had gone, because a connection broke, and gave its trials to the other one.
 #
 # The first lines tell why real seconds mostly scale worse than virtual ones.
-# The number of cores is the trials' processor time over real time: what the workers were given (1 and 2 at best).
+# The number of cores is the trials' processor time over real time: what the workers were given (1 and 2 at best; even one alone waits for the scheduler between short trials).
 # Where it hardly grows, the scheduler, this notebook or other programs had the second core.
 # And a core may do less while its neighbour works too. In virtual time all that costs nothing.
 #
@@ -2729,7 +2729,7 @@ result_card(
 # %% [markdown]
 # ## What you take along
 #
-# * Independent trials need no communication: with many trials a worker, and a core for each worker, they scale nearly linearly.
+# * Independent trials need no communication: with many trials a worker (some fifty, not sixteen), and a core for each worker, they scale nearly linearly.
 # * Make a trial follow from its number: then it may run anywhere, again, and in any order.
 # * Random beats the grid on average as soon as a dimension does not matter. Draw rates in the logarithm.
 # * Stop the hopeless early; NaN is a result, too, and sorts nowhere.

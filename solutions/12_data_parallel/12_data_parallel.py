@@ -2259,7 +2259,7 @@ ax.spines[["top", "right"]].set_visible(False)
 # The time lines show both for a step of 40 ms on the third network: messages whose latencies add up,
 # one that begins only when backward has ended, and between them buckets of which all but the end hides behind backward.
 # Which of the two costs more, the printed lines say: with a large $\alpha$ one bucket may win, and buckets with a small one.
-# The more a message costs, the further right the lowest step lies, in the end at a single bucket;
+# The more a message costs, the further right the lowest step lies, with a still larger one at a single bucket;
 # with a small $\alpha$ it may lie on the left.
 # The best limit belongs to a network and a wire, which is why PyTorch lets you set it.
 
@@ -2444,6 +2444,7 @@ plot.curves(
 
 # %% [markdown]
 # At a fixed rate 256 images a step learn less in the same epochs: too few steps of the old length.
+# (From the larger weights they may learn more than from He's: a steep slope makes a small rate go further.)
 # The linear rule makes up for most of it where the start is gentle.
 # From the steep start its first steps can destroy a network: the curve shows where the loss leaps up.
 # The dotted line is $\ln 10$, the loss of a network that guesses; a curve that stays there has nothing left to learn with,

@@ -1535,12 +1535,13 @@ plot.curves(by_round, title="Fast in rounds", xlabel="round", ax=left, **what)
 title = "And in messages"
 plot.curves(by_messages, title=title, xlabel="messages", ax=right, **what)
 left.legend().remove()
+right.axvline(2 * len(TOPOLOGIES["everybody"]), color="0.5", linestyle=":")
 _ = right.set_xlim(0, 600)
 
 # %% [markdown]
 # On the logarithmic axis each line is straight in the end, and its slope is the logarithm of `shrinks`.
 # The star's falls a little faster than the ring's, and yet lies above it at first: how much the first rounds bring depends on the numbers.
-# Where everybody talks to everybody, all agree after one round, so that line has one point.
+# Where everybody talks to everybody, all agree after one round: one point on the left, and on the right the dotted line, where that round ends.
 #
 # A topology is a price. The ring is cheap a round and slow to agree, the complete graph agrees at once and sends 240 messages.
 # The star sends least and agrees faster than the ring, but one worker takes part in all its messages: that is a server again.

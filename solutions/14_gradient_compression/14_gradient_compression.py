@@ -736,7 +736,7 @@ for share in (0.1, 0.01, 0.001):
 
 # %% [markdown]
 # Without memory only entries that are large in a single step ever move; the others' gradients are thrown away, step after step.
-# A tenth holds most of what is large, so that little is lost, or nothing. A thousandth is too little: accuracy falls by several points.
+# A tenth holds most of what is large, so that little is lost. A thousandth is too little: accuracy falls by several points.
 # With memory a small entry grows until its turn comes. It arrives late, but it arrives.
 # The middle rows say most, with about 50 times fewer bytes than dense training: compare both with dense training's own two.
 # Talk B says that convergence has been proved, similarly to that of asynchronous training (Alistarh et al. 2018):
@@ -1232,7 +1232,7 @@ print(f"this gradient's length is {ratio:.1f} times its largest entry")
 # %% [markdown]
 # The nearest level has the smaller error, each time. Its error is the same each time, too:
 # an entry below half a level is never sent.
-# Rounded by chance, a message is far off, often by more than the gradient's own length (1 in the last column).
+# Rounded by chance, a message is far off, often by more than the gradient's own length (an error of 1).
 # (QSGD's four levels are the coarser ones: its scale is the length, so that even the lowest level is above the largest entry,
 # as the last line shows. Rounded to nearest hardly an entry is sent.)
 # But the error by chance has mean 0: over workers and steps it shrinks with the root of the number of messages, and the nearest level's never does.
@@ -1309,7 +1309,7 @@ picture()
 
 # %% [markdown]
 # A + is a memory. Follow the line with memory (solid) from right to left: down to a hundredth of the entries it stays where dense training is,
-# within the spread of two trainings, as one bit with memory does; at a thousandth the error is somewhat larger, for 480 times fewer bytes.
+# up to a few images of the 360 (two trainings are too few to tell more), as one bit with memory does; at a thousandth the error is somewhat larger, for 480 times fewer bytes.
 # The line without memory (dashed) leaves it on the way, and climbs.
 # A bit an entry cannot go below a 32nd of the dense gradient; choosing entries can.
 

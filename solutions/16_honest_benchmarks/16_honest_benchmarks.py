@@ -599,7 +599,7 @@ for name, ratio in (("untuned", fooling), ("tuned", honest)):
 # A mark is one of ten seeds, a bar the mean of eight of them. Most of the gain was the baseline's rate.
 # At the same rate momentum 0.9 moves up to ten times as far, so that its best rate is too small for plain descent.
 # The marks of the two tuned methods overlap: whether momentum gains anything here, Task 4 will ask.
-# Test accuracy, printed above the figure, tells another story: there the two are within each other's spread.
+# Test accuracy, printed above the figure, says the same: there the two are within each other's spread.
 # Whoever chooses afterwards which of the two to report chooses the winner with it (rule 12 below).
 #
 # Both best rates lie inside the grid; a best rate at its edge would say that the grid is too narrow.
@@ -2105,14 +2105,14 @@ shown = [rule for rule in RULES if any(rule in b for b in broken.values())]
 plot.matrix(
     [
         [
-            round(100 * np.mean([rule in broken[name] for name in cards]))
+            sum(rule in broken[name] for name in cards)
             for cards in groups.values()
         ]
         for rule in shown
     ],
     row_labels=[f"{rule} {RULES[rule]}" for rule in shown],
     column_labels=list(groups),
-    title="Which share of the cards breaks a rule, per cent",
+    title="How many of these cards, some of them picked, break a rule",
 )
 
 # %% [markdown]

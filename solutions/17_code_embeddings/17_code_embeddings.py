@@ -1708,7 +1708,7 @@ print(f"type known, operation guessed: {guess:.1%}")
 print(f"the learned answers have the right type: {typed:.1%}")
 
 # %% [markdown]
-# Some hold, and far more than with vectors drawn at random. But look at the third line:
+# Far more hold than with vectors drawn at random. But look at the third line first:
 # knowing the type alone is worth nearly as much, and the fourth: the type is right in about three of four,
 # but then the operation in one of five.
 # A float's `fadd` can stand where its `fmul` stands, so the graph hardly tells them apart:
@@ -2541,7 +2541,7 @@ for name, both in (
 # | bag of edges | .73 | shuffled edges | .68 |
 # | random vectors | .74 | vectors and graph | .84 |
 #
-# With inputs shuffled it made no difference whether the vectors were right: what three seeds show there seems to be chance.
+# With inputs shuffled it made no difference whether the vectors were right.
 # In the figure above wrong inputs are worse than none (*no inputs* is not among the ten); half of what the reader sees of a statement is noise then,
 # and 200 labels seem too few to learn to overlook it.
 
