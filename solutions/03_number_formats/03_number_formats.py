@@ -1916,8 +1916,6 @@ ax.axhline(own, color="black", linestyle=":", linewidth=1)
 print(f"dotted: float32 misreads {own:.1f} %")
 
 # %% [markdown]
-# What to read from this:
-#
 # * A network tolerates a lot. Weights that are wrong by 5 per cent cost an image or none, and those of int4, wrong by three times as much, few or none:
 #   independent errors average out in a sum over many inputs. So this error is a poor yardstick: see where the points begin to rise.
 #   (Differences of less than a per cent are a few images of three networks: chance.)

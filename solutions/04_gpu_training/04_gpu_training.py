@@ -566,7 +566,6 @@ for name, ((flops, moved), timing) in timed.items():
 
 # %% [markdown]
 # Left of its ridge each roof is a slope: more bytes a second would help, more FLOP/s would not.
-# (Both axes are logarithmic: FLOP/s in proportion to FLOP a byte are a straight line.)
 # Right of it the roof is flat. The table says how much of the roof each operator reaches.
 #
 # * Products of side 4 and 16 stay far below it: they wait for neither, but for Python and the library to start them.

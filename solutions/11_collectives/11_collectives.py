@@ -2111,8 +2111,7 @@ for what, fitted in (
     print(f"{what:20}: {off[0]:+.1%} at 1 byte, {off[-1]:+.1%} at 4 MiB")
 
 # %% [markdown]
-# Two regimes. On the left the curve is flat: a byte costs about as much as a thousand, and $\alpha$ is all.
-# On the right it is a slope: only bytes count.
+# On the left the curve is flat: a byte costs about as much as a thousand, and $\alpha$ is all. On the right only bytes count.
 # The model bends where the two are equal, at $\alpha/\beta$ bytes, the dotted line; real links bend less neatly,
 # and their slope changes where messages outgrow a cache: points may lie off by a third or more, the largest too.
 #
@@ -2718,8 +2717,8 @@ below = ax.figure.legend(
 
 # %% [markdown]
 # On the right, played from your logs, each rank has a link of 10 Gbit Ethernet:
-# at 1 MiB the ring, the wide line, and the sharded server on it are fastest and the central server slowest.
-# On the left, look where the ring lies. The model is not wrong; this machine is not its network.
+# at 1 MiB the ring, the wide line, and the sharded server on it are fastest.
+# On the left, look where the ring lies. This machine is not that network.
 # Eight processes share a few cores and one memory: what one rank saves, another spends.
 # So the *totals* count, of messages more than of bytes: the central server has 14, doubling 24, the ring and the sharded server 112.
 # Is that the order on the left? And how much do a thousand times the bytes change it there?
@@ -2771,7 +2770,6 @@ print(f"from {crossing / 1e3:,.0f} kB on the ring is faster than doubling")
 # it also needs as many machines again, which the formula does not count.
 # On the right only bytes count: ring, halving and the sharded server come close together,
 # doubling moves 1.7 times as many as the ring, and the central server nine times as many.
-# The printed line says where ring and doubling cross.
 #
 # Libraries know both sides of this picture: they choose the scheme by size.
 # And frameworks move work to the right of it:
