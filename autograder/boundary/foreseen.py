@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import ast
 import codecs
+import collections
 import contextlib
 import dis
 import functools
+import gc
+import itertools
 import pkgutil
 import sys
 import types
@@ -25,6 +28,9 @@ __all__ = ["Foreseen", "import_named"]
 
 _LONGEST_CODEC = 20
 _LARGE = {"idlelib", "lib2to3", "test", "tkinter", "turtledemo"}
+_CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque, types.MappingProxyType)
+_BY_NAME = {"import_module", "__import__"}
+"""Functions that import what a text names."""
 _PROGRAM = "__main__"
 """The name of a module that does something when it is imported: unittest's looks for tests in the folder it is in."""
 _MOST = 10_000
@@ -96,11 +102,17 @@ class Foreseen:
             names = ("__func__", "__self__", "__wrapped__", "fget", "fset", "fdel", "func", "args", "keywords")
             yield from (found for name in names if (found := _held(value, name)) is not None)
             yield from [type(value), *(vars(value).values() if hasattr(value, "__dict__") else ())]
-            yield from value if isinstance(value, list | tuple) else value.values() if isinstance(value, dict) else ()
+            if isinstance(value, _CONTAINERS) or _is_own(type(value)):  # also by slots
+                yield from itertools.islice(gc.get_referents(value), _MOST)
 
     def _imported(self, code: types.CodeType, space: dict[str, Any]) -> Iterator[Any]:
         """Carry out the import statements of this code; yield their modules, those of names too. Look its codecs up."""
         consts: list[Any] = [0, None]
+        if not _BY_NAME.isdisjoint(code.co_names):
+            texts = [text for text in code.co_consts if isinstance(text, str) and text.replace(".", "_").isidentifier()]
+            import_named(texts, ())
+            for text in texts:
+                self._note(sys.modules.get(text))
         for step in dis.get_instructions(code):
             if step.opname == "IMPORT_NAME":
                 with contextlib.suppress(Exception, SystemExit):

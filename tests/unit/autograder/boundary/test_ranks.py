@@ -350,6 +350,10 @@ _IMPORTS = {
     "of a codec": "return float(len('abc'.encode('utf-7')))",
     "in what it calls": "return helper(3)",
     "by a name in a text": "import importlib\n    return importlib.import_module('colorsys').rgb_to_yiq(3, 3, 3)[0]",
+    "by a name in a text, of an extension": "import importlib\n"
+    "    return 3.0 + 0 * importlib.import_module('scipy.signal').convolve([x[0]], [1.0])[0]",
+    "in a helper in a deque": "return HELPERS[0](3)",
+    "in a helper in a slot": "return Slotted(helper).of(3)",
     "in what a library's function calls": "return float(str(torch.tensor(3.0))[7:-2])",
     "with more threads": "torch.set_num_threads(2)\n    return float((torch.ones(9, 600) @ torch.ones(600))[0]) / 200",
     "with a gradient": "y = torch.tensor(1.5, requires_grad=True)\n    (y * y).backward()\n    return float(y.grad)",
@@ -361,6 +365,7 @@ _IMPORTS = {
 @pytest.mark.parametrize("body", _IMPORTS.values(), ids=_IMPORTS)
 def test_what_a_rank_imports_late_has_been_imported_ahead(talk: Talk, body: str) -> None:
     talk.code(f"""
+import collections
 import concurrent.futures
 import os
 import pathlib
@@ -370,6 +375,17 @@ import torch
 def helper(x):
     import statistics
     return statistics.fmean([x, x])
+
+def late(x):
+    from scipy import interpolate
+    return float(x) * (interpolate is not None)
+
+HELPERS = collections.deque([late])
+
+class Slotted:
+    __slots__ = ("of",)
+    def __init__(self, of):
+        self.of = of
 
 class Tally:
     def __init__(self, x):
