@@ -351,7 +351,7 @@ _IMPORTS = {
     "in what it calls": "return helper(3)",
     "by a name in a text": "import importlib\n    return importlib.import_module('colorsys').rgb_to_yiq(3, 3, 3)[0]",
     "by a name in a text, of an extension": "import importlib\n"
-    "    return 3.0 + 0 * importlib.import_module('scipy.signal').convolve([x[0]], [1.0])[0]",
+    "    return 3.0 * bool(importlib.import_module('scipy.signal').convolve)",
     "in a helper in a deque": "return HELPERS[0](3)",
     "in a helper in a slot": "return Slotted(helper).of(3)",
     "in what a library's function calls": "return float(str(torch.tensor(3.0))[7:-2])",
