@@ -2212,9 +2212,30 @@ except ImportError:
     print("Optuna is left out: pip install 'optuna>=4.9,<5' adds it.")
 
 
+# %% explore=true
 def of_this_lab(study):
     """Return the trials that came from your configurations."""
     return [t for t in study.trials if "number" in t.user_attrs]
+
+
+def put_in_queue(study, numbers):
+    """Let the trials of these numbers wait."""
+    for number in numbers:
+        config = configuration(SPACE, 0, number)
+        study.enqueue_trial(config, user_attrs={"number": number})
+
+
+def lost(study, count):
+    """Return the numbers of trials that failed and wait no more."""
+    alive = [t for t in of_this_lab(study) if t.state.name != "FAIL"]
+    return {*range(count)} - {t.user_attrs["number"] for t in alive}
+
+
+def give_up(study):
+    """Fail what nobody runs: who was killed before a heartbeat has none."""
+    running = [t for t in of_this_lab(study) if t.state.name == "RUNNING"]
+    for trial in running:
+        study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
 
 
 # %% explore=true
@@ -2249,9 +2270,7 @@ def search_with_optuna(count):
     with tempfile.TemporaryDirectory() as folder:
         url = f"sqlite:///{Path(folder, 'study.db')}"
         study = open_study(url)
-        for number in range(count):
-            config = configuration(SPACE, 0, number)
-            study.enqueue_trial(config, user_attrs={"number": number})
+        put_in_queue(study, range(count))
         start = time.perf_counter()
         with (
             background(exclusive_worker, url) as one,
@@ -2262,8 +2281,12 @@ def search_with_optuna(count):
             print(f"killed: {one!r}")
             two.wait()
         print(f"emptied the queue: {two!r}")
-        for _ in range(20):
-            if all(t.state.is_finished() for t in of_this_lab(study)):
+        for rounds in range(20):
+            if rounds > 1:
+                give_up(study)
+            put_in_queue(study, again := lost(study, count))
+            done = all(t.state.is_finished() for t in of_this_lab(study))
+            if done and not again:
                 break
             optuna.storages.fail_stale_trials(study)
             for claim in Path(folder).glob("study.db.*"):
