@@ -838,18 +838,18 @@ def linear_codebook(w: np.ndarray, bits: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 # %% explore=true
-kept = retrained.weights["fc1"][masks["fc1"]]
+fc1_left = retrained.weights["fc1"][masks["fc1"]]
 all_bits = np.arange(1, 7)
 error = {}
 for title, method in (("even", linear_codebook), ("k-means", kmeans_codebook)):
-    pairs = [method(kept, int(bits)) for bits in all_bits]
+    pairs = [method(fc1_left, int(bits)) for bits in all_bits]
     error[title] = [
-        np.sqrt(np.mean((kept - values[at]) ** 2)) for values, at in pairs
+        np.sqrt(np.mean((fc1_left - values[at]) ** 2)) for values, at in pairs
     ]
 
 # %% explore=true
 left, right = plot.panels(2)
-heights, edges = np.histogram(kept, bins=60)
+heights, edges = np.histogram(fc1_left, bins=60)
 plot.curves(
     {"weights": ((edges[1:] + edges[:-1]) / 2, heights)},
     xlabel="weight",
@@ -865,7 +865,7 @@ for row, (mark, n, method) in enumerate(
         ("b|", 2, linear_codebook),
     )
 ):
-    at, name = method(kept, n)[0], "even" if row else "k-means"
+    at, name = method(fc1_left, n)[0], "even" if row else "k-means"
     low = np.full(2**n, -(row + 1) * heights.max() / 9)
     left.plot(at, low, mark, markersize=7, label=f"{name}, {2**n}")
 left.legend(fontsize=7, ncols=2, loc="upper left")
