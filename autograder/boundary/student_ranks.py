@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import importlib
 import itertools
 import json
 import linecache
@@ -49,6 +50,7 @@ def packed(fn: Any) -> bytes:
     """
     import cloudpickle
 
+    importlib.invalidate_caches()  # a cell may have written a module just now
     foreseen = Foreseen(fn)
     here: list[Any] = []
     while new := [module for module in _here() if module not in here]:

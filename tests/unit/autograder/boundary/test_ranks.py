@@ -408,12 +408,23 @@ def test_modules_beside_the_notebook_are_imported_by_their_text(
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "halving").mkdir()
     Path("halving/__init__.py").write_text("from .sub import half\n")
-    Path("halving/sub.py").write_text(
-        "class Half:\n    def go(self, x):\n        from scipy import special\n        from halving.deeper import HALF\n"
-        "        return HALF * x + float(special.erf(0))\ndef half(x):\n    return Half().go(x)\n"
-    )
+    Path("halving/sub.py").write_text("""
+class Half:
+    def go(self, x):
+        from scipy import special
+        from halving.deeper import HALF
+        return HALF * x + float(special.erf(0))
+
+def half(x):
+    return Half().go(x)
+""")
     Path("halving/deeper.py").write_text("HALF = 0.5\n")
-    talk.code("def f(comm, x):\n    from halving import half\n    import halving.sub\n    return half(3) + halving.sub.half(3)\n")
+    talk.code("""
+def f(comm, x):
+    from halving import half
+    import halving.sub
+    return half(3) + halving.sub.half(3)
+""")
     assert talk.value(f"{TEST}[done['value'] for done in found[0]]") == "[3.0, 3.0, 3.0]"
 
 
