@@ -2293,7 +2293,6 @@ def search_with_optuna(count):
                 claim.unlink()  # nobody works now, so nobody has a trial
             with background(exclusive_worker, url) as three:
                 three.wait()
-            time.sleep(0.3)
         took = time.perf_counter() - start
         return of_this_lab(study), took
 
