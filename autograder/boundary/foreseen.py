@@ -19,7 +19,7 @@ import itertools
 import pkgutil
 import sys
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from autograder.boundary.parsing import syntax_tree
@@ -37,7 +37,7 @@ _MOST = 10_000
 """So many objects are looked at."""
 
 
-def import_named(modules: Iterable[str], names_of_codecs: Iterable[str]) -> None:
+def import_named(modules: Iterable[str], names_of_codecs: Iterable[str] = ()) -> None:
     """Import these, but no programs, and look these up. What cannot be is passed over: the function will say so."""
     for name in modules:
         parts = name.split(".")
@@ -71,8 +71,10 @@ class Foreseen:
 
     def read(self, text: str) -> None:
         """Import what a module of the student's imports by its text, within its functions too."""
-        names = _imported_by(text)
-        import_named(names, ())
+        self._import(_imported_by(text))
+
+    def _import(self, names: Sequence[str]) -> None:
+        import_named(names)
         for name in names:
             self._note(sys.modules.get(name))
 
@@ -109,10 +111,8 @@ class Foreseen:
         """Carry out the import statements of this code; yield their modules, those of names too. Look its codecs up."""
         consts: list[Any] = [0, None]
         if not _BY_NAME.isdisjoint(code.co_names):
-            texts = [text for text in code.co_consts if isinstance(text, str) and text.replace(".", "_").isidentifier()]
-            import_named(texts, ())
-            for text in texts:
-                self._note(sys.modules.get(text))
+            texts = [text for text in code.co_consts if isinstance(text, str)]
+            self._import([text for text in texts if text.replace(".", "_").isidentifier()])
         for step in dis.get_instructions(code):
             if step.opname == "IMPORT_NAME":
                 with contextlib.suppress(Exception, SystemExit):
@@ -196,5 +196,5 @@ def _all_of(package: types.ModuleType) -> frozenset[str]:
         return frozenset()
     inside = {one.name for one in pkgutil.iter_modules(getattr(package, "__path__", ()))} - {_PROGRAM}
     found = frozenset(f"{name}.{module}" for module in inside)
-    import_named(found, ())
+    import_named(found)
     return found

@@ -5,6 +5,7 @@ Read before anything of the student's is there, so that what is imported afterwa
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import marshal
 import os
@@ -95,13 +96,13 @@ def modules_of(folder: Path, package: str = "") -> Iterator[tuple[str, str]]:
     waiting = [(os.fspath(folder), package)]
     while waiting:
         place, inside = waiting.pop()
-        with os.scandir(place) as entries:
+        with contextlib.suppress(OSError), os.scandir(place) as entries:  # one that may not be read has none
             for entry in entries:
                 name = entry.name.removesuffix(".py")
                 whole = f"{inside}.{name}".strip(".")
                 if entry.name.endswith(".py"):
                     yield (inside if name == _INIT else whole), entry.path
-                elif name.isidentifier() and name not in _PASSED_OVER and entry.is_dir():
+                elif name.isidentifier() and name not in _PASSED_OVER and entry.is_dir(follow_symlinks=False):
                     waiting.append((entry.path, whole))
 
 

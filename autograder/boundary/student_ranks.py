@@ -20,7 +20,7 @@ import signal
 import socket
 import stat
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +53,12 @@ def packed(fn: Any) -> bytes:
     importlib.invalidate_caches()  # a cell may have written a module just now
     foreseen = Foreseen(fn)
     here: list[Any] = []
+    own = _texts(itertools.islice(modules_of(Path.cwd()), _MOST_OWN))
     while new := [module for module in _here() if module not in here]:
         here += new
-        for _, text in _texts((module.__name__, str(module.__file__)) for module in new).values():
+        loaded = _texts((module.__name__, str(module.__file__)) for module in new)
+        own |= loaded
+        for _, text in loaded.values():
             foreseen.read(text)  # which may import more of them
     for module in here:
         cloudpickle.register_pickle_by_value(module)
@@ -72,17 +75,13 @@ def packed(fn: Any) -> bytes:
         "lines": lines_of_cells(),
         "modules": sorted(names, key=lambda name: (name.count("."), name)),
         "codecs": sorted(foreseen.codecs),
-        "own": _texts([*_beside(), *((module.__name__, str(module.__file__)) for module in here)]),
+        "own": own,
     }
     return json.dumps(head).encode() + b"\n" + function
 
 
 def _here() -> list[Any]:
     return [module for module in list(sys.modules.values()) if _lies_here(module)]
-
-
-def _beside() -> Iterator[tuple[str, str]]:
-    return itertools.islice(modules_of(Path.cwd()), _MOST_OWN)
 
 
 def _texts(files: Iterable[tuple[str, str]]) -> dict[str, tuple[str, str]]:

@@ -206,9 +206,8 @@ def _own_process(output_fd: int) -> TextIO:
     os.setpgid(0, 0)
     end_with_parent(signal.SIGKILL)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    nothing = os.open(
-        os.devnull, os.O_RDONLY
-    )  # opened here: what is open in several processes has a state that all see
+    # Opened here: what is open in several processes has a state that all see.
+    nothing = os.open(os.devnull, os.O_RDONLY)
     for number, fd in enumerate((nothing, output_fd, output_fd)):
         os.dup2(fd, number)
     for fd in (nothing, output_fd):

@@ -290,7 +290,7 @@ def test_nothing_that_was_handed_in_is_imported_before_the_wall(
 def test_no_name_of_a_program_is_imported(talk: Talk, capsys: pytest.CaptureFixture[str]) -> None:
     """unittest.__main__ imports the tests that it finds in the folder that it is in."""
     before = {*sys.modules}
-    import_named(["unittest.__main__", "venv.__main__", "test.support", "idlelib.idle"], [])
+    import_named(["unittest.__main__", "venv.__main__", "test.support", "idlelib.idle"])
     assert not {name for name in {*sys.modules} - before if "__main__" in name or name.startswith(("test.", "idlelib"))}
     talk.code("import unittest\ndef f(comm, x):\n    return unittest.TestCase().assertEqual(1, 1)\n")
     assert talk.value(f"{TEST}[done['value'] for done in found[0]]") == "[None, None, None]"
@@ -419,6 +419,7 @@ def half(x):
     return Half().go(x)
 """)
     Path("halving/deeper.py").write_text("HALF = 0.5\n")
+    Path("round").symlink_to(".")  # a folder that leads to itself
     talk.code("""
 def f(comm, x):
     from halving import half
