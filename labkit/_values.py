@@ -74,6 +74,12 @@ class Remote(Protocol):
     def was_changed(self, value: Any) -> bool:
         """Whether the student's code has changed it since."""
 
+    def now(self, value: Any) -> Any:
+        """Return what came of an earlier call as it is now, anew; the value itself if it is no such thing."""
+
+    def common(self, one: Any, other: Any) -> bool:
+        """Whether what came of a call is, or lies in the memory of, an argument or what came of another call."""
+
 
 remotes: list[Remote] = []
 """The grader that this process tests for, if any."""

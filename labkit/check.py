@@ -33,10 +33,10 @@ from labkit._assertions import (
     real,
     same,
     sentence,
-    snapshot,
 )
 from labkit._check_report import Case, CheckFailed, Ledger, Score, error_message
 from labkit._earlier import Answers
+from labkit._in_place import separate, shared, still, unchanged
 from labkit._values import Array, Remote, adopt, describe, digits, is_tensor, local, numbers, plain, remotes
 
 __all__ = [
@@ -57,6 +57,7 @@ __all__ = [
     "operators",
     "raises",
     "score",
+    "separate",
     "shape",
     "shared",
     "true",
@@ -139,6 +140,7 @@ def equal(got: object, want: object, *, name: str = "", hint: str = "") -> None:
     """
     with _answers.compared(got, _ledger.title) as found:
         same(found, want, name=name, hint=hint)
+    still(got, lambda later: same(later, want), name, hint)
 
 
 def close(
@@ -161,6 +163,7 @@ def close(
     """
     with _answers.compared(got, _ledger.title) as found:
         compare(found, want, rtol=rtol, atol=atol, dtype=dtype, infinite=infinite, name=name, hint=hint)
+    still(got, lambda later: compare(later, want, rtol=rtol, atol=atol, infinite=infinite), name, hint)
 
 
 def shape(got: object, want: tuple[int, ...], *, name: str = "", hint: str = "") -> None:
@@ -244,30 +247,6 @@ def calls(fn: _Counted, exactly: int, *, name: str = "", hint: str = "") -> None
 
 
 @contextlib.contextmanager
-def unchanged(
-    hint: str = "work on a copy, or use an operator that returns a new array", **arrays: Any
-) -> Iterator[None]:
-    """Expect that the body leaves arrays, or lists of them, as they were: `with check.unchanged(x=x): relu(x)`.
-
-    A tensor that asked for a gradient still does. Comparing x afterwards is not the same: a grader hands out copies,
-    and only here asks what became of them.
-    """
-    before = {name: snapshot(value, name) for name, value in arrays.items()}
-    for remote in remotes:
-        remote.forget_changes(list(arrays.values()))
-    yield
-    for name, value in arrays.items():
-        try:
-            same(snapshot(value, name), before[name])
-            changed = any(remote.was_changed(value) for remote in remotes)
-        except Mismatch:
-            changed = True
-        if changed:
-            said = f"expected {name} to stay as it was, but the call changed it in place"
-            raise Mismatch(said, hint, sort="the call changed an argument in place")
-
-
-@contextlib.contextmanager
 def operators() -> Iterator[None]:
     """Say that operators of the student's own classes are what is tested: `with check.operators(): c = Node(2) * 3`.
 
@@ -279,16 +258,6 @@ def operators() -> Iterator[None]:
         for remote in remotes:
             stack.enter_context(remote.operators())
         yield
-
-
-def shared(value: Any) -> Any:
-    """Return an argument for a function whose task is to change it in place: `sort(check.shared(numbers))`.
-
-    A grader hands out copies, so that no function can move the goal; of this one it takes the changes over.
-    """
-    for remote in remotes:
-        remote.share(value)
-    return value
 
 
 # ------------------------------------------------------------------------------------------------------------ helpers

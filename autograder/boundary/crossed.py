@@ -34,6 +34,11 @@ class Crossed:
         """Whether one of them looks different now."""
         return any(changed(value, then) for value, then in self._then.values())
 
+    def was_written(self, value: Any) -> bool:
+        """Whether this one looks different now."""
+        known = self._then.get(id(value))
+        return known is not None and changed(*known)
+
     def _fits(self, value: Any) -> bool:
         if (flags := getattr(value, "flags", None)) is not None:
             if not flags.writeable:

@@ -140,6 +140,10 @@ FROM_TEST: tuple[Row, ...] = (
         "bytes, which only its ranks open; they are processes of their own, and answer what the test asks by the rows "
         "of this table", "collectives"),
     Row(("changed",), "nothing", "`check.unchanged`", "changes"),
+    Row(("current",), "the numbers of earlier answers", "`check.close`, `check.equal` and `check.unchanged` of what "
+        "came then: what the object holds now", "changes_of_results"),
+    Row(("common",), "the numbers of earlier answers and arguments", "`check.separate`: whether they have memory in "
+        "common", "memory_in_common"),
 )  # fmt: skip
 """What the trusted process may ask the student's for."""
 

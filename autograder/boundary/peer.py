@@ -23,7 +23,7 @@ _MAX_NESTED = 40
 _MAX_HANDLES = 200_000
 
 
-_ONLY_LOOKING = {"array", "changed", "isinstance", "issubclass", "name", "value"}
+_ONLY_LOOKING = {"array", "changed", "common", "current", "isinstance", "issubclass", "name", "value"}
 _LEAVING = _ONLY_LOOKING | {"bool", "getattr", "getitem", "iter", "len", "next", "repr", "reversed", "str"}
 """Operations by which a container of the other end is not meant to change."""
 _ENDS = (GeneratorExit, StopAsyncIteration, StopIteration)
@@ -116,8 +116,10 @@ class Peer:
                 "opts": [[name, codec.encode(value)] for name, value in (options or {}).items()],
                 "n": (number := self._number()),
             }
-            if (heard := self._owner.changes_heard) and (watched := heard.watched(self, codec.mutable)):
-                message["watch"] = watched
+            if heard := self._owner.changes_heard:
+                heard.sent(self, number, codec.mutable)
+                if watched := heard.watched(self, codec.mutable):
+                    message["watch"] = watched
             self._send(message, codec.block)
             self.turn += operation not in _ONLY_LOOKING
             if operation not in _LEAVING:
@@ -126,7 +128,7 @@ class Peer:
                 if reply[0].get("k") == "ask":
                     self.answer(*reply)
             try:
-                return self._outcome(operation, *reply, codec.mutable)
+                return self._outcome(operation, number, *reply, codec.mutable)
             finally:
                 self._expect_no_failure()
 
@@ -152,14 +154,14 @@ class Peer:
         if failed is not None:
             raise failed
 
-    def _outcome(self, operation: str, reply: Mapping[str, Any], block: bytes, sent: list[Any]) -> Any:
+    def _outcome(self, operation: str, number: int, reply: Mapping[str, Any], block: bytes, sent: list[Any]) -> Any:
         codec, heard = Codec(self, block, writable=self._writable), self._owner.changes_heard
         if reply.get("k") == "raise":
             error = rebuild(reply.get("error"), codec.decode, self._kept.get)
         elif reply.get("k") == "reply":
             value, error = codec.decode(reply.get("value")), None
             if heard:
-                heard.came(codec.mutable)
+                heard.came(self, number, codec.mutable)
         else:
             raise WireError("invalid answer")
         if heard and "changes" in reply:
@@ -217,6 +219,8 @@ class Peer:
         with self._lock:
             self._nested -= 1
             changes = made.changes(self, codec.mutable[: len(before)], before) if made else {}
+            if made:
+                made.note(message.get("n"), codec.mutable, out.mutable)
             try:
                 self._send(number | reply | ({"changes": out.encode(changes)} if changes else {}), out.block)
             except WireError as error:

@@ -17,6 +17,7 @@ from typing import Any
 
 from autograder.boundary import DESCRIPTOR, as_left
 from autograder.boundary.exact import TYPES
+from autograder.boundary.exchanges import Remembered
 from autograder.boundary.frames import Connection, ProcessDied, WireError
 from autograder.boundary.given_again import Unmade, made_again
 from autograder.boundary.handles import handle_of
@@ -35,6 +36,7 @@ class _Changes:
 
     def __init__(self) -> None:
         self._watched: dict[int, tuple[Any, Any, Any]] = {}
+        self.remembered = Remembered()
 
     def snapshot(self, mutable: list[Any]) -> list[Any]:
         return [snapshot(value) for value in mutable]
@@ -50,6 +52,9 @@ class _Changes:
         found: dict[str, Any] = {"values": {place: mutable[place] for place in places}} if places else {}
         gradients = peer.leaves.gradients()
         return found | ({"gradients": gradients} if gradients else {})
+
+    def note(self, number: Any, arguments: list[Any], results: list[Any]) -> None:
+        self.remembered.note(number, arguments, results)
 
     def since(self) -> list[int]:
         """Return the numbers of watched arguments that have been changed since."""
@@ -128,6 +133,8 @@ class Agent:
             return reduced(target)
         if operation == "changed":
             return self.changes_made.since()
+        if operation in {"current", "common"}:
+            return getattr(self.changes_made.remembered, operation)(*arguments)
         if operation == "import":
             return _resolved(*arguments[:2])(*arguments[2:], **options)
         if operation == "call":

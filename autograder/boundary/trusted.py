@@ -54,7 +54,7 @@ class Trusted:
         """Forget everything of the cell before; the next one talks to this peer."""
         self._talks_to = peer
         self._random: dict[int, tuple[int, Any, Any]] = {}
-        self.changes_heard = ChangesOfStudents()
+        self.changes_heard = ChangesOfStudents(peer)
         self.met = False
         """Whether a stand-in was met, on either side, for what in one process is itself there."""
 
@@ -165,6 +165,14 @@ class Trusted:
     def was_changed(self, value: Any) -> bool:
         """Whether the student's code has since changed its copy of this value, or of what it contains."""
         return self.changes_heard.was_changed(value)
+
+    def now(self, value: Any) -> Any:
+        """Return a value with what came of earlier questions as it is now, anew; itself where nothing has run since."""
+        return self.changes_heard.now(value)
+
+    def common(self, one: Any, other: Any) -> bool:
+        """Whether the student's own of what came has an object or memory in common with that of the other value."""
+        return self.changes_heard.common(one, other)
 
     def _random_source(self, kind: str, source: Any, state: Any, encode: Callable[[Any], Any]) -> dict[str, Any]:
         """The state goes along if it is not the one that went last: else the student's goes on from where it is."""

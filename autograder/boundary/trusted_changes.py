@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autograder.boundary.crossed import Crossed
+from autograder.boundary.exchanges import Heard, alike
 from autograder.boundary.peer import Peer
 
 __all__ = ["ChangesOfStudents"]
@@ -22,7 +23,10 @@ class ChangesOfStudents:
         crossed: what went there or came from there, as it looked then.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, peer: Peer | None) -> None:
+        """peer: to the notebook's process."""
+        self._heard = Heard(peer)
+        self._before: dict[int, tuple[Any, Any]] = {}
         self._changed: dict[int, Any] = {}
         self._shared: dict[int, Any] = {}
         self._watching: dict[int, Any] = {}
@@ -43,6 +47,10 @@ class ChangesOfStudents:
                 found.append([place, self._sent])
         return found
 
+    def sent(self, peer: Peer, number: int, mutable: list[Any]) -> None:
+        """Note what went along with a question of this number."""
+        self._heard.sent(peer, number, mutable)
+
     def take(self, peer: Peer, sent: list[Any], changes: Any) -> None:
         """Note which arguments the student's code says to have changed; bring up to date what the test shares."""
         if not isinstance(changes, dict):
@@ -59,9 +67,19 @@ class ChangesOfStudents:
         if isinstance(gradients, dict):
             peer.leaves.adopt({key: value for key, value in gradients.items() if type(key) is str})
 
-    def came(self, mutable: list[Any]) -> None:
-        """The test may write to what it was given."""
+    def came(self, peer: Peer, number: int, mutable: list[Any]) -> None:
+        """The test may write to what it was given, and the student's code to what it has of that."""
         self.crossed.note(mutable)
+        self._heard.came(peer, number, mutable)
+
+    def now(self, value: Any) -> Any:
+        """See Trusted.now. What the test has written to itself is what it is."""
+        written = any(map(self.crossed.was_written, _parts(value)))
+        return value if written else self._heard.now(value)
+
+    def common(self, one: Any, other: Any) -> bool:
+        """See Trusted.common."""
+        return self._heard.common(one, other)
 
     def share(self, value: Any) -> None:
         """See Trusted.share."""
@@ -73,13 +91,17 @@ class ChangesOfStudents:
         self._copies = {number: own for number, own in self._copies.items() if id(own) not in self._watching}
         for part in _parts(value):
             self._changed.pop(id(part), None)
+            self._before[id(part)] = part, self.now(part)
 
     def was_changed(self, value: Any) -> bool:
         """Whether the student's code says, asked now, that it has changed a copy of this value or of a part of it."""
         for number in self._peer.ask("changed") if self._peer and self._copies else ():
             if type(number) is int and number in self._copies:
                 self._changed[id(self._copies[number])] = self._copies[number]
-        return any(id(part) in self._changed for part in _parts(value))
+        if any(id(part) in self._changed for part in _parts(value)):
+            return True
+        known = (self._before.get(id(part), (part, part))[1] for part in _parts(value))
+        return any(not alike(before, self.now(part)) for part, before in zip(_parts(value), known, strict=True))
 
 
 def _parts(value: Any) -> list[Any]:

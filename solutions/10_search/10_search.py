@@ -830,6 +830,8 @@ with check.hidden_case(
     advance, _ = recorded({4: nan, 2: nan, 6: nan, 0: nan})
     got = successive_halving([4, 2, 6, 0], advance, 1, 2, 2)
     check.equal([p[0] for p in got[1]], [4, 2], name="all diverged")
+    losses = [float(pair[1]) for pair in got[0]]
+    check.equal(losses, [nan] * 4, name="losses of rung 0")
 with check.hidden_case(
     "at least one goes on, to the last rung that fits",
     hint="one survivor is trained on while eta times as much is at most most",
@@ -1358,6 +1360,9 @@ with check.hidden_case(
         check.close(first[k]["weights"], np.full((2, 3), want), name="first")
     for k, want in enumerate((0, 0, 2, 3)):
         check.close(second[k]["weights"], np.full((2, 3), want), name="second")
+    check.separate(first, members, second, name="the first result")
+    for k, member in enumerate(first):
+        check.separate(member, first[:k], name=f"member {k}")
 ### END HIDDEN TESTS
 check.score(2)
 

@@ -257,6 +257,11 @@ def never(worker, clocks):
     return False
 
 
+def to_spare(worker, clocks):
+    """Return how many steps one may still go ahead: 0 is no, 1 is yes."""
+    return 1 + min(clocks) - clocks[worker]
+
+
 def three_in_all(worker, clocks):
     """Start only while fewer than three steps have ended, by anybody."""
     return sum(clocks) < 3
@@ -305,6 +310,12 @@ with check.hidden_case(
     expect([[1, 2, 1], [1, 1, 1], [2, 1, 1]], together)
     expect([[3, 1], [2, 1], [1, 1], [1, 1]], together)
     expect(np.ones((12, 2)), together)
+with check.hidden_case(
+    "a rule that answers with a number",
+    hint="what does `if` take for true?",
+    weight=0.5,
+):
+    expect(np.random.default_rng(3).uniform(0.5, 3, (3, 5)), to_spare)
 with check.hidden_case(
     "who is asked, when, and with which clocks",
     hint="idle workers with a step left, each once; `clocks` is a list",
@@ -474,13 +485,16 @@ def events_of(text):
 def expect(text, want):
     """Compare the staleness of every end."""
     found = staleness(events_of(text))
-    check.true(isinstance(found, list), "a list of integers")
+    whole = all(isinstance(number, (int, np.integer)) for number in found)
+    check.true(isinstance(found, list) and whole, "a list of integers")
     check.equal([int(number) for number in found], want, name="staleness")
 
 
 def expect_within(clocks, slack, want):
     """Compare what each worker may do."""
     found = [within(w, list(clocks), slack) for w in range(len(clocks))]
+    said = all(isinstance(answer, (bool, np.bool_)) for answer in found)
+    check.true(said, "True or False")
     check.equal([bool(answer) for answer in found], want, name="may start")
 
 
@@ -977,6 +991,13 @@ with check.hidden_case(
     essential=True,
 ):
     expect(some[0], 0.1, True, order, some, "weights", "pulled")
+with check.hidden_case(
+    "a worker that pulls twice before it pushes",
+    hint="which of its pulls is the latest?",
+    weight=0.5,
+):
+    twice = "0+ 1+ 1- 0+ 1+ 0- 1- 1+ 0+ 1+ 0- 1-"
+    expect(some[0], 0.1, True, twice, some, "weights")
 with check.hidden_case(
     "three workers, and all count alike",
     hint="without aware the staleness does not matter",

@@ -240,6 +240,7 @@ with check.hidden_case(
     check.equal(to_bytes(vector(0, 0, 1, 2)), dense([0, 0, 1, 2]))
     check.equal(to_bytes(vector(0, 3, 1, 0, 0)), sparse(5, [1, 2], [3, 1]))
     check.equal(to_bytes(vector(0, 3, 1, 2, 0)), dense([0, 3, 1, 2, 0]))
+    check.equal(to_bytes(vector(0, -0.0, 3, -0.0, 0)), sparse(5, [2], [3]))
     least = float(np.float32(1e-40))  # not 0
     check.equal(to_bytes(vector(0, 0, least, 0)), sparse(4, [2], [least]))
 with check.hidden_case(
@@ -606,6 +607,8 @@ with check.hidden_case(
     hint="add into a new array",
 ):
     expect(np.zeros((2, 0), np.float32), coarse, refined, "message", "memory")
+    unsent = ErrorFeedback(coarse, refined).memory
+    check.close(np.abs(unsent).sum(), 0, name="memory before the first send")
     passes = feedback_passes(some, coarse, refined)
     check.true(bool(passes[0][2]), "the first gradient as it was")
     check.true(bool(passes[5][2]), "the last gradient as it was")
@@ -841,7 +844,8 @@ def vector(*values):
 
 def expect(x):
     """Compare all parts of the message of a vector."""
-    data = bytes(one_bit(x))
+    data = one_bit(x)
+    check.true(isinstance(data, bytes), "bytes")
     above = [float(v) for v in x if v >= 0]
     below = [float(v) for v in x if v < 0]
     means = [sum(part) / len(part) if part else 0.0 for part in (above, below)]
@@ -1104,9 +1108,8 @@ def wanted(x, levels, norm, draw):
 def expect(x, levels, norm, seed, mine=None):
     """Compare the message's scale, and all the rest of it exactly."""
     rng = np.random.default_rng(seed)
-    found = bytes(
-        quantize(x, levels, norm, mine or np.random.default_rng(seed))
-    )
+    found = quantize(x, levels, norm, mine or np.random.default_rng(seed))
+    check.true(isinstance(found, bytes), "bytes")
     want = wanted(x, levels, norm, rng)
     check.equal(len(found), len(want), name="bytes")
     scales = [struct.unpack("<f", data[8:12])[0] for data in (found, want)]

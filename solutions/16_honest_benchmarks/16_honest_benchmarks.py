@@ -1667,6 +1667,13 @@ with check.hidden_case(
     breaks([], accuracy=0.0, baseline_accuracy=0.0)
     breaks([3], shown=0, runs=1)
     breaks([], speed_options=None)
+    for key in HONEST:  # each by itself, in an honest report and without it
+        for report in (HONEST, HONEST | {"accuracy": None, "exact": True}):
+            unsaid = {k: v for k, v in report.items() if k != key}
+            want = list(audit_results(unsaid))
+            found = list(audit_results(report | {key: None}))
+            check.equal(found, want, name=f"with {key}=None, rules")
+    breaks([1], **none, exact=1)
 with check.hidden_case(
     "several rules, ascending", hint="collect the numbers in order"
 ):
@@ -1874,7 +1881,8 @@ with check.hidden_case("rule 10, how training ends", hint="seconds only"):
     breaks([], stop=...)
     breaks([10, 11], stop="seconds", scaling=...)
 with check.hidden_case(
-    "all six, ascending", hint="collect the numbers in order"
+    "None is not said; all six, ascending",
+    hint="ask for each key whether it is None; collect the numbers in order",
 ):
     breaks(
         [4, 6, 7, 10, 11],
@@ -1885,6 +1893,13 @@ with check.hidden_case(
         batches={1: 1, 2: 2},
     )
     breaks([], speed_up=0.0, devices=8)
+    for key in FAIR:
+        for report in (FAIR, FAIR | {"scaling": "weak", "unit": "op/s"}):
+            unsaid = {k: v for k, v in report.items() if k != key}
+            want = list(audit_machines(unsaid))
+            found = list(audit_machines(report | {key: None}))
+            check.equal(found, want, name=f"with {key}=None, rules")
+    breaks([6], io=1)
     breaks([6, 11], speed_up=0.0, io=False, scaling=...)
 with check.hidden_case(
     "the report stays as it was",

@@ -409,6 +409,109 @@ def test_changes(talk: Talk) -> None:
     assert not cases["changed"]["passed"]
 
 
+_KEPT = """
+    import numpy as np
+    buffer, rows, table = np.zeros(2), [], {}
+    def double(x):
+        buffer[:] = 2 * x
+        return buffer
+    def both(x): return [double(x), "a"], {"y": buffer}
+    def listed(x):
+        rows.append(x)
+        return rows
+    def anew(x): return 2 * x
+    class Layer:
+        def forward(self, x):
+            self.y = double(x)
+            return self.y
+    """
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "read"),
+    [
+        ("double(ones)", "double(3 * ones)", "y"),
+        ("both(ones)", "double(3 * ones)", "y[0][0]"),
+        ("both(ones)", "double(3 * ones)", "y[1]['y']"),
+        ("listed(1)", "listed(2)", "y"),
+        ("Layer().forward(ones)", "Layer().forward(3 * ones)", "y"),
+        ("double(torch.ones(2).numpy())", "double(3 * ones)", "y"),
+    ],
+)
+def test_changes_of_results(talk: Talk, first: str, then: str, read: str) -> None:
+    talk.code(_KEPT)
+    cases = talk.cases(f"""
+        import copy, numpy as np, torch
+        ones = np.ones(2)
+        y = {first}
+        want = copy.deepcopy({read})
+        compare = check.equal if isinstance(want, list) else check.close
+        with check.case("at once"): compare({read}, want)
+        with check.case("within"), check.unchanged(y={read}): {then}
+        with check.case("afterwards"): compare({read}, want, name="y")
+        with check.case("in a list"): check.equal([{read}, 1], [want, 1])
+        with check.case("anew"):
+            y = anew(ones)
+            with check.unchanged(y=y): anew(3 * ones)
+            check.close(y, 2 * ones)
+        """)
+    passed = {title for title, case in cases.items() if case["passed"]}
+    assert passed == {"at once", "anew"}
+    assert cases["afterwards"]["message"].startswith(
+        "y: expected what a call has returned to stay as it was, but a later call changed it"
+    )
+
+
+def test_what_a_test_writes_to_a_result_itself_is_what_it_checks(talk: Talk) -> None:
+    talk.code(_KEPT)
+    cases = talk.cases("""
+        with check.case("written"):
+            rows = listed(1)
+            rows.append(7)
+            listed(2)
+            check.equal(rows, [1, 7])
+        """)
+    assert cases["written"]["passed"]
+
+
+def test_memory_in_common(talk: Talk) -> None:
+    talk.code(
+        _KEPT
+        + """
+    import torch
+    def same(x): return x
+    def part(x): return x[1:]
+    def wrapped(x): return {"x": [x]}
+    def remember(x):
+        rows.append(x)
+    def remembered(): return rows[-1]
+    def tensor(x): return torch.from_numpy(x)
+    def halves(x):
+        whole = np.array(x)
+        return whole[:1], whole[1:]
+    """
+    )
+    cases = talk.cases("""
+        import numpy as np
+        def found(title, result, *others):
+            with check.case(title): check.separate(result, *others)
+        x, members = np.ones(3), [{"w": np.ones(2)}, {"w": np.ones(2)}]
+        for name, f in {"same": same, "part": part, "wrapped": wrapped, "tensor": tensor}.items():
+            found(name, f(x), x)
+        found("earlier result", double(x[:2]), double(x[:2]))
+        found("a dictionary", same(members)[0], members)
+        found("its array", same(members[1]["w"]), members)
+        remember(x)
+        found("remembered", remembered(), x)
+        found("new", anew(x), x)
+        found("another", same(x), members)
+        found("of another call", same(x), anew(x))
+        found("halves", *halves(x))
+        """)
+    passed = {title for title, case in cases.items() if case["passed"]}
+    assert passed == {"new", "another", "of another call", "halves"}
+
+
 def test_what_a_function_of_the_test_asserts_cannot_be_passed_over(talk: Talk) -> None:
     talk.code("""
         def quiet(f):
