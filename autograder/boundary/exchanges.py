@@ -90,7 +90,7 @@ class Heard:
 
     def now(self, value: Any) -> Any:
         """Return the value with each part that came as it is now; the value itself if nothing has run since."""
-        known = [came for part in self._outermost(value) if (came := self._came[id(part)]).turn < came.peer.turn]
+        known = self._old(value)
         if not known or self._peer is None:
             return value
         found = self._peer.ask("current", None, [[came.place for came in known]])
@@ -99,11 +99,18 @@ class Heard:
         fresh = {id(came.value): now[0] for came, now in zip(known, found, strict=True) if type(now) is list and now}
         return _with(value, fresh)
 
+    def may_have_changed(self, value: Any) -> bool:
+        """Whether a part of this came before something else was asked for that may have changed it."""
+        return bool(self._old(value))
+
     def common(self, one: Any, other: Any) -> bool:
         """Whether, says the student's process, its own of the one has memory in common with its own of the other."""
         mine = [self._came[id(part)].place for part in self._outermost(one)]
         theirs = [place for part in _within(other) for place in self._places(part)]
         return bool(mine and theirs and self._peer and self._peer.ask("common", None, [mine, theirs]) is True)
+
+    def _old(self, value: Any) -> list[_Came]:
+        return [came for part in self._outermost(value) if (came := self._came[id(part)]).turn < came.peer.turn]
 
     def _places(self, part: Any) -> list[tuple[int, bool, int]]:
         came, (_, sent) = self._came.get(id(part)), self._sent.get(id(part), (None, []))

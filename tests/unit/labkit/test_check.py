@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -385,6 +386,49 @@ def test_an_argument_that_was_changed_in_place_is_named(value: Any, change: Call
         "expected weights to stay as it was, but the call changed it in place\n"
         "look at: work on a copy, or use an operator that returns a new array"
     )
+
+
+def test_a_result_that_is_not_new_is_named() -> None:
+    x, members = np.ones((4, 4)), [{"w": np.ones(2)}]
+    new: list[tuple[Any, Any]] = [
+        (x * 2, x),
+        (x[:2], x[2:]),
+        (x[:, ::2], x[:, 1::2]),
+        ([x.copy()], [x]),
+        ((1, "a"), (1, "a")),
+        ({"w": members[0]["w"].copy()}, members),
+        (bytearray(b"ab"), bytearray(b"ab")),
+    ]
+    old: list[tuple[Any, Any]] = [
+        (x, x),
+        (x.T, x),
+        (x[1:3], x[2:]),
+        ({"y": (1, [x[0]])}, [x]),
+        (members[0], members),
+        ([members[0]["w"][:1]], members),
+        (np.asarray(x), {"x": x}),
+    ]
+    for result, other in new:
+        check.separate(result, 3, other)
+    for result, other in old:
+        assert message(partial(check.separate, result, 3, other, name="y", hint="copy")) == (
+            "expected y to be new, but its memory is that of an argument or an earlier result\nlook at: copy"
+        )
+
+
+@pytest.mark.frameworks
+def test_a_tensor_that_shares_memory_is_not_new() -> None:
+    import torch
+
+    x = torch.ones(4, 4, dtype=torch.bfloat16)
+    for new in (x.clone(), torch.ones(0), torch.ones(4, device="meta")):
+        check.separate(new, x)
+    check.separate(x[:, ::2], x[:, 1::2])
+    check.separate(torch.ones(3), torch.ones(3).numpy())
+    y = torch.ones(3, requires_grad=True)
+    for old, other in ((x.T, x), (x[1:3], x[2:]), (y.detach(), y), (y.detach().numpy()[1:], [y])):
+        with pytest.raises(check.Mismatch):
+            check.separate(old, other)
 
 
 @pytest.mark.frameworks
