@@ -6,11 +6,15 @@ the student's process can look up: its end remembers the objects, for a while, a
 
 from __future__ import annotations
 
+import array
 import collections
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from autograder.boundary.handles import is_stand_in
 from autograder.boundary.student_values import snapshot
 
 if TYPE_CHECKING:
@@ -20,25 +24,29 @@ __all__ = ["Heard", "Remembered", "alike"]
 
 _MOST = 20_000
 """So many questions and values are remembered, the last ones; and arrays and tensors of so many bytes."""
-_MOST_BYTES = 128 << 20
+_MOST_BYTES = 64 << 20
+_CONTAINERS = (list, dict, set, collections.deque, bytearray, array.array)
+_ITEM_BYTES = 64
+"""What an item of a list, dictionary or set counts for."""
 
 
 class Remembered:
     """The student's end: lists, arrays and the like of the last questions and answers."""
 
     def __init__(self) -> None:
-        self._kept: collections.OrderedDict[int, tuple[list[Any], list[Any], int]] = collections.OrderedDict()
+        self._kept: collections.OrderedDict[int, tuple[list[Any], list[Any]]] = collections.OrderedDict()
+        self._uses: dict[int, tuple[int, int]] = {}
+        """How often an object is kept that holds memory, and how much: a view keeps the whole array alive."""
         self._bytes = 0
 
     def note(self, number: Any, arguments: list[Any], results: list[Any]) -> None:
         """Keep what went along with a question and its answer."""
         if type(number) is not int or not (arguments or results):
             return
-        size = sum(map(_size, arguments)) + sum(map(_size, results))
-        self._kept[number] = [*arguments], [*results], size
-        self._bytes += size
+        self._kept[number] = [*arguments], [*results]
+        self._count(self._kept[number], 1)
         while len(self._kept) > _MOST or self._bytes > _MOST_BYTES:
-            self._bytes -= self._kept.popitem(last=False)[1][2]
+            self._count(self._kept.popitem(last=False)[1], -1)
 
     def current(self, places: Iterable[tuple[int, bool, int]]) -> list[Any]:
         """Return what lies at these places, as it is now, each in a list; an empty list for what is forgotten."""
@@ -51,8 +59,18 @@ class Remembered:
         return common(self.current(one), self.current(other))
 
     def _at(self, number: int, came: bool, place: int) -> list[Any]:
-        arguments, results, _ = self._kept.get(number, ([], [], 0))
+        arguments, results = self._kept.get(number, ([], []))
         return (results if came else arguments)[place : place + 1]
+
+    def _count(self, kept: tuple[list[Any], list[Any]], by: int) -> None:
+        for value in (*kept[0], *kept[1]):
+            holder, size = _memory_of(value)
+            uses, size = self._uses.get(id(holder), (0, size))  # as large as it was when it came to be kept
+            if uses == max(-by, 0):  # the first use of it, or the last
+                self._bytes += by * size
+            self._uses[id(holder)] = uses + by, size
+            if not uses + by:
+                del self._uses[id(holder)]
 
 
 @dataclass
@@ -128,14 +146,16 @@ def alike(one: Any, other: Any) -> bool:
     """Whether two values that came are the same, down to the bytes of arrays; no method of an object is asked."""
     if type(one) is not type(other):
         return False
-    if type(one) is dict:
+    if one is other or is_stand_in(one) or is_stand_in(other):
+        return one is other
+    if isinstance(one, dict):
         return alike([*one.items()], [*other.items()])
-    if type(one) in {list, tuple}:
+    if isinstance(one, np.ndarray) and one.dtype.hasobject:
+        return one.shape == other.shape and all(map(alike, one.flat, other.flat))
+    if isinstance(one, list | tuple | collections.deque | collections.UserList):
         return len(one) == len(other) and all(map(alike, one, other))
-    if isinstance(one, int | float | complex | str | bytes | set | frozenset):
-        return repr(one) == repr(other)
     before = snapshot(one)
-    return one is other or (before is not None and bool(before == snapshot(other)))
+    return bool(before == snapshot(other)) if before is not None else repr(one) == repr(other)
 
 
 def _with(value: Any, fresh: dict[int, Any]) -> Any:
@@ -158,6 +178,13 @@ def _within(value: Any) -> list[Any]:
     return [value, *(part for item in _items(value) for part in _within(item))]
 
 
-def _size(value: Any) -> int:
-    size = getattr(value, "nbytes", 0)
-    return size if type(size) is int else 0
+def _memory_of(value: Any) -> tuple[Any, int]:
+    """Return what keeps the memory of a value, and how many bytes that are."""
+    while isinstance(value, np.ndarray) and isinstance(value.base, np.ndarray):
+        value = value.base
+    if isinstance(value, np.ndarray):
+        return value, value.nbytes
+    try:
+        return value, _ITEM_BYTES * len(value) if isinstance(value, _CONTAINERS) else value.untyped_storage().nbytes()
+    except Exception:  # no tensor, or one without memory of its own
+        return value, 0

@@ -134,7 +134,7 @@ class Foreseen:
             if isinstance(module, types.ModuleType) and id(module) not in passed:
                 passed.add(id(module))
                 self._note(module)
-                found = [_held(module, name) for name in code.co_names]
+                found = [_held(module, name) for name in (*code.co_names, *_parts_of_texts(code))]
                 modules += found
                 yield from (one for one in found if isinstance(one, types.FunctionType | type))
 
@@ -160,6 +160,13 @@ def _held(value: Any, name: str) -> Any:
     with contextlib.suppress(Exception):
         return getattr(value, name, None)
     return None
+
+
+def _parts_of_texts(code: types.CodeType) -> Iterator[str]:
+    """Yield the names in this code's texts that may be paths of attributes, "linalg.norm"."""
+    for text in code.co_consts:
+        if isinstance(text, str) and text.replace(".", "_").isidentifier():
+            yield from filter(str.isidentifier, text.split("."))
 
 
 def _enclosed(function: types.FunctionType) -> Iterator[Any]:

@@ -1406,8 +1406,8 @@ CASES = {
 ### BEGIN HIDDEN TESTS
 opposite, others = some(2, 40, 0.3)
 CASES |= {
-    "switches": some(4, 101, 0.3),
-    "dense": some(2, 30, 1.0),
+    "switches": some(4, 101, 0.38),
+    "dense": some(2, 31, 1.0),
     "cancels": [opposite, -opposite, others, opposite],  # 0 is sent on
     "empty": [row(), row()],
     "zeros": [row(0, 0, 0, 0)] * 4,

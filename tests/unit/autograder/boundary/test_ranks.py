@@ -352,6 +352,9 @@ _IMPORTS = {
     "by a name in a text": "import importlib\n    return importlib.import_module('colorsys').rgb_to_yiq(3, 3, 3)[0]",
     "by a name in a text, of an extension": "import importlib\n"
     "    return 3.0 * bool(importlib.import_module('scipy.signal').convolve)",
+    "by a path of attributes in a text": "import operator, scipy\n"
+    "    return 3.0 * bool(operator.attrgetter('linalg.blas.daxpy')(scipy))",
+    "by an attribute's name in a text": "import scipy\n    return 3.0 * bool(getattr(scipy, 'interpolate').griddata)",
     "in a helper in a deque": "return HELPERS[0](3)",
     "in a helper in a slot": "return Slotted(helper).of(3)",
     "in what a library's function calls": "return float(str(torch.tensor(3.0))[7:-2])",

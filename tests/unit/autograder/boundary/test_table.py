@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from autograder.boundary import exact, operations
+from autograder.boundary import exact, exchanges, operations
 from autograder.boundary.evaluation import evaluates
 from autograder.boundary.proxy import Proxy, is_special, make
 from tests.unit.autograder.boundary.talk import MIME, Talk
@@ -472,6 +472,52 @@ def test_what_a_test_writes_to_a_result_itself_is_what_it_checks(talk: Talk) -> 
             check.equal(rows, [1, 7])
         """)
     assert cases["written"]["passed"]
+
+
+def test_results_of_any_kind_that_stay_as_they_were_are_said_to(talk: Talk) -> None:
+    talk.code("""
+        import collections, datetime, numpy as np
+        from decimal import Decimal
+        from fractions import Fraction
+        Point = collections.namedtuple("Point", "x y")
+        class Own: pass
+        own = Own()
+        def numbers(): return [*np.arange(3, dtype=np.int32), np.float32(0.5), np.bool_(True), float("nan")]
+        def others(): return [
+            Fraction(1, 3), Decimal("0.1"), datetime.date(2026, 1, 2), Point(1, [2]), range(3), own, None, {1, 2},
+            collections.OrderedDict(a=np.ones(2)), collections.deque([np.ones(2), [3]]), collections.Counter("aab"),
+            np.array([Fraction(1, 3), None], object), bytearray(b"a"), collections.UserList([np.ones(1)]), 2**70, int,
+        ]
+        """)
+    cases = talk.cases("""
+        from labkit._values import remotes
+        with check.case("numbers"):
+            first = numbers()
+            with check.unchanged(first=first): others()
+            check.close(first[:4], [0, 1, 2, 0.5])
+        with check.case("others"):
+            first = others()
+            remotes[0].forget_changes(first)
+            numbers()
+            check.true(not remotes[0].was_changed(first), "no change")
+        """)
+    assert {title for title, case in cases.items() if case["passed"]} == {"numbers", "others"}, cases
+
+
+def test_what_is_remembered_of_results_is_bounded_by_what_keeps_their_memory() -> None:
+    remembered = exchanges.Remembered()
+    whole = np.zeros(exchanges._MOST_BYTES // 2 + 8, np.uint8)
+    for number in range(3):  # one array, of which there are many views
+        remembered.note(number, [whole[:2]], [whole[number:][:1]])
+    assert [len(found) for found in remembered.current([(0, True, 0), (2, False, 0)])] == [1, 1]
+    rows = [0] * 100
+    remembered.note(3, [], [rows])
+    rows *= 1000  # larger now than when it came
+    remembered.note(4, [], [np.zeros_like(whole)[:1]])
+    assert [len(found) for found in remembered.current([(2, True, 0), (3, True, 0), (4, True, 0)])] == [0, 1, 1]
+    remembered.note(5, [], [np.zeros_like(whole)[:1]])
+    assert [len(found) for found in remembered.current([(4, True, 0), (5, True, 0)])] == [0, 1]
+    assert remembered._bytes == whole.nbytes
 
 
 def test_memory_in_common(talk: Talk) -> None:
