@@ -20,12 +20,10 @@
 # %% [markdown]
 # ## How this notebook works
 #
-# Each task asks for one function or class.
-# Replace the line that raises `NotImplementedError` and keep the name and the arguments.
-# Then run the look cell, which shows what yours does, and the check below it; read the first case that fails.
+# Each task asks for one function or class: replace the line that raises `NotImplementedError`, keep name and arguments.
+# Then run the look cell and the check below it, and read the first case that fails.
 # Hidden cases test what the text promises, with other numbers, when your work is graded.
-#
-# Cells that begin with `# explore` are yours to change. They are not run when your work is graded:
+# Cells that begin with `# explore` are yours to change and are not run then:
 # a helper or an import that a task needs belongs in the task's cell, and your own plots are read as saved.
 #
 # A *rank* is one process of $P$, numbered from 0.
@@ -111,12 +109,9 @@ whole_order = np.random.default_rng(0).permutation(np.arange(10)).tolist()
 print("the permutation of epoch 0:", whole_order)
 
 # %% [markdown]
-# Read a column from top to bottom: the first steps of all ranks hold six different images,
-# the first six of the permutation.
+# Read a column from top to bottom: the first steps of all ranks hold the first six images of the permutation.
 # One process that reads batches of six in that order takes the same steps.
 # It is called the *serial twin*, and everything below is measured against it.
-#
-# (PyTorch's `DistributedSampler` keeps shards equally long: it repeats some images, or with `drop_last` leaves some out.)
 
 # %% nbgrader={"grade_id": "shard-check", "grade": true, "points": 2}
 import numpy as np
@@ -297,8 +292,6 @@ for limit in (0, 16, 64, 300, 1024):
 
 # %% [markdown]
 # The first bucket is the one that can leave first.
-# In between the two ends the weights of a large layer have a bucket of their own;
-# a bias rides along where the limit has room for it (300 KiB).
 # PyTorch's limit is 25 MiB, with a first bucket of 1 MiB, so that something leaves early.
 
 # %% nbgrader={"grade_id": "buckets-check", "grade": true, "points": 2}
@@ -518,9 +511,8 @@ def unpack(row: torch.Tensor, parameters) -> None:
 # While `sync` is false nothing is sent, and gradients of several backward passes add up in `p.grad`.
 # After the one for which it is true, `finish` waits, and each `p.grad` holds the sum over all ranks.
 #
-# Read no further than that class. `network` makes the checks' small models:
-# *tied* uses its middle layer twice, *frozen* does not train its first layer,
-# and in `Branches` each rank leaves one of two branches without a gradient.
+# Read no further than that class; the rest makes the checks' small models
+# (*tied* uses its middle layer twice, *frozen* does not train its first).
 
 
 # %% nbgrader={"grade_id": "one-by-one", "locked": true}
@@ -689,9 +681,9 @@ class DDP:
 
 # %% [markdown]
 # `one_backward` runs in each rank, for the check and for you; you need not read it.
-# It makes a network, wraps it, takes one backward pass or several, and returns what came of it.
-# Its log also holds a pair `("gradient", number)` for each gradient that becomes complete;
-# the parameters that learn are numbered in the model's order.
+# It takes one backward pass of a network or several, and returns what came of it.
+# Its log also holds a pair `("gradient", number)` for each gradient that becomes complete,
+# numbered in the model's order.
 
 
 # %% folded=true nbgrader={"grade_id": "one-backward", "locked": true}
@@ -1799,12 +1791,12 @@ for title, plan in plans.items():
 
 # %% [markdown]
 # With equal batches both are the serial twin, up to rounding.
-# With 40 and 8 images an image of rank 1 counts five times as much as one of rank 0,
-# and PyTorch's weights are another model's.
+# With 40 and 8 images an image of rank 1 counts five times as much as one of rank 0:
+# PyTorch's weights are another model's.
 # When rank 1 has ended, rank 0's mean is still divided by two: its steps are half as long.
 # Nothing fails: PyTorch leaves the weighting to you. It is the division by $n$ in your `train_epoch`.
 #
-# Yours has a limit too. Batch normalisation uses the statistics of each rank's part of the batch,
+# Yours has a limit too: batch normalisation uses the statistics of each rank's part of the batch,
 # so it has no serial twin (`SyncBatchNorm` adds them up as well).
 
 # %% [markdown]
@@ -1848,7 +1840,7 @@ print(
 )
 
 # %% [markdown]
-# So counts a talk of 2017 on MXNet, one of the course's sources: 16 GPUs of one machine reach 91 % of 16 times one GPU's images a second.
+# So counts source C: 16 GPUs of one machine reach 91 % of 16 times one GPU's images a second.
 # The second line is strong scaling, where a sixteenth of a second would be 100 %.
 # The formula does not ask which of the two was run. The reader must:
 # twice the images a step is another training (Experiment 3), and images a second are not accuracy.
@@ -2055,16 +2047,16 @@ print(
 )
 
 # %% [markdown]
-# What you see depends on what else runs here. On two free cores two ranks may gain something;
+# On two free cores two ranks may gain something;
 # on busy ones they lose, for every all-reduce waits for the rank that the system lets run last.
-# It says nothing about 16 devices with a processor each, so from here on we model, and say so.
+# That says nothing about 16 devices with a processor each, so from here on we model.
 #
 # Each rank has a core of its own, and a ring all-reduce of $m$ bytes takes
 #
 # $$2(P-1)\,\alpha + 2\,\tfrac{P-1}{P}\,m\,\beta ,$$
 #
-# with $\alpha$ and $\beta$ fitted to all-reduces of two ranks on this machine.
-# Buckets leave when backward has computed their share of the bytes, one after the other;
+# with $\alpha$ and $\beta$ fitted to all-reduces of two ranks here.
+# Buckets leave one after the other, when backward has computed their share of the bytes;
 # the step ends when both backward and the last message have.
 
 # %% nbgrader={"grade_id": "model-of-a-step", "locked": true}
@@ -2117,9 +2109,8 @@ print(
 
 # %% [markdown]
 # The left part costs $\alpha$ whatever the size, the right part is paid by the byte.
-# Single sizes may lie off the fit, by a factor of two if something else ran at that moment.
-#
-# Now the model. The efficiencies are those of *your* function, applied to modelled seconds.
+# (Single sizes may lie off, if something else ran at that moment.)
+# Now the model, and *your* function applied to its seconds.
 
 # %% explore=true
 sizes_wide = [p.nbytes for p in wide_network().parameters()]
@@ -2156,12 +2147,12 @@ free = one_s[512] / (16 * one_s[32])
 print(f"{'strong, 512 a step, free messages':38} {free:.0%}")
 
 # %% [markdown]
-# The seconds of one rank are measured; all else is the model.
+# Only the seconds of one rank are measured.
 # With weak scaling each rank computes as long as before, and the bytes it sends grow from $m$ towards $2m$ only.
 # With strong scaling at 16 ranks each has a sixteenth of the images, needs more than a sixteenth of the time for them
 # (every rank still updates all weights: the last line), and sends as much.
 # Which curve would you show in a talk?
-# (More than 100 % is possible: where 32 images fit into a cache and 512 do not.)
+# (More than 100 % is possible: 32 images may fit into a cache where 512 do not.)
 
 # %% [markdown]
 # How many bytes should share a message? The next figure draws what a step takes longer than its computing, against the limit,
@@ -2235,12 +2226,10 @@ ax.spines[["top", "right"]].set_visible(False)
 # %% [markdown]
 # ## What a large batch does to learning
 #
-# With $P$ ranks and 32 images each, an epoch has $P$ times fewer steps.
-# At the same rate the weights go $P$ times less far.
+# With $P$ ranks and 32 images each, an epoch has $P$ times fewer steps: at the same rate the weights go $P$ times less far.
 # The *linear rule* (Goyal et al. 2017) multiplies the rate by $P$ as well.
 # That is right as long as the gradient hardly changes over $P$ small steps,
-# and wrong at the start of training, when it changes fast.
-# Their *warm-up* begins with the small rate and lets it grow.
+# and wrong at the start of training. Their *warm-up* begins with the small rate and lets it grow.
 
 # %% [markdown]
 # ### Task 6. The rate of a large batch (1 point)
@@ -2414,9 +2403,9 @@ plot.curves(
 # At a fixed rate 256 images a step learn less in the same epochs: too few steps of the old length.
 # (From the larger weights they may learn more than from He's: a steep slope makes a small rate go further.)
 # The linear rule makes up for most of it where the start is gentle.
-# From the steep start its first steps can destroy a network: the curve shows where the loss leaps up.
-# The dotted line is $\ln 10$, the loss of a guess; a curve that stays there has nothing left to learn with.
-# The warm-up takes its first steps at the small rate, and the large ones when the slope is gentler.
+# From the steep start its first steps can destroy a network: the loss leaps up, and a curve that stays at the dotted line,
+# $\ln 10$, only guesses.
+# The warm-up takes the large steps when the slope is gentler.
 
 # %% [markdown]
 # ### Optional: a growing batch instead of a falling rate (5 minutes)
@@ -2508,7 +2497,7 @@ figure.set_xticks([], minor=True)
 # The linear rule falls more steeply, until its rate is more than the loss can bear; then it fails.
 # The best rate of each batch you find in the open task.
 #
-# Beyond some size the gradient is known well enough, and more images tell it nothing new.
+# Beyond some size more images tell the gradient nothing new.
 # McCandlish et al. (2018) model that by
 #
 # $$\text{steps} = S\,(1 + B_c / B) .$$
@@ -3097,15 +3086,14 @@ check.score(2)
 # %% [markdown]
 # ### torchrun: one script, one host or two
 #
-# `launch` is for notebooks. On a cluster an agent runs on each host, `torchrun`: it starts the ranks
-# and gives each its `RANK` and `WORLD_SIZE`. If one dies, it starts all of them again, with `--max-restarts 2` at most twice.
+# On a cluster an agent runs on each host, `torchrun`: it starts the ranks
+# and gives each its `RANK` and `WORLD_SIZE`. If one dies, it starts all of them again, here at most twice.
 # On two hosts, the same on each:
 #
 #     export TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1
 #     torchrun --nnodes 2 --nproc-per-node 1 --max-restarts 2 \
 #         --rdzv-backend c10d --rdzv-endpoint HOST0:29500 --rdzv-id 7 script.py
 #
-# The agents meet on HOST0 and agree on the ranks' numbers.
 # (Without the variable restarted ranks may read the addresses of those that have died: PyTorch issue 135712.)
 # With `--nnodes 1 --nproc-per-node 2` the same script runs on one host.
 
@@ -3183,10 +3171,9 @@ print(
 )
 
 # %% [markdown]
-# Two agents, each with one rank, end with the weights that one agent with two ranks ends with.
-# The ranks do not know which host they are on; the wire does.
+# The weights are the same: the ranks do not know which host they are on; the wire does.
 # Now rank 1 ends itself before step 8 of epoch 1, as if its machine had lost power.
-# Then it is your turn: choose the rank and the moment (an epoch from 0 to 2, a step from 0 to 11). Can you make the last line say False?
+# Then choose the rank and the moment yourself (an epoch from 0 to 2, a step from 0 to 11). Can you make the last line say False?
 
 # %% explore=true
 epoch, step, who = 1, 8, 1  # yours to choose
@@ -3198,10 +3185,8 @@ print(f"weights equal to the undisturbed run's, bit by bit: {equal}")
 # The agent saw one of its ranks go (exit code -9), ended the other, which had nobody left to add up with,
 # and started both again from the last checkpoint; three steps were computed twice.
 # (On a crowded machine a further failure and restart may be printed.)
-# The final weights are the undisturbed run's, bit by bit:
-# the checkpoint holds all that the future depends on,
-# and two ranks add up two numbers, which has only one order.
-# With more ranks the order may change from run to run on some networks; then they agree up to rounding.
+# The checkpoint holds all that the future depends on, and two ranks add up two numbers, which has only one order:
+# the weights are equal bit by bit. With more ranks they may agree up to rounding only.
 
 # %% [markdown]
 # ### With a GPU
@@ -3335,11 +3320,10 @@ for r, (held_here, weights) in enumerate(launch(with_fsdp, 2, backend="gloo")):
 
 # %% [markdown]
 # Each rank holds its part, and the weights are the serial twin's.
-# The price is paid on the wire: weights are gathered on the way forward and again on the way back,
+# The price: weights are gathered on the way forward and again on the way back,
 # half as many bytes again as DDP sends.
 #
 # TensorFlow's `MirroredStrategy` is DDP for the devices of one host; below on two logical CPUs.
-# The loss is divided by the images of all replicas, as in your `train_epoch`.
 
 
 # %% explore=true
@@ -3427,7 +3411,7 @@ result_card(
 # * Every rank draws the same order and takes its own part: each step is the serial twin's, and can be tested against it.
 # * Sums, divided by the images of all ranks: averages of averages are another model.
 # * All ranks make the same calls in the same order, also one that has nothing to say.
-# * A bucket leaves when it is full: less waiting than one message, fewer messages than one for each parameter.
+# * A bucket leaves when it is full, and hides behind what is still computed.
 # * Say which scaling, what was measured, what was modelled, and the accuracy beside it.
 # * A larger batch needs a larger rate, a larger rate a warm-up, and both end somewhere.
 # * A checkpoint holds all that decides the future, and replaces the old one at once.
