@@ -2,7 +2,7 @@
 # # 03. Number formats
 #
 # **What is lost with 16, 8 or 4 bits?**
-# A network is millions of numbers, and a number is a pattern of bits with a rule that says what it means.
+# A number is a pattern of bits with a rule that says what it means.
 # Fewer bits mean less memory, traffic and energy, and more numbers in one instruction.
 # They also mean that most numbers are no longer there, and something has to be put in their place.
 # Here you write the rules of several formats, compare them bit by bit with NumPy's and PyTorch's,
@@ -19,17 +19,14 @@
 # %% [markdown]
 # ## How this notebook works
 #
-# Each task asks for one or two functions.
-# Replace the line that raises `NotImplementedError` and keep the name and the arguments.
-# Then run the look cell and the check below it; read the first case that fails.
-# Hidden cases test what the text promises, with other numbers, when your work is graded.
+# Each task asks for one or two functions: replace the line that raises `NotImplementedError`, keep names and arguments.
+# Then run the look cell and the check below it, and read the first case that fails.
+# Hidden cases test what the text promises, with other numbers, when your work is graded. No check looks at a clock.
 # Your functions must not change their arguments.
 # Return a new array each time, never one that an earlier call has returned.
-# No check looks at a clock.
 #
-# Cells that begin with `# explore` are yours to change. They are not run when your work is graded:
-# a helper or an import that a task needs belongs in the task's cell,
-# and a plot of your own is read as you saved it.
+# Cells that begin with `# explore` are yours to change and are not run then:
+# a helper or an import that a task needs belongs in the task's cell, and your own plots are read as saved.
 
 # %% nbgrader={"grade_id": "setup", "locked": true}
 import numpy as np
@@ -207,9 +204,8 @@ print(
 )
 
 # %% [markdown]
-# FP16 has $2^{16}$ codes, and source A says that as many points are representable.
-# It is a little less: $2 \cdot 2^{10}$ codes are infinities or NaN,
-# and two of the others are both zero.
+# Of FP16's $2^{16}$ codes $2 \cdot 2^{10}$ are infinities or NaN, and two of the others are both zero.
+# (Source A says that as many points are representable as there are codes.)
 # E2M1 has no infinity: with 16 codes in all one cannot afford that.
 # What is too large has to *saturate*, which means that it becomes the largest number.
 #
@@ -298,10 +294,8 @@ plt.show()
 # %% [markdown]
 # Seen logarithmically a floating-point format is a comb that is even but for a factor of two, as wide as its exponent allows.
 # bf16 reaches as far up as a float32, FP16 hardly further than E5M2, which has as many bits of exponent.
-# At the left end the teeth move apart: these are the subnormals, evenly spaced,
-# with one digit less at each step.
-# Seen linearly, the comb is coarser by a factor of two beyond each power of two.
-# An integer format is the opposite, even on the linear axis: the last row is int8 in steps of 1/32.
+# At the left end the teeth move apart: these are the subnormals, evenly spaced.
+# An integer format is even on the linear axis: the last row is int8 in steps of 1/32.
 # Which is better depends on how your numbers are spread.
 
 # %% nbgrader={"grade_id": "decode-check", "grade": true, "points": 3}
@@ -736,10 +730,8 @@ for count in (300, 3000):
 # One step of Q2.5 is $2^{-5}$, some thirty updates.
 # To the nearest, every one of them is rounded away, and nothing is ever learned.
 # By chance, the mean of many runs follows the exact line
-# (the band holds the middle 90 % of them).
-# One run need not: like any random walk it may stay on one side for a thousand updates.
+# (the band holds the middle 90 % of them); one run may stay on one side for a thousand updates.
 # Its spread grows like $\sqrt k$ after $k$ updates, the sum like $k$: compare the two printed lines.
-# That is why training with fixed-point weights rounds by chance.
 
 # %% nbgrader={"grade_id": "to-fixed-check", "grade": true, "points": 3}
 import numpy as np
@@ -980,11 +972,11 @@ plot.curves(
 
 # %% [markdown]
 # The scale follows the largest entry, and the error of everybody else follows the scale.
-# Near the right end the other columns are rounded to 0: nothing of them is left.
+# Near the right end nothing is left of the other columns.
 # A scale for each column costs a few bytes and keeps the outlier from the others.
 #
 # Columns here are the outputs of a layer, in $y = xW$:
-# a factor of a whole column of $W$ is a factor of a column of $y$, and can be applied after the sum.
+# a factor of a whole column of $W$ can be applied after the sum.
 # One of a *row* of $W$, which is an input, cannot be taken out of the sum.
 
 # %% nbgrader={"grade_id": "quantize-check", "grade": true, "points": 2}
@@ -1258,11 +1250,11 @@ panels[1].set_ylabel("mean |error| over mean |sum|")
 panels[1].figure.set_size_inches(9, 3.1)
 
 # %% [markdown]
-# Random products, added in narrow types. A wrapped sum has any value, and is far off at once.
-# A saturated one loses what is cut off on the way, which nothing brings back: it is wrong at least as often, and by less.
+# A wrapped sum has any value, and is far off at once.
+# A saturated one loses what is cut off on the way: it is wrong at least as often, and by less.
 # float16 is wrong even where nothing overflows, as it has no odd integers above 2048, but by little until it overflows, too.
-# In 32 bits 65,793 of the largest terms fit: $65{,}793 \cdot 255 \cdot 128 < 2^{31}$.
-# So int32 sums are *exact*, whatever the order of the terms.
+# In 32 bits 65,793 of the largest terms fit, $65{,}793 \cdot 255 \cdot 128 < 2^{31}$:
+# int32 sums are *exact*, whatever the order of the terms.
 
 # %% explore=true
 draw = np.random.default_rng(2)
@@ -1468,8 +1460,7 @@ print(f"you predicted {predictions()['int8']:g}")
 # In the single row all that surrounds the product counts, and a narrow format may lose.
 # From 64 rows on the products count, the numbers in brackets.
 # A ratio has two of them: one above 4 may say that float32 is slow here rather than int8 fast,
-# because the program is not the chip's best or something else ran beside it.
-# So the last ratio takes float32 where it did better.
+# so the last ratio takes float32 where it did better.
 #
 # The next table has one size, with NumPy and your own product beside PyTorch's.
 
@@ -1488,9 +1479,8 @@ ways = {
 compare(ways, repeat=9)
 
 # %% [markdown]
-# Read orders of magnitude only. NumPy calls BLAS, a tuned library, for floats, and BLAS has no integers:
-# its product of integers takes many times as long as PyTorch's of floats,
-# and PyTorch's own `@` of integers does not use what `_int_mm` does.
+# Read orders of magnitude only. NumPy calls BLAS, a tuned library, for floats, and BLAS has no integers;
+# PyTorch's own `@` of integers does not use what `_int_mm` does.
 # (Yours may be faster than NumPy's integers if it sums in float64: then it uses BLAS.)
 # A narrow format saves time only if the instruction exists, the library uses it,
 # and the bytes or the multiplications were what you waited for.
@@ -1523,9 +1513,9 @@ for by_column in (False, True):
 # %% [markdown]
 # A copy waits for memory alone: the bytes say 2 and 4. On a busy machine it may gain less,
 # and more where only the smaller array fits into a cache.
-# A large network that reads one input at a time waits for its weights, too (lab 04): each is used once.
+# A large network that reads one input at a time waits for its weights, too (lab 04).
 # The last lines show what PyTorch's programs make of that, with the weights stored by rows and by columns.
-# A ratio below 1: that program converts as it goes. One above the bytes' own: float32 did not run as fast as memory can.
+# A ratio below 1: that program converts as it goes.
 
 # %% [markdown]
 # ## Floats that share an exponent
@@ -1902,16 +1892,15 @@ print(f"dotted: float32 misreads {own:.1f} %")
 # %% [markdown]
 # * A network tolerates a lot. Weights that are wrong by 5 per cent cost an image or none, and those of int4, wrong by three times as much, few or none:
 #   independent errors average out in a sum over many inputs. So this error is a poor yardstick.
-#   (Differences of less than a per cent are a few images of three networks: chance.)
-# * The factor 256 is a power of two: in bf16 it changes exponents and no digit, so nothing happens.
+# * The factor 256 is a power of two: in bf16 it changes exponents and no digit.
 #   E4M3 and E5M2 bear it as far as their exponents reach.
-#   E2M1 alone has no exponents for weights: most lie below 1/4 (the share is printed), where its nearest number is 0.
+#   E2M1 alone has no exponents for weights: most lie below 1/4, where its nearest number is 0.
 #   In MX blocks it works, but plain int4 by column is as good here: these weights have no tails, as Task 7's numbers had.
 
 # %% [markdown]
-# * An integer has no exponent. With one scale the outlier takes nearly all steps of 8 bits for itself,
+# * With one scale the outlier takes nearly all steps of 8 bits for itself,
 #   and its layer is lost; a scale for each column saves all other units, at 4 bits too.
-#   Q2.5 has a scale, too, but one that nobody fits: what is too large saturates, and the others keep their steps.
+#   Q2.5 has a scale that nobody fits: what is too large saturates, and the others keep their steps.
 #
 # What helps is what made the trouble: before quantising,
 # move a factor from one layer into the next so that both are easy.
@@ -2034,8 +2023,7 @@ check.score(1)
 # ### With a GPU
 #
 # The next cell multiplies larger matrices in four formats on the GPU, or shows what a recorded run printed.
-# Tensor Cores do there for narrow formats what VNNI and AMX do here.
-# Plain float32, which they do not multiply, lies further behind.
+# Tensor Cores do there for narrow formats what VNNI and AMX do here; plain float32 they do not multiply.
 # From bf16 down, a halving of the bits gains a factor of two at most, and often less: compare int8 with bf16.
 # (A product of bytes is written in 32 bits, one of bf16 in 16.)
 # `int8, by rows` has the second matrix stored by rows: the fast program wants its columns.
@@ -2203,7 +2191,7 @@ result_card(
 # %% [markdown]
 # ## What you take along
 #
-# * A format is a set of numbers. Floats are evenly spaced in the logarithm, integers on the line.
+# * Floats are evenly spaced in the logarithm, integers on the line.
 # * Round to the nearest, ties to even; by chance where small updates have to add up.
 # * Integers need a scale, and a scale is as good as the outlier beneath it. Give outliers few neighbours.
 # * A scale can be taken out of a sum only if it is the same in all terms.
