@@ -8,8 +8,8 @@
 # and let a recurrent network (an LSTM, which reads one vector after another and keeps a state) read them.
 # Then you take the graph away, piece by piece, and see what was due to it.
 #
-# *Talk B* below is T. Hoefler's talk of 2018, one of the four sources whose claims this course measures (`docs/claims.md`).
-# It ends with *inst2vec* (Ben-Nun, Jakobovits & Hoefler, NeurIPS 2018), which this lab rebuilds in small.
+# The lab rebuilds in small the *inst2vec* (Ben-Nun, Jakobovits & Hoefler, NeurIPS 2018)
+# of T. Hoefler's talk of 2018, *talk B* below, one of the course's sources.
 
 # %% [markdown]
 # | | |
@@ -22,16 +22,14 @@
 # %% [markdown]
 # ## How this notebook works
 #
-# Each task asks for one function.
-# Replace the line that raises `NotImplementedError` and keep the name and the arguments.
-# Then run the look cell, which shows what yours does, and the check below it; read the first case that fails.
+# Each task asks for one function: replace the line that raises `NotImplementedError`, keep name and arguments.
+# Then run the look cell and the check below it, and read the first case that fails.
 # Hidden cases test what the text promises, with other programs and numbers, when your work is graded.
 # Your code must not change its arguments, nor a result that it has returned before.
 # No check looks at a clock, and none at an accuracy.
 #
-# Cells that begin with `# explore` are yours to change. They are not run when your work is graded:
-# a helper or an import that a task needs belongs in the task's cell,
-# and a plot of your own is read as you saved it.
+# Cells that begin with `# explore` are yours to change and are not run then:
+# a helper or an import that a task needs belongs in the task's cell, and your own plots are read as saved.
 
 # %% nbgrader={"grade_id": "setup", "locked": true}
 import re
@@ -115,14 +113,13 @@ check.score(1)
 
 # %% [markdown]
 # The label is *counted*, not measured, by lab 04's roofline: a device needs the longer of its times for computing and for moving bytes.
-# The GPU computes far faster, but its arrays come from the CPU's memory at 12 GB/s.
+# The GPU computes far faster, but its arrays come from the CPU's memory.
 # If a program is serial, both devices also wait for a chain of latencies, and the GPU's are longer.
 # So a GPU pays off for parallel programs with enough slow operations or lookups in a table for their bytes.
 #
 # The folded cells make programs and labels; no task asks about their code.
-# They write *LLVM's intermediate representation* (IR), with the library llvmlite, as a naive compiler would,
-# mix the two expressions' statements at random, and let LLVM turn variables in memory into values.
-# The text that comes out is what your code reads.
+# They write *LLVM's intermediate representation* (IR) as a naive compiler would
+# and mix the two expressions' statements at random. That text is what your code reads.
 
 # %% folded=true nbgrader={"grade_id": "plan", "locked": true}
 BYTES = {"half": 2, "float": 4, "double": 8, "i16": 2, "i32": 4, "i64": 8}
@@ -1450,13 +1447,12 @@ for start in ("<%ID> = fadd float", "<%ID> = load i64"):
 # %% [markdown]
 # All vectors begin near 0, where each of the six scores costs $\log 2$: 4.16 together.
 # Most is learned in the first epoch. Then the loss hardly falls:
-# a statement has neighbours of several kinds, and a kind drawn at random is often one of them.
+# a statement has neighbours of several kinds.
 # So look at whom the vectors put together: do neighbours have the same type, or the same operation?
 #
 # ### Look: a map of statements
 #
 # Of the 24 dimensions, the two directions in which the vectors of arithmetic on two values differ most.
-# On the right floating point has two directions of its own.
 
 
 # %% explore=true
@@ -1928,9 +1924,9 @@ for name, x in (("version", twins[1::2]), ("program", twins[2::2])):
 # %% [markdown]
 # Split by row, the classifier only has to recognise a program that it has seen:
 # versions have almost the same bag, as the last lines show.
-# The next program is what a compiler will be asked about.
+# A compiler will be asked about the next program.
 # There the bag is, on average, about as good as always saying the same device (`docs/claims.md` has ten seeds).
-# But that guess has been told which device is commoner in the very 15 programs of the test: a leak, too, which flatters it.
+# (That guess was told which device is commoner in the very 15 programs of the test: a leak, too.)
 # From here on every program has one version, and training and test share none: 200 and 300 of them.
 
 # %% [markdown]
@@ -2489,10 +2485,10 @@ print(f"{kinds} kinds of edges in 200 programs, {len(words)} of statements")
 # %% [markdown]
 # * *No inputs* is still better than the bag: what it knows of the graph is in the vectors.
 #   (It sees the text's order, too, but so does *random, no inputs*, hardly better than the bag.)
-# * *Shuffled edges*, a graph of the same size that says nothing: on average the advantage is gone.
+# * *Shuffled edges*: on average the advantage is gone.
 # * *Random vectors* with the right inputs are above the bag, but below learned ones:
-#   there `fadd` on halves has nothing to do with `fadd` on floats: each has to be learned from 200 labels.
-#   Vectors learned on a wrong graph ("shuffled for vectors") are worth about as much as random ones.
+#   what `fadd` on halves has to do with `fadd` on floats has to be learned from 200 labels.
+#   Vectors learned on a wrong graph ("shuffled for vectors") are worth about as much.
 # * The *bag of edges* has the graph and is above the bag of statements, but sees most kinds of edges rarely.
 # * The rule is told which loops are serial, and nothing else: *vectors and graph* is beyond it.
 
@@ -2525,8 +2521,7 @@ for name, both in (
 
 # %% [markdown]
 # Most of the gain is in the first column. The bag calls many serial programs a GPU's;
-# the vectors mend much of that, and the inputs some more.
-# Of parallel programs, which need no chain to be understood, the bag is right far more often. (One seed.)
+# the vectors mend much of that, and the inputs some more. (One seed.)
 
 # %% [markdown]
 # Three seeds decide little. Ten (`benchmarks/lab17.py` of the course's repository) had, on average:
@@ -2577,20 +2572,18 @@ ax = plot.curves(
 )
 
 # %% [markdown]
-# (One seed, and a training set of each size: differences of some hundredths mean nothing; the axis begins near the guess.)
-# With 25 labels none is far above the guess, and the bag may be ahead. With 400 the reader of learned vectors is far ahead,
+# (One seed: differences of some hundredths mean nothing; the axis begins near the guess.)
+# With 25 labels none is far above the guess. With 400 the reader of learned vectors is far ahead,
 # of random ones as well: more labels did not replace the vectors.
-# The bag gains little: what it lacks, no number of labels gives it,
-# namely which statement hands its result to which.
+# The bag gains little: no number of labels tells it which statement hands its result to which.
 
 # %% [markdown]
 # ### What inst2vec did beyond this
 #
 # Its corpus was real programs, its vectors had 200 dimensions, and the vocabulary was some 65 times ours.
-# It read OpenCL kernels of seven benchmark suites, measured on a CPU and two GPUs (our labels are a model's),
+# It read OpenCL kernels measured on a CPU and two GPUs (our labels are a model's),
 # with the sizes of data and work group beside the statements.
-# Its LSTM saw the statements in the order of the text, as our *no inputs* does:
-# the graph was in the vectors alone. The inputs are this lab's addition.
+# Its LSTM saw the statements as our *no inputs* does: the graph was in the vectors alone.
 
 # %% [markdown]
 # ### With a GPU
