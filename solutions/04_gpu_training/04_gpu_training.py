@@ -19,15 +19,12 @@
 # %% [markdown]
 # ## How this notebook works
 #
-# Each task asks for one function or class.
-# Replace each line that raises `NotImplementedError` and keep the name and the arguments.
-# Then run the look cell, which shows what yours does, and the check below it; read the first case that fails.
+# Each task asks for one function or class: replace each line that raises `NotImplementedError`, keep name and arguments.
+# Then run the look cell and the check below it, and read the first case that fails.
 # Hidden cases test what the text promises, with other numbers, when your work is graded.
 # No check looks at a clock: seconds are shown, counts are graded.
-#
-# Cells that begin with `# explore` are yours to change. They are not run when your work is graded:
-# a helper or an import that a task needs belongs in the task's cell,
-# and a plot of your own is read as you saved it.
+# Cells that begin with `# explore` are yours to change and are not run then:
+# a helper or an import that a task needs belongs in the task's cell, and your own plots are read as saved.
 
 # %% nbgrader={"grade_id": "setup", "locked": true}
 import math
@@ -447,9 +444,9 @@ check.score(1)
 # ### Your core's roof, measured, and two cards' roofs from their data sheets
 #
 # The peak of your core is the best that a large matrix product gets, or an operator of the table below, if one gets more.
-# Its bandwidth comes from $z = x + 3y$ on arrays larger than most caches, the *triad* of McCalpin's STREAM (1995).
-# The numbers for the GPUs are printed by their maker: nobody reaches them quite.
-# Tensor Cores are units of a GPU that multiply small matrices of 2-byte numbers.
+# Its bandwidth comes from $z = x + 3y$ on large arrays, the *triad* of McCalpin's STREAM (1995).
+# The numbers for the GPUs are their maker's: nobody reaches them quite.
+# Tensor Cores are units of a GPU that multiply small matrices of 2-byte numbers;
 # PCIe is the bus between host and card.
 
 # %% nbgrader={"grade_id": "data-sheets", "locked": true}
@@ -557,12 +554,12 @@ for name, ((flops, moved), timing) in timed.items():
 
 # %% [markdown]
 # Left of its ridge each roof is a slope: more bytes a second would help, more FLOP/s would not.
-# Right of it the roof is flat. The table says how much of the roof each operator reaches.
+# Right of it the roof is flat.
 #
 # * Products of side 4 and 16 stay far below it: they wait for neither, but for Python and the library to start them.
 # * The operator that gets most sets the flat roof: one product by one library need not be the best that the core can do.
-# * More than 100 % under the slope means that a cache holds what is read, `one row`'s matrix for example,
-#   or that another program ran while the slope was measured.
+# * More than 100 % under the slope: a cache holds what is read, `one row`'s matrix for example,
+#   or another program ran while the slope was measured.
 
 # %% [markdown]
 # The two V100 roofs share one slope.
@@ -960,10 +957,8 @@ print(f"difference from NumPy's product: {np.abs(c - a @ b).max():.0e}")
 
 # %% [markdown]
 # Up to 16 larger blocks fetch less, in all some six times less: three blocks of 256 numbers fit.
-# At 32 they do not: the lines are gone before they are used again,
-# and all is lost, with the same FLOPs in the same number of steps.
+# At 32 they do not, and all is lost, with the same FLOPs in the same number of steps.
 # The block of 64 is the textbook's triple loop, and so is that of 1.
-# Small blocks stay below the bound, because something is left in the cache from the blocks before.
 #
 # This is why a large matrix product reaches the flat roof:
 # libraries cut it into blocks for registers, for each cache and, on a GPU, for the shared memory of its cores.
@@ -1205,14 +1200,13 @@ print(f"one row on 256 x 256 cells: {1024**2 / one / 256**2:.2%} of the peak")
 
 # %% [markdown]
 # A diagonal front enters at the top left and leaves at the bottom right.
-# While it fills and drains, most cells idle.
-# One row of a batch keeps a 256 x 256 array busy for a tenth of a percent of its cycles,
+# While it fills and drains, most cells idle:
+# one row keeps a 256 x 256 array busy for a tenth of a percent of its cycles,
 # and the larger the array, the larger the batch that it needs.
 #
 # The real TPU loads the next tile while the last one computes.
-# It cannot hide the other limit: its peak of 92 tera-operations a second faced weights coming at 34 GB/s,
-# a ridge of some 2700 FLOP for each byte of weights.
-# Four of the paper's six networks were memory-bound on it.
+# It cannot hide the other limit: 92 tera-operations a second against weights coming at 34 GB/s,
+# a ridge of some 2700 FLOP a byte. Four of the paper's six networks were memory-bound on it.
 
 # %% nbgrader={"grade_id": "systolic-check", "grade": true, "points": 2}
 import numpy as np
@@ -1929,7 +1923,6 @@ for title, milliseconds in totals.items():
 
 # %% [markdown]
 # On the right reading and stepping overlap, and the whole takes little more than the longer of the two.
-# Here both last equally long, so that half the time is the best there is.
 # A pipeline hides a latency; it does not add bandwidth:
 # if reading takes twice as long as a step, every step waits, however deep the queue is.
 #
@@ -2897,13 +2890,12 @@ print(f"you predicted {predictions()['slow loop']:g}")
 
 # %% [markdown]
 # Capturing the graph and looping over images are Python and many small operators: they cost time on a CPU, too.
-# Preparing reads all images each time.
-# Reading a number and moving cost next to nothing here, too little to draw:
+# Reading a number and moving cost too little here to draw:
 # a person who measures here only would leave them in.
-# (They do not add up to the slow step: Python between them is in none.)
+# (The habits do not add up to the slow step: Python between them is in none.)
 #
 # On a GPU both cost: a copy of the whole data set over the bus, and a queue that runs empty in each step.
-# Measure before you optimise, on the machine that it is for; where you have none, count.
+# Measure on the machine that it is for; where you have none, count.
 
 # %% [markdown]
 # ### Experiment 2. When does a GPU pay?
@@ -3024,11 +3016,10 @@ for name, (top, memory, _) in DATA_SHEETS.items():
 # Source A says *at least 10x*. That is a statement about large enough work, not about GPUs.
 
 # %% [markdown]
-# Two warnings about this figure.
-# A model that leaves things out is kind: at the middle widths it may promise ten times what the H100's line reached, or more, a faster card than a V100.
+# Two warnings. A model that leaves things out is kind: at the middle widths it may promise ten times what the H100's line reached, or more, a faster card than a V100.
 # Starting an operator on a GPU costs the host more than it does here, for it goes through the card's driver:
 # with narrow layers the H100 loses against a core.
-# And one core is not a CPU: a server has dozens. Over all 16 cores of its own machine the H100 misses the lecture's ten.
+# And one core is not a CPU: over all 16 cores of its own machine the H100 misses the lecture's ten.
 
 # %% [markdown]
 # ### With a GPU
@@ -3083,7 +3074,6 @@ if device() != "cpu":
 #
 # "Slow over yours" is 5.8 there: with 256 images of 64 numbers a copy is short and nothing queues for long,
 # so the loops in Python are the larger waste.
-# What a read and a copy cost begins to show where the device has work to do meanwhile.
 
 # %% [markdown]
 # ## Open task: fewer launches (2 points)
@@ -3238,8 +3228,8 @@ result_card(
 # * Count FLOPs and bytes first. Below the ridge only fewer bytes help; above it only fewer FLOPs or a faster chip.
 # * A batch gives a linear layer its intensity and a systolic array its work, and makes a launch worth its time.
 # * On an asynchronous device a timer must wait twice.
-# * Numbers that you read and tensors that you move cost nothing on a CPU; on a GPU they are waits and copies,
-#   which show as soon as a network is large enough to keep it busy. They can be counted without one.
+# * Reading numbers and moving tensors costs nothing on a CPU; on a GPU they are waits and copies,
+#   which can be counted without one.
 # * A GPU pays for large enough work. Say how large when you say how much faster.
 #
 # The next lab takes one operator, convolution, and asks why there are so many ways to compute it.
