@@ -19,16 +19,13 @@
 # %% [markdown]
 # ## How this notebook works
 #
-# Each task asks for one function or class.
-# Replace the lines that raise `NotImplementedError` and keep the names and the arguments.
-# Then run the look cell and the check below it; read the first case that fails.
-# Hidden cases test what the text promises, with other numbers, when your work is graded.
+# Each task asks for one function or class: replace the lines that raise `NotImplementedError`, keep names and arguments.
+# Then run the look cell and the check below it, and read the first case that fails.
+# Hidden cases test what the text promises, with other numbers, when your work is graded. No check looks at a clock.
 # Your functions change neither their arguments nor a result that they have returned before.
-# No check looks at a clock.
 #
-# Cells that begin with `# explore` are yours to change and are not run when your work is graded:
-# a helper or an import that a task needs belongs in the task's cell,
-# and a plot of your own is read as you saved it.
+# Cells that begin with `# explore` are yours to change and are not run then:
+# a helper or an import that a task needs belongs in the task's cell, and your own plots are read as saved.
 
 # %% [markdown]
 # ## Two ways to spend 16 bits
@@ -173,8 +170,7 @@ legend = ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
 
 # %% [markdown]
 # On its way back the gradient passes through the layers' outputs first, and nearly all of these lie left of the first line:
-# in float16 the printed share becomes zero, and nearly all the others become $2^{-24}$.
-# The weights' gradients are sums over the images, and larger, but sums of what is left.
+# in float16 the printed share becomes zero. The weights' gradients are sums of what is left.
 # And gradients shrink while a network learns.
 #
 # To the right of the second line, thirty powers of two up to 65504 stand empty.
@@ -745,8 +741,7 @@ beginning.legend(loc="lower left", fontsize=8)
 
 # %% [markdown]
 # Float16 alone stays at 1 forever, and so does bfloat16, whose numbers lie eight times further apart.
-# Your copy comes down like float32, in steps that only the right panel shows:
-# the small updates gather in the master weight until the copy moves.
+# Your copy comes down like float32: the small updates gather in the master weight until the copy moves.
 # No single update was too small for float16.
 # It is too small *beside 1*: what counts is the ratio of update to weight, about $2^{-12}$ for float16.
 
@@ -1414,7 +1409,7 @@ for name, value in found.items():
 # * *No master weights*: updates are lost, and yet it learns: the large ones, which do most of the work, get through.
 # * *No step skipped*: the first infinity reaches the weights, and they are nan from then on (the grey cell).
 # * *Statistics in float16*: each image becomes a row of zeros, and all that can be learned is the average, with score 0.
-# * *All bfloat16*: hardly any gradient is lost, but more updates are than in float16: it stops where float16 still creeps.
+# * *All bfloat16*: more updates are lost than in float16, and it stops where float16 still creeps.
 #   It lacks two things at once: run it with one of them, and see which one it needs.
 #
 # What do these scores look like?
@@ -1509,13 +1504,10 @@ for images in (64, 4096):
 # %% [markdown]
 # Mixed precision does not halve the memory of the *weights*. Copy, gradient, master weight and velocity take
 # $2 + 2 + 4 + 4$ bytes per weight; weight, gradient and velocity in float32 take $4 + 4 + 4$, which is the same.
-# Task 2's unscaled copies are four bytes more: with them a small batch takes more memory than in float32.
-# (An optimiser that unscales as it reads needs none.)
+# Task 2's unscaled copies are four bytes more (an optimiser that unscales as it reads needs none).
 # What it halves are the activations, and they are most of the memory of large batches and deep networks.
 # A halving of everything, as it is often promised, is what you get for inference.
-#
-# Fetching a number from memory takes over a hundred times the energy of multiplying it (Horowitz 2014),
-# so the bytes moved also say where the energy goes.
+# (And energy: fetching a number takes over a hundred times that of multiplying it, Horowitz 2014.)
 
 # %% [markdown]
 # ### Task 5. Which operators stay in float32 (2 points)
@@ -1908,12 +1900,11 @@ for lr, batch in ((0.05, 32), (0.001, 16)):
 
 # %% [markdown]
 # Each column is a seed; ways that agree to the last image share a line.
-# One image of the 359 is 0.3 points.
 #
 # Whether training wholly in bfloat16 works depends on the rate.
 # An update below half a digit of its weight, some $2^{-9}$ of it, is lost:
 # the last two lines count them, for an epoch of plain steps without momentum.
-# Many lost updates do little harm at a large rate, as long as the largest get through; at a small one hardly any do.
+# Many lost updates do little harm at a large rate, as long as the largest get through.
 # That is the trap. A first test with a large rate says that everything is fine;
 # then the rate decays, as rates do, and the network stops learning without any error message.
 
@@ -2402,10 +2393,10 @@ show_keras("tensorflow", {"Adam": 0.001})
 # Each of the two cells ran in a process of its own, because Keras chooses its backend when it is imported.
 # `mixed_bfloat16` should give float32's accuracy, to within a few images.
 #
-# Pure `bfloat16` at this rate gets by with SGD and breaks with Adam.
-# Adam corrects its means by $1 - \beta_2^t$ with $\beta_2 = 0.999$.
-# Keras computes that in the variable's dtype, and the bfloat16 nearest to 0.999 is 1.
-# So the correction is 0, and the step, which is multiplied by its root, is 0 too.
+# Pure `bfloat16` at this rate gets by with SGD and breaks with Adam,
+# which corrects its means by $1 - \beta_2^t$ with $\beta_2 = 0.999$.
+# Keras computes that in the variable's dtype, and the bfloat16 nearest to 0.999 is 1:
+# the correction is 0, and so is the step, which is multiplied by its root.
 # With the torch backend Keras 3 updates all layers together, in one dtype, and none of them moves.
 # With tensorflow the float32 output layer learns, on top of a hidden layer that stays as it was drawn.
 
@@ -2619,11 +2610,10 @@ for side in (64, 256):
 # Without instructions for bfloat16 a CPU converts, or multiplies one by one, which can be a hundred times slower.
 # With them it can be several times faster, but need not be: small matrices, a library that does not use them,
 # or a neighbour on the same core, and the ratio is below 1 again.
-# So the ratio says what 16 bits gain *here*, not what the processor has.
 #
 # NVIDIA's Volta GPU does 125 trillion operations a second in float16 products with float32 sums,
 # twelve times its predecessor's rate in float32.
-# A whole training step gains less than its products do: what is not a product does not get faster.
+# A whole training step gains less: what is not a product does not get faster.
 
 # %% [markdown]
 # ### With a GPU
@@ -2905,12 +2895,12 @@ for fault in faults:
     print(f"{fault:16} {found:.1%}, {away:+.1f} points")
 
 # %% [markdown]
-# * *Clips first*: the scaled norm is far above 1, so it is cut down to 1, and then divided by 65,536. Nothing moves.
+# * *Clips first*: the scaled norm is cut down to 1, and then divided by 65,536. Nothing moves.
 # * *Never unscales*: the same cut leaves a gradient of length 1, always.
 #   It learns, but the rate means something else, and an infinity would not be skipped.
 # * *No update*: harmless as long as nothing overflows.
 #   When gradients outgrow the scale, it never comes down, and in the end all steps are skipped.
-# * *Keeps gradients*: the scaler hides it until a gradient overflows. The old gradients, unscaled already, are divided by 65,536 once more.
+# * *Keeps gradients*: the old gradients, unscaled already, are divided by 65,536 once more, which hides them.
 #   Change to bfloat16, where there is no scale, and the fault is back: a momentum that you did not set.
 #
 # So look at the scale, too, and at the length of the steps.
@@ -2946,8 +2936,7 @@ result_card(
 # * float16 lacks range: scale the loss, look for infinities, skip, unscale before you clip.
 # * bfloat16 lacks digits: no scale, but master weights all the more.
 # * A first test at a large rate does not show lost updates. Count them.
-# * Mixed precision halves activations, and at large batches the traffic;
-#   not the memory of weights and optimiser.
+# * Mixed precision halves activations, not the memory of weights and optimiser.
 # * Eight bits need the same three things, and a scale for each tensor or block.
 #
 # The next lab goes below eight bits, on disk: most weights go, and the others share a few values.
