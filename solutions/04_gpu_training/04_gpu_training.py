@@ -3009,8 +3009,8 @@ for name, (top, memory, _) in DATA_SHEETS.items():
     print(f"{name:20} waits for the host up to width {host}")
 
 # %% [markdown]
-# Narrow layers gain little: the same Python starts the same operators, and up to the printed widths
-# the host bounds the cards, so that the modelled lines lie on each other.
+# Narrow layers gain little: the same Python starts the same operators, and up to the first of the printed widths
+# the host bounds all cards, so that the modelled lines lie on each other.
 # The gain grows with the width, for the core needs longer and the cards hardly do.
 # (On a busy machine a point may lie off.)
 # Source A says *at least 10x*. That is a statement about large enough work, not about GPUs.
