@@ -52,7 +52,7 @@ for kind in (torch.float32, torch.float16, torch.bfloat16):
     end = (
         "and goes on" if ones == 5000 else "and stays there, whatever is added"
     )
-    print(f"{kind}: {ones} ones make {total.item():g} {end}")
+    print(f"{kind}: after {ones} ones the sum is {total.item():g} {end}")
 
 # %% [markdown]
 # No error is raised: the next number is simply not there.
