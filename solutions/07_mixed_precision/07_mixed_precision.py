@@ -4,34 +4,28 @@
 # **Which numbers may be 16 bits wide?**
 # A number of 16 bits takes half the memory of a float32, half the time to move,
 # and on hardware made for it a fraction of the time to multiply.
-# But a network whose every number is made narrow may stop learning, without an error message.
-# Here you build what keeps it learning, take each part away again to see what it was for,
+# But three things get lost, without an error message: small gradients, small updates, and the end of long sums.
+# Here you build a remedy for each, take each away again to see what it was for,
 # and then use what PyTorch and Keras offer.
 
 # %% [markdown]
 # | | |
 # |---|---|
 # | Prerequisites | training loops in PyTorch and Keras (lab 02); lab 03 (number formats) helps |
-# | Time | about 4 hours |
+# | Time | about 4 hours, in two sittings: the method (up to Experiment 2), then bytes, frameworks and eight bits |
 # | Points | 20: 16 from checks, 2 from an open task, 2 from a written answer |
 # | Hardware | two CPU cores; with a GPU, Task 6 trains on it, and one cell near the end times it |
 
 # %% [markdown]
 # ## How this notebook works
 #
-# Each task asks for one function or class.
-# Replace the lines that raise `NotImplementedError` and keep the names and the arguments.
-# Then run what stands below: a cell that shows what your code does, and a check.
-# Read the first case that fails.
-# Further cases, hidden here, run when your work is graded.
-# They test what the text promises, with other numbers.
+# Each task asks for one function or class: replace the lines that raise `NotImplementedError`, keep names and arguments.
+# Then run the look cell and the check below it, and read the first case that fails.
+# Hidden cases test what the text promises, with other numbers, when your work is graded. No check looks at a clock.
 # Your functions change neither their arguments nor a result that they have returned before.
-# No check looks at a clock: seconds are shown, and never graded.
-
-# %% [markdown]
-# Cells that begin with `# explore` are yours to change and are not run when your work is graded:
-# a helper or an import that a task needs belongs in the task's cell,
-# and a plot of your own is read as you saved it.
+#
+# Cells that begin with `# explore` are yours to change and are not run then:
+# a helper or an import that a task needs belongs in the task's cell, and your own plots are read as saved.
 
 # %% [markdown]
 # ## Two ways to spend 16 bits
@@ -82,15 +76,11 @@ print(digits)
 # %% [markdown]
 # ## A network with small gradients
 #
-# The network of this lab is an autoencoder: it reads an image and draws it again.
-# The loss is the cross-entropy of each pixel, averaged over all pixels of a batch.
-# Networks that segment images or measure depth also average their loss over all pixels.
-# With 64 images of 512 x 512 pixels the mean divides by $64 \cdot 512 \cdot 512 = 2^{24}$,
-# so no pixel pulls harder than $2^{-24}$.
-#
-# To keep the lab quick our 64 images have 8 x 8 pixels, but the loss divides by the same $2^{24}$,
-# and the learning rate makes up for it.
-# In exact arithmetic that changes nothing.
+# This lab's network is an autoencoder: it reads an image and draws it again.
+# The loss is a cross-entropy, averaged over all pixels of a batch, as in networks that segment images.
+# 64 images of 512 x 512 pixels are $2^{24}$ pixels, so no pixel pulls harder than $2^{-24}$.
+# To keep the lab quick ours have 8 x 8 pixels; the loss divides by $2^{24}$ all the same,
+# and the learning rate makes up for it. In exact arithmetic that changes nothing.
 #
 # `forward` normalises each image with `mean_and_variance`, which is Task 4
 # (until then PyTorch's layer normalisation stands in),
@@ -149,7 +139,8 @@ def loss_and_gradients(weights, pixels, scale: float = 1.0, statistics=None):
 
 # %% explore=true
 w1, b1, w2, b2 = new_weights(0)
-# With a bias for each image, its gradient is that of the layer's output.
+# What is added to one image's output has that output's gradient. So give
+# each image a bias of its own, and read the biases' gradients.
 per_image = [w1, b1.repeat(64, 1), w2, b2.repeat(64, 1)]
 _, gradients = loss_and_gradients(per_image, pixels_train[:64])
 kinds = {
@@ -178,15 +169,14 @@ ax.axvline(-14, color="black", ls=":", label="smallest with all digits")
 legend = ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
 
 # %% [markdown]
-# On its way back the gradient passes through the layers' outputs first, and nearly all of these lie left of the first line.
-# In float16 the share that is printed above becomes zero, and nearly all the others become $2^{-24}$.
-# The weights' gradients are sums over the images, and larger, but sums of what is left.
-# And this is the first step: gradients shrink while a network learns.
+# On its way back the gradient passes through the layers' outputs first, and nearly all of these lie left of the first line:
+# in float16 the printed share becomes zero. The weights' gradients are sums of what is left.
+# And gradients shrink while a network learns.
 #
 # To the right of the second line, thirty powers of two up to 65504 stand empty.
 # Multiply the loss by $2^{20}$ and, by the chain rule, every gradient grows by $2^{20}$:
 # the whole picture moves right, and its shape stays.
-# That is *loss scaling* (Micikevicius et al. 2018).
+# That is *loss scaling* (Micikevicius et al. 2018; their detection network, a real one, diverged without it).
 
 # %% [markdown]
 # ### Task 1. What falls off the left edge (2 points)
@@ -242,10 +232,8 @@ plot.curves(
 )
 
 # %% [markdown]
-# The left curve begins between the two shares that were printed above, for it counts all entries together.
 # Between the two slopes lies a wide valley in which nothing is lost.
 # Any scale well inside it is as good as any other; powers of two change no digit.
-# Near its left edge nothing is zero yet, but small gradients have lost digits.
 # Its edges move while the network learns and its gradients shrink.
 # Nobody wants to search for them by hand, which leads to the next task.
 
@@ -449,8 +437,7 @@ for ax, n in zip(axes, (20, 50), strict=True):
 # Two steps down to the limit, then a saw:
 # every `growth_interval` steps the scaler tries twice the scale, overflows, loses one step and goes back.
 # When the gradients shrink it climbs after them.
-# A short interval follows faster and skips more steps: one in 21 against one in 51.
-# PyTorch's default is 2000.
+# A short interval follows faster and skips more steps. PyTorch's default is 2000.
 
 # %% nbgrader={"grade_id": "loss-scaler-check", "grade": true, "points": 3}
 import torch
@@ -664,7 +651,7 @@ check.score(3)
 # ### Task 3. Master weights (3 points)
 #
 # Near 1 float16 has a number every $2^{-10}$ above and every $2^{-11}$ below.
-# An update of $10^{-4}$ is less than half of either and rounds away: $1 - 10^{-4} = 1$, a thousand times over.
+# An update of $10^{-4}$ is less than half of either and rounds away: $1 - 10^{-4} = 1$.
 # So the optimiser keeps its own weights in float32, the *master weights*, and updates those.
 # The model gets a rounded copy after each step.
 
@@ -753,10 +740,9 @@ plot.curves(
 beginning.legend(loc="lower left", fontsize=8)
 
 # %% [markdown]
-# Float16 alone stays at 1 forever, and so does bfloat16, whose numbers lie eight times further apart: their lines are one.
-# Your copy comes down like float32, in steps that only the right panel shows:
-# the small updates gather in the master weight until the copy moves.
-# No single update was too small for float16. $10^{-4}$ is an ordinary number there.
+# Float16 alone stays at 1 forever, and so does bfloat16, whose numbers lie eight times further apart.
+# Your copy comes down like float32: the small updates gather in the master weight until the copy moves.
+# No single update was too small for float16.
 # It is too small *beside 1*: what counts is the ratio of update to weight, about $2^{-12}$ for float16.
 
 # %% nbgrader={"grade_id": "master-weights-check", "grade": true, "points": 3}
@@ -987,7 +973,7 @@ check.score(3)
 # Two things go wrong in a long sum of 16-bit numbers.
 # A partial sum beyond 65504 is infinite; and one that has grown large no longer notices a small addend,
 # as the weights of Task 3 did not.
-# So the third ingredient: whatever adds up many numbers does it in float32 (or in more).
+# So whatever adds up many numbers does it in float32 (or in more).
 
 # %% [markdown]
 # Normalisation is the usual victim.
@@ -1199,9 +1185,8 @@ check.score(2)
 # * `optimizer=NoMaster`: after each step the weights are rounded to 16 bits, and only that is kept.
 # * `skip=False`: infinite gradients are used like any others.
 # * `statistics=...`: another function in the place of `mean_and_variance`.
-
-# %% [markdown]
-# `train` counts three things on the way: the share of *updates lost* (a weight that should have moved and did not),
+#
+# It counts the share of *updates lost* (a weight that should have moved and did not),
 # the share of *gradients lost* (zero here, not zero in float32), and the steps skipped.
 # The *score* is the share of the validation images' variance that the drawings explain:
 # 1 is a perfect copy, 0 is no better than the same grey average for every image.
@@ -1293,7 +1278,7 @@ def train(
 #
 # In float32 this network reaches a score of about 0.6.
 # Commit to three numbers before you run the experiments;
-# the point is for writing them down, whatever they are.
+# the point is for writing them down.
 #
 # * `"updates lost"`: the share of updates that is lost in float16 with `NoMaster`, from 0 to 1.
 # * `"gradients lost"`: the share of gradients that is zero in float16 without loss scaling, from 0 to 1.
@@ -1372,10 +1357,10 @@ plot.curves(
 
 # %% [markdown]
 # That the three scores hardly differ is what the method promises.
-# Compare the largest difference with what another seed does; the line below it says that.
+# Compare the largest difference with what another seed does.
 # The scale starts at $2^{16}$, doubles every 50 steps while nothing overflows,
 # and after its first fall saws near the right edge of Task 1's valley.
-# bfloat16 has float32's range and needs no scale at all; it does need its master weights, as you will see.
+# bfloat16 has float32's range and needs no scale at all.
 
 # %% [markdown]
 # ### Experiment 2. One part less
@@ -1418,24 +1403,16 @@ for name, value in found.items():
     print(f", {value - guess[name]:+.2f}")
 
 # %% [markdown]
-# Read the three columns row by row. Blue is good, orange bad, and darker is more.
-# Each column has a scale of its own.
+# Each column has a scale of its own; darker is more. Take the rows from the fourth on:
 #
-# * *No loss scaling*: gradients are zero, and the score tells you what is left to learn from.
-#   Below 0 means worse than the same grey average for every image.
-# * *No master weights*: updates are lost, so it learns less.
-#   Surprisingly little less, for so many: only updates that are small beside their weight are lost.
-#   The large ones, which do most of the work, get through, and so do those of small weights.
-
-# %% [markdown]
-# * *No step skipped*: the first infinity reaches the weights, and they are nan from then on.
-#   A grey cell is a score that is no number. The zeros beside it mean nothing: nan is not 0, and not equal to itself.
-# * *Statistics in float16*: each image becomes a row of zeros, and so do the gradients of the first layer's weights.
-#   All it can learn is the average, and that has score 0.
-# * *All bfloat16*: hardly any gradient is lost, but more updates are than in float16. It stops where float16 still creeps.
+# * *No loss scaling*: gradients are zero. A score below 0 is worse than the same grey average for every image.
+# * *No master weights*: updates are lost, and yet it learns: the large ones, which do most of the work, get through.
+# * *No step skipped*: the first infinity reaches the weights, and they are nan from then on (the grey cell).
+# * *Statistics in float16*: each image becomes a row of zeros, and all that can be learned is the average, with score 0.
+# * *All bfloat16*: more updates are lost than in float16, and it stops where float16 still creeps.
 #   It lacks two things at once: run it with one of them, and see which one it needs.
 #
-# Below you see what the scores mean.
+# What do these scores look like?
 
 # %% explore=true
 shown = (
@@ -1468,9 +1445,8 @@ for letter, name in zip("ABCDE", shown, strict=True):
 
 # %% [markdown]
 # Can you tell float32 from mixed float16?
-# Without loss scaling the output is still mostly the noise of the weights that the network started from: its few gradients have moved them a little.
-# All in bfloat16, whose updates were lost, has learned the average of all images and stopped there:
-# nearly the same picture in its whole row, and a score near 0.
+# Without loss scaling the output is still mostly the noise of the first weights.
+# All in bfloat16, whose updates were lost, has learned the average of all images and stopped there.
 #
 # Why is bfloat16 so much worse at this than float16?
 # Its numbers lie eight times further apart, so an update must be eight times larger to count:
@@ -1480,8 +1456,7 @@ for letter, name in zip("ABCDE", shown, strict=True):
 # %% [markdown]
 # ## What does it save?
 #
-# Count bytes: memory and wires are paid by the byte.
-# The next cell adds up what one step of this network holds, and what it moves if every tensor
+# Count what one step of this network holds, and what it moves if every tensor
 # that a part of the step needs is read and each result written once.
 
 
@@ -1506,49 +1481,33 @@ def step_bytes(dtype, images: int):
 
 
 # %% explore=true
-stacks = {}
-for images in (64, 4096):
-    single, mixed = (
-        step_bytes(dtype, images) for dtype in (torch.float32, torch.float16)
-    )
-    shares = []
-    for i in (0, 1):
-        whole = sum(pair[i] for pair in single.values())
-        left_out = mixed["unscaled gradients"][i]
-        mixed_whole = sum(pair[i] for pair in mixed.values())
-        shares += [mixed_whole / whole, (mixed_whole - left_out) / whole]
-    print(f"{images:5} images: of float32's bytes mixed", end=" ")
-    print(f"holds {shares[0]:.0%} and moves {shares[2]:.0%} (counted);")
-    print(f"{'':13} without unscaled copies", end=" ")
-    print(f"{shares[1]:.0%} and {shares[3]:.0%}")
-    stacks[f"float32, {images:,} images"] = single
-    stacks[f"mixed, {images:,} images"] = mixed
+def total(step, i, *without):
+    """Return the bytes held (i = 0) or moved (1), without some kinds."""
+    return sum(step[kind][i] for kind in step if kind not in without)
 
-# %% explore=true
-ax, begin = plot.panels(1)[0], torch.zeros(4)
-plain = [sum(h for h, _ in stack.values()) for stack in stacks.values()]
-plain = torch.tensor(plain[::2]).repeat_interleave(2)  # float32's
-for kind, colour in zip(mixed, plot.PALETTE, strict=False):
-    part = torch.tensor([s[kind][0] for s in stacks.values()]) / plain
-    ax.barh(list(stacks), part, left=begin, label=kind, color=colour)
-    begin = begin + part
-ax.set_xlabel("share of float32's bytes")
-ax.set_title("Bytes held by a step", loc="left", weight="bold")
-ax.xaxis.set_major_formatter("{x:.0%}")
-ax.invert_yaxis()
-ax.spines[["top", "right"]].set_visible(False)
-legend = ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+
+print("share of float32's bytes, counted               held   moved")
+for images in (64, 4096):
+    single = step_bytes(torch.float32, images)
+    mixed = step_bytes(torch.float16, images)
+    for title, without in (
+        ("mixed", ()),
+        ("mixed, no unscaled copies", ("unscaled gradients",)),
+        ("mixed, weights only", ("unscaled gradients", "activations")),
+    ):
+        plain = ("activations",) if "activations" in without else ()
+        held, moved = (
+            total(mixed, i, *without) / total(single, i, *plain) for i in (0, 1)
+        )
+        print(f"{images:5} images, {title:30} {held:6.0%} {moved:7.0%}")
 
 # %% [markdown]
 # Mixed precision does not halve the memory of the *weights*. Copy, gradient, master weight and velocity take
 # $2 + 2 + 4 + 4$ bytes per weight; weight, gradient and velocity in float32 take $4 + 4 + 4$, which is the same.
-# Task 2's unscaled copies are four bytes more: with them a small batch takes more memory than in float32.
-# (An optimiser that unscales as it reads needs none.)
+# Task 2's unscaled copies are four bytes more (an optimiser that unscales as it reads needs none).
 # What it halves are the activations, and they are most of the memory of large batches and deep networks.
-# It can also halve what crosses a wire: gradients, if they are sent in 16 bits (lab 14; with autocast PyTorch's are float32).
 # A halving of everything, as it is often promised, is what you get for inference.
-# Fetching a number from memory takes over a hundred times the energy of multiplying it (Horowitz 2014),
-# so the bytes moved also say where the energy goes.
+# (And energy: fetching a number takes over a hundred times that of multiplying it, Horowitz 2014.)
 
 # %% [markdown]
 # ### Task 5. Which operators stay in float32 (2 points)
@@ -1618,8 +1577,8 @@ print(f"the columns differ in {differ} of {len(operators)} lines")
 
 # %% [markdown]
 # The rule of the task is the one for GPUs, made for float16.
-# On a CPU PyTorch's list of float32 operators is shorter (losses are on it), so lines may differ there:
-# the list is made for bfloat16, in which `exp` does not overflow earlier than in float32,
+# On a CPU PyTorch's list of float32 operators is shorter, so lines may differ there:
+# it is made for bfloat16, in which `exp` does not overflow earlier than in float32,
 # and `sum` adds in float32 and rounds the result once.
 
 # %% nbgrader={"grade_id": "compute-dtype-check", "grade": true, "points": 2}
@@ -1790,8 +1749,6 @@ check.score(2)
 # the model's own parameters *are* the master weights.
 # `GradScaler` is your `DynamicLossScaler`. With `enabled=False` it passes everything through,
 # so that one loop serves float32, bfloat16 and float16.
-# `Reader`, given below the next task's text, reads digits.
-
 
 # %% [markdown]
 # ### Task 6. A step with autocast (2 points)
@@ -1942,14 +1899,12 @@ for lr, batch in ((0.05, 32), (0.001, 16)):
     print(f"rate {lr}: {lost_updates(lr, batch):.0%} of all updates lost")
 
 # %% [markdown]
-# Each column is a seed; the number of points is how far a line lies from float32's, on average.
-# Ways that agree to the last image share a line. To judge autocast's distance,
-# compare it with one image of the 359, which is 0.3 points, and with the distance between two seeds.
+# Each column is a seed; ways that agree to the last image share a line.
 #
 # Whether training wholly in bfloat16 works depends on the rate.
 # An update below half a digit of its weight, some $2^{-9}$ of it, is lost:
 # the last two lines count them, for an epoch of plain steps without momentum.
-# Many lost updates do little harm at a large rate, as long as the largest get through; at a small one hardly any do.
+# Many lost updates do little harm at a large rate, as long as the largest get through.
 # That is the trap. A first test with a large rate says that everything is fine;
 # then the rate decays, as rates do, and the network stops learning without any error message.
 
@@ -2436,12 +2391,12 @@ show_keras("tensorflow", {"Adam": 0.001})
 
 # %% [markdown]
 # Each of the two cells ran in a process of its own, because Keras chooses its backend when it is imported.
-# `mixed_bfloat16` should give float32's accuracy, to within a few images of 359 (0.3 points each).
+# `mixed_bfloat16` should give float32's accuracy, to within a few images.
 #
-# Pure `bfloat16` at this rate gets by with SGD and breaks with Adam.
-# Adam corrects its means by $1 - \beta_2^t$ with $\beta_2 = 0.999$.
-# Keras computes that in the variable's dtype, and the bfloat16 nearest to 0.999 is 1: the numbers below 1 are $2^{-8}$ apart.
-# So the correction is 0, and the step, which is multiplied by its root, is 0 too.
+# Pure `bfloat16` at this rate gets by with SGD and breaks with Adam,
+# which corrects its means by $1 - \beta_2^t$ with $\beta_2 = 0.999$.
+# Keras computes that in the variable's dtype, and the bfloat16 nearest to 0.999 is 1:
+# the correction is 0, and so is the step, which is multiplied by its root.
 # With the torch backend Keras 3 updates all layers together, in one dtype, and none of them moves.
 # With tensorflow the float32 output layer learns, on top of a hidden layer that stays as it was drawn.
 
@@ -2655,12 +2610,10 @@ for side in (64, 256):
 # Without instructions for bfloat16 a CPU converts, or multiplies one by one, which can be a hundred times slower.
 # With them it can be several times faster, but need not be: small matrices, a library that does not use them,
 # or a neighbour on the same core, and the ratio is below 1 again.
-# So the ratio says what 16 bits gain *here*, not what the processor has.
-# Float16 is not in the comparison: fewer CPUs have instructions for it.
 #
-# NVIDIA announced the Volta GPU with 120 trillion operations a second for float16 products with float32 sums,
-# and sold it with 125, twelve times its predecessor's rate in float32.
-# A whole training step gains less than its products do: what is not a product does not get faster.
+# NVIDIA's Volta GPU does 125 trillion operations a second in float16 products with float32 sums,
+# twelve times its predecessor's rate in float32.
+# A whole training step gains less: what is not a product does not get faster.
 
 # %% [markdown]
 # ### With a GPU
@@ -2699,8 +2652,7 @@ else:
 # On the H100 that we recorded TF32 made float32 5.8 times as fast (30.0 to 5.15 ms), with the program unchanged.
 # 16 bits added a factor of 1.8 only, the same for both formats:
 # their products run at no more than twice TF32's rate, and half the bytes are moved.
-# A GPU from before 2020 has no TF32 and no bfloat16 of its own:
-# there the first two lines agree, and bfloat16 gains little or loses.
+# (A GPU from before 2020 has no TF32 and no bfloat16 of its own.)
 
 # %% [markdown]
 # ## After 2022: eight bits
@@ -2711,12 +2663,10 @@ else:
 # |---|---|---|---|---|
 # | E4M3 | 1, 4, 3 | 448 | $2^{-9}$ | weights and activations |
 # | E5M2 | 1, 5, 2 | 57344 | $2^{-16}$ | gradients |
-
-# %% [markdown]
+#
 # What you have built stays: sums and master weights are wide, and a scale moves numbers into range.
 # But E4M3 spans eighteen powers of two, too few for one scale for the whole network: each tensor has its own, from its largest entry.
-# *MX* formats (2023) go further: 32 neighbours share a scale, a power of two of 8 bits,
-# and then even four bits (E2M1) can be enough; newer GPUs multiply such blocks directly.
+# (*MX* formats, 2023, go further: 32 neighbours share a scale, and even four bits can be enough; lab 03.)
 
 # %% [markdown]
 # ### Open task: your own eight bits (2 points)
@@ -2895,7 +2845,7 @@ limits = ax.set_ylim(bottom=LEAST - 0.05)
 # ### END SOLUTION
 
 # %% [markdown]
-# ## Optional: wrong loops that learn
+# ## Optional: wrong loops that learn (15 minutes)
 #
 # No points here. Each of these steps has one fault. Which ones will the accuracy betray? Guess first.
 #
@@ -2945,14 +2895,12 @@ for fault in faults:
     print(f"{fault:16} {found:.1%}, {away:+.1f} points")
 
 # %% [markdown]
-# Which faults does the accuracy betray, if you have nothing to compare it with?
-#
-# * *Clips first*: the scaled norm is far above 1, so it is cut down to 1, and then divided by 65,536. Nothing moves.
+# * *Clips first*: the scaled norm is cut down to 1, and then divided by 65,536. Nothing moves.
 # * *Never unscales*: the same cut leaves a gradient of length 1, always.
 #   It learns, but the rate means something else, and an infinity would not be skipped.
 # * *No update*: harmless as long as nothing overflows.
-#   When gradients outgrow the scale, it never comes down: more and more steps are skipped, in the end all.
-# * *Keeps gradients*: the scaler hides it until a gradient overflows. The old gradients, unscaled already, are divided by 65,536 once more.
+#   When gradients outgrow the scale, it never comes down, and in the end all steps are skipped.
+# * *Keeps gradients*: the old gradients, unscaled already, are divided by 65,536 once more, which hides them.
 #   Change to bfloat16, where there is no scale, and the fault is back: a momentum that you did not set.
 #
 # So look at the scale, too, and at the length of the steps.
@@ -2976,7 +2924,7 @@ result_card(
     sum(lost) / len(lost),
     n=len(lost),
     spread=float(torch.tensor(lost).std(correction=0)),
-    source="a lecture: compute gradients in FP16 but keep the weights in FP32",
+    source="A: compute gradients in FP16 but keep the weights in FP32",
     lab="07_mixed_precision",
 )
 
@@ -2988,8 +2936,7 @@ result_card(
 # * float16 lacks range: scale the loss, look for infinities, skip, unscale before you clip.
 # * bfloat16 lacks digits: no scale, but master weights all the more.
 # * A first test at a large rate does not show lost updates. Count them.
-# * Mixed precision halves activations, and at large batches the traffic;
-#   not the memory of weights and optimiser.
+# * Mixed precision halves activations, not the memory of weights and optimiser.
 # * Eight bits need the same three things, and a scale for each tensor or block.
 #
 # The next lab goes below eight bits, on disk: most weights go, and the others share a few values.

@@ -5,34 +5,26 @@
 # Give each device a copy of the network and its own part of every batch, and add up the gradients.
 # That sentence hides how it goes wrong: parts that overlap, averages over parts of different size,
 # a device that has run out of data while the others wait for it.
-# Here you write it, and demand that P processes end with the weights of one.
-# Then you ask what it is good for: how many devices would you rent?
+# Here you write it, demand that P processes end with the weights of one,
+# and ask how many devices you would rent.
 
 # %% [markdown]
 # | | |
 # |---|---|
 # | Prerequisites | training loops in PyTorch (lab 02), collectives and their costs (lab 11); lab 04 helps |
-# | Time | about 6 hours |
+# | Time | about 6 hours, in two sittings: the same model, and how fast (up to Experiment 2); large batches, and ranks that die |
 # | Points | 20: 16 from checks, 4 from two written answers |
 # | Hardware | two CPU cores, which the ranks share; one cell near the end uses a GPU |
 # | Source | C, a talk on distributed training with MXNet (`docs/claims.md` compares its numbers with ours) |
-#
-# Two sittings are a good plan: Tasks 1 to 5 up to Experiment 2 (the same model, and how fast), then the rest
-# (large batches, and ranks that die). FSDP2 and TensorFlow near the end are optional.
 
 # %% [markdown]
 # ## How this notebook works
 #
-# Each task asks for one function or class.
-# Replace the line that raises `NotImplementedError` and keep the name and the arguments.
-# Then run the look cell, which shows what yours does, and the check below it; read the first case that fails.
-# Further cases, hidden here, run when your work is graded.
-# They test what the task's text promises, with other numbers.
-#
-# Cells that begin with `# explore` are yours to change.
-# They are not run when your work is graded:
-# a helper or an import that a task needs belongs in the task's cell,
-# and your own plots are read as saved.
+# Each task asks for one function or class: replace the line that raises `NotImplementedError`, keep name and arguments.
+# Then run the look cell and the check below it, and read the first case that fails.
+# Hidden cases test what the text promises, with other numbers, when your work is graded.
+# Cells that begin with `# explore` are yours to change and are not run then:
+# a helper or an import that a task needs belongs in the task's cell, and your own plots are read as saved.
 #
 # A *rank* is one process of $P$, numbered from 0.
 # `launch(fn, P, ...)` starts them on this machine and calls `fn(rank, P, ...)` in each.
@@ -117,14 +109,9 @@ whole_order = np.random.default_rng(0).permutation(np.arange(10)).tolist()
 print("the permutation of epoch 0:", whole_order)
 
 # %% [markdown]
-# Ten does not divide by three: rank 0 reads one image more than the others.
-# Read a column from top to bottom: the first steps of all ranks hold six different images,
-# which are the first six of the permutation.
+# Read a column from top to bottom: the first steps of all ranks hold the first six images of the permutation.
 # One process that reads batches of six in that order takes the same steps.
 # It is called the *serial twin*, and everything below is measured against it.
-#
-# PyTorch's `DistributedSampler` keeps all shards equally long instead:
-# it repeats some images, or with `drop_last` leaves some out.
 
 # %% nbgrader={"grade_id": "shard-check", "grade": true, "points": 2}
 import numpy as np
@@ -243,8 +230,7 @@ check.score(2)
 # ## Adding up gradients while they are made
 #
 # Sending a message of $m$ bytes takes $\alpha + \beta m$ seconds (lab 11).
-# A message for each parameter pays $\alpha$ too often.
-# One message for all of them has to wait until the last gradient is there, and then nothing is left to hide it behind.
+# A message for each parameter pays $\alpha$ too often; one for all can leave only when backward is over.
 # *Buckets* are in between (Li et al. 2020): some parameters share a message,
 # which leaves as soon as their gradients are complete, while backward goes on with earlier layers.
 #
@@ -306,9 +292,6 @@ for limit in (0, 16, 64, 300, 1024):
 
 # %% [markdown]
 # The first bucket is the one that can leave first.
-# A limit of 0 makes a message for each parameter, a limit above the sum makes one for all.
-# In between, the weights of a large layer have a bucket of their own;
-# a bias rides along where the limit has room for it (300 KiB), otherwise it may travel alone.
 # PyTorch's limit is 25 MiB, with a first bucket of 1 MiB, so that something leaves early.
 
 # %% nbgrader={"grade_id": "buckets-check", "grade": true, "points": 2}
@@ -449,8 +432,7 @@ check.score(2)
 #   `work.wait()` waits, and only then writes the sum into that tensor.
 # * `wire.total(number)` returns the sum of a number over all ranks.
 #
-# All ranks must call the same operations in the same order, with tensors of the same size:
-# the $k$-th call of one rank is paired with the $k$-th call of the others.
+# All ranks must call the same operations in the same order, with tensors of the same size.
 # Outside of a launch there is one rank, and every answer comes at once.
 #
 # `pack` lays the gradients of some parameters in one row, `unpack` writes such a row back.
@@ -529,10 +511,8 @@ def unpack(row: torch.Tensor, parameters) -> None:
 # While `sync` is false nothing is sent, and gradients of several backward passes add up in `p.grad`.
 # After the one for which it is true, `finish` waits, and each `p.grad` holds the sum over all ranks.
 #
-# You need not read the rest of the cell. `network` makes the small models of the checks:
-# *tied* uses its middle layer twice, *frozen* does not train its first layer.
-# In `Branches`, rank 0 computes with one branch and the others with another,
-# so on each rank one branch gets no gradient.
+# Read no further than that class; the rest makes the checks' small models
+# (*tied* uses its middle layer twice, *frozen* does not train its first).
 
 
 # %% nbgrader={"grade_id": "one-by-one", "locked": true}
@@ -700,10 +680,10 @@ class DDP:
 
 
 # %% [markdown]
-# `one_backward` runs in each rank, for the check and for you (what it does is all you need to know of it):
-# it makes a network, wraps it, takes one backward pass or several, and returns what came of it.
-# Its log also holds a pair `("gradient", number)` for each gradient that becomes complete;
-# the parameters that learn are numbered in the model's order.
+# `one_backward` runs in each rank, for the check and for you; you need not read it.
+# It takes one backward pass of a network or several, and returns what came of it.
+# Its log also holds a pair `("gradient", number)` for each gradient that becomes complete,
+# numbered in the model's order.
 
 
 # %% folded=true nbgrader={"grade_id": "one-backward", "locked": true}
@@ -797,12 +777,9 @@ for what, held in one_backward(0, 1, "plain", 4200, some)["log"]:
     print(f"  {what:10} {held}" + ("" if what == "gradient" else " bytes"))
 
 # %% [markdown]
-# Each line climbs by one bucket when that bucket leaves.
-# A message for each parameter leaves at once, and pays for each.
-# One bucket leaves when backward is over: nothing is hidden behind it.
-# The log shows the limit in between, event by event:
-# the last layer's gradients come first, and messages leave between those that follow.
-# All waits stand at the end; they are `finish`.
+# Each line climbs by one bucket when that bucket leaves; the log shows the limit in between, event by event.
+# The last layer's gradients come first, and messages leave between those that follow.
+# One bucket for all leaves when backward is over: nothing is hidden behind it.
 
 # %% nbgrader={"grade_id": "ddp-check", "grade": true, "points": 4}
 from functools import cache
@@ -1231,9 +1208,8 @@ check.score(4)
 #
 # $$L = \frac{1}{n}\sum_r \sum_{i \in r} \ell_i, \qquad n = \sum_r n_r .$$
 #
-# DDP adds up gradients. So each rank's part of the loss is the *sum* of its images' losses, divided by the $n$ of all ranks;
-# `wire.total` finds that.
-# A mean on each rank, and the mean of those, is the same only if all $n_r$ are equal.
+# DDP adds up gradients. So each rank's part of the loss is the *sum* of its images' losses, divided by the $n$ of all ranks,
+# which `wire.total` finds.
 #
 # *Gradient accumulation*: if a rank's memory holds only a small batch,
 # it runs several backward passes and sends once.
@@ -1288,9 +1264,8 @@ def train_epoch(
 
 
 # %% [markdown]
-# `epoch_on_ranks` runs in each rank, for the check. It uses the given `OneByOne`,
-# so that this task can be solved before the one above.
-# `noted_epoch` is for one rank and notes its passes. Both can be left unread.
+# `epoch_on_ranks` and `noted_epoch` are the check's and can be left unread. They use the given `OneByOne`,
+# so this task can be solved before the one above.
 
 
 # %% folded=true nbgrader={"grade_id": "epoch-on-ranks", "locked": true}
@@ -1375,8 +1350,8 @@ def noted_epoch(x, y, pieces, accumulate, crowded=False, sync=True):
 
 
 # %% [markdown]
-# Now all four tasks together. `fit_ranks` trains for two epochs with your `shard`, `DDP` and `train_epoch`.
-# On one rank with batches of 48 it is the serial twin;
+# Now all four tasks together: two epochs with your `shard`, `DDP` and `train_epoch`.
+# On one rank with batches of 48 that is the serial twin;
 # the others share the same 48 images a step.
 
 
@@ -1426,9 +1401,9 @@ plot.curves(
 )
 
 # %% [markdown]
-# Two curves, one line. Compare the differences with what one rounding costs:
-# $10^{-16}$ of a number in float64, $6 \cdot 10^{-8}$ in float32.
-# What is left is the order in which numbers are added: $P$ partial sums round differently from one long sum.
+# Two curves, one line. One rounding costs
+# $10^{-16}$ of a number in float64, $6 \cdot 10^{-8}$ in float32,
+# and what is left is of that size: $P$ partial sums round differently from one long sum.
 # A mistake in the mathematics would show in both columns alike.
 
 # %% nbgrader={"grade_id": "train-epoch-check", "grade": true, "points": 3}
@@ -1751,8 +1726,7 @@ check.score(3)
 # ### Experiment 1. Shards of different size, averaged
 #
 # PyTorch's `DistributedDataParallel` averages the ranks' gradients.
-# With equal batches that is the mean over all images; then it must give your weights.
-# Now let rank 1 be a slow device that gets 8 images a step where rank 0 gets 40:
+# Let rank 1 be a slow device that gets 8 images a step where rank 0 gets 40:
 # a mean over 40 and a mean over 8, averaged.
 # And let rank 1 run out early; `join` lets PyTorch's DDP go on with zeros from it.
 
@@ -1817,14 +1791,12 @@ for title, plan in plans.items():
 
 # %% [markdown]
 # With equal batches both are the serial twin, up to rounding.
-# With 40 and 8 images an image of rank 1 counts five times as much as one of rank 0,
-# and the weights of PyTorch's DDP are another model's.
+# With 40 and 8 images an image of rank 1 counts five times as much as one of rank 0:
+# PyTorch's weights are another model's.
 # When rank 1 has ended, rank 0's mean is still divided by two: its steps are half as long.
-# Nothing fails.
-# PyTorch leaves the weighting to you: it is the division by $n$ in your `train_epoch`.
-# (For an early end `join(divide_by_initial_world_size=False)` divides by the ranks that are left.)
+# Nothing fails: PyTorch leaves the weighting to you. It is the division by $n$ in your `train_epoch`.
 #
-# Yours has its own limits. Batch normalisation uses the statistics of each rank's part of the batch,
+# Yours has a limit too: batch normalisation uses the statistics of each rank's part of the batch,
 # so it has no serial twin (`SyncBatchNorm` adds them up as well).
 
 # %% [markdown]
@@ -1868,11 +1840,10 @@ print(
 )
 
 # %% [markdown]
-# This is how a talk of 2017 on MXNet counts, one of the course's four sources (`docs/claims.md`): 16 GPUs of one machine reach 91 % of 16 times one GPU's images a second.
-# The second line is strong scaling: the same batch, where a sixteenth of a second would be 100 %.
-# The talk divides throughput, so it does not matter to the formula which of the two scalings was run.
-# It does matter to the reader. Twice the images a step is another training, and images a second are not accuracy.
-# Experiment 3 comes back to that.
+# So counts source C: 16 GPUs of one machine reach 91 % of 16 times one GPU's images a second.
+# The second line is strong scaling, where a sixteenth of a second would be 100 %.
+# The formula does not ask which of the two was run. The reader must:
+# twice the images a step is another training (Experiment 3), and images a second are not accuracy.
 
 # %% nbgrader={"grade_id": "efficiency-check", "grade": true, "points": 1}
 import numpy as np
@@ -1948,10 +1919,10 @@ check.score(1)
 #
 # * `"two ranks"`: the throughput of two ranks on this machine, over that of one, for the same batch of 512 images.
 # * Three validation accuracies of a network of four layers that starts from weights 1.8 times as large as He et al. advise (standard deviation $\sqrt{2/n_{in}}$).
-#   With batches of 32 and a rate of 0.05 it reaches about 96 % in 20 epochs. Now for 20 epochs with
-#   * `"fixed rate"`: batches of 256, rate 0.05;
-#   * `"linear rule"`: batches of 256, rate 0.4;
-#   * `"warm-up"`: batches of 256; in the first quarter of the steps the rate grows from 0.05 to 0.4.
+#   With batches of 32 and a rate of 0.05 it reaches about 96 % in 20 epochs. Now with batches of 256 and
+#   * `"fixed rate"`: rate 0.05;
+#   * `"linear rule"`: rate 0.4;
+#   * `"warm-up"`: a rate that grows from 0.05 to 0.4 in the first quarter of the steps.
 #
 # `predictions()` returns a dictionary with these four keys, the same in each call: a ratio above 0, and accuracies between 0 and 1. 1 line.
 
@@ -2000,8 +1971,6 @@ check.score(1)
 # ### Experiment 2. Strong and weak scaling
 #
 # First measured: one, two and four ranks on this machine, with your DDP and a network of about a million weights.
-# If the ranks share two cores, four of them cannot be faster than two; other programs on this machine share them as well.
-# So read the table as what *these* cores give.
 # Images are random here; only time is looked at.
 
 
@@ -2078,18 +2047,16 @@ print(
 )
 
 # %% [markdown]
-# What you see depends on what else runs here. On two free cores two ranks may gain something.
-# On busy ones they lose, for every all-reduce waits for the rank that the system lets run last;
-# and four ranks on two cores never all run at once: in each message all wait for the last one's turn.
-# A table like this one says nothing about 16 devices with a processor each.
-# So from here on we model, and say so.
+# On two free cores two ranks may gain something;
+# on busy ones they lose, for every all-reduce waits for the rank that the system lets run last.
+# That says nothing about 16 devices with a processor each, so from here on we model.
 #
-# The model: each rank has a core of its own, and a ring all-reduce of $m$ bytes takes
+# Each rank has a core of its own, and a ring all-reduce of $m$ bytes takes
 #
-# $$2(P-1)\,\alpha + 2\,\tfrac{P-1}{P}\,m\,\beta .$$
+# $$2(P-1)\,\alpha + 2\,\tfrac{P-1}{P}\,m\,\beta ,$$
 #
-# $\alpha$ and $\beta$ are fitted to all-reduces of two ranks on this machine.
-# Buckets leave when backward has computed their share of the bytes, one after the other;
+# with $\alpha$ and $\beta$ fitted to all-reduces of two ranks here.
+# Buckets leave one after the other, when backward has computed their share of the bytes;
 # the step ends when both backward and the last message have.
 
 # %% nbgrader={"grade_id": "model-of-a-step", "locked": true}
@@ -2141,12 +2108,9 @@ print(
 )
 
 # %% [markdown]
-# Two numbers for all sizes from 1 KiB to 4 MiB.
 # The left part costs $\alpha$ whatever the size, the right part is paid by the byte.
-# It is a fit: single sizes may lie off it, by a factor of two if something else ran at that moment.
-#
-# Now the model. The efficiencies are those of *your* function, applied to modelled seconds.
-
+# (Single sizes may lie off, if something else ran at that moment.)
+# Now the model, and *your* function applied to its seconds.
 
 # %% explore=true
 sizes_wide = [p.nbytes for p in wide_network().parameters()]
@@ -2168,15 +2132,14 @@ for title, (limit, each) in cases.items():
         for n, P in zip(each, ranks, strict=True)
     ]
     modelled[title] = (ranks, efficiency(ranks, ranks * np.array(each), step_s))
-weak, strong = plot.panels(2)
-for ax, kind in ((weak, "weak"), (strong, "strong")):
+top = 1.08 * max(max(shares) for _, shares in modelled.values())
+for ax, kind in zip(plot.panels(2), ("weak", "strong"), strict=True):
     drawn = {t.split(", ")[2]: modelled[t] for t in cases if kind in t}
     title = f"Modelled: {kind} scaling"
     plot.curves(drawn, xlabel="ranks", title=title, logx=True, ax=ax)
+    ax.set(ylim=(0, top), ylabel="efficiency" if kind == "weak" else "")
     ax.set_xticks(ranks, ranks)
     ax.set_xticks([], minor=True)
-weak.set_ylabel("efficiency (mind the two scales)")
-strong.set_ylim(bottom=0)
 print("modelled efficiency at 16 ranks; the talk reports 91 % for 16 GPUs")
 for title, (_, shares) in modelled.items():
     print(f"{title:38} {shares[-1]:.0%}")
@@ -2184,21 +2147,19 @@ free = one_s[512] / (16 * one_s[32])
 print(f"{'strong, 512 a step, free messages':38} {free:.0%}")
 
 # %% [markdown]
-# The seconds of one rank are measured, the fastest of 15 steps; all else is the model.
+# Only the seconds of one rank are measured.
 # With weak scaling each rank computes as long as before, and the bytes it sends grow from $m$ towards $2m$ only.
 # With strong scaling at 16 ranks each has a sixteenth of the images, needs more than a sixteenth of the time for them
-# (every rank still updates all weights), and sends as much. The last line shows the first part alone.
+# (every rank still updates all weights: the last line), and sends as much.
 # Which curve would you show in a talk?
-# (More than 100 % is possible: where 32 images fit into a cache and 512 do not.)
+# (More than 100 % is possible: 32 images may fit into a cache where 512 do not.)
 
 # %% [markdown]
-# Which of the two limits is better depends on your $\alpha$: at 16 ranks each message pays thirty of them.
-# So how many bytes should share a message? The next figure asks the model, also for a network with 20 µs and 1 GB a second,
-# and draws what a step takes longer than its computing: what is left of the messages.
-
+# How many bytes should share a message? The next figure draws what a step takes longer than its computing, against the limit,
+# also for a network with 20 µs and 1 GB a second.
 
 # %% explore=true
-limits = [2**k for k in range(16, 24)]
+limits = [65536 * layers for layers in (1, 2, 3, 6, 11, 22, 33, 66)]
 sixty_six = [64 * 1024] * 66
 choices = {}
 for title, costs in {
@@ -2222,7 +2183,8 @@ ax = plot.curves(
     logx=True,
     logy=True,
 )
-ax.set_xticks([limit // 1024 for limit in limits])
+ticks = [64, 128, 384, 1408, 4224]
+ax.set_xticks(ticks, ticks)
 ax.set_xticks([], minor=True)
 
 
@@ -2239,39 +2201,35 @@ def messages(limit, compute_s, alpha, beta, ranks=16):
     return sent
 
 
-ways = {"a message a layer": 2**16, "256 KiB": 2**18, "one bucket": 2**23}
+ways = {"a message a layer": 2**16, "192 KiB": 3 * 2**16, "one bucket": 2**23}
 (ax,) = plot.panels(1, stacked=True)
 for row, limit in enumerate(ways.values()):
     sent, grey = messages(limit, 0.04, 20e-6, 1e-9), ["#c5cdd6", "#8b98a6"]
     ax.broken_barh([(0, 40 / 3), (40 / 3, 80 / 3)], (row, 0.3), color=grey)
     ax.broken_barh(sent, (row + 0.33, 0.3), color="#d55e00", edgecolor="white")
     ax.text(sum(sent[-1]) + 0.5, row + 0.45, f"{sum(sent[-1]):.1f} ms")
+for at, name in ((0.5, "forward"), (13.8, "backward")):
+    ax.text(at, 0.15, name, va="center", fontsize=9)
 ax.set_yticks(np.arange(3) + 0.3, ways)
-title = "A step: forward, backward (grey), messages (orange)"
+title = "A step: computing in grey, messages in orange"
 ax.set_title(title, loc="left", fontsize=11, fontweight="bold")
 ax.set(xlabel="ms, modelled: 40 ms of computing, 20 µs, 1 GB a second")
 ax.set(xlim=(0, 68), ylim=(2.8, -0.2))
 ax.spines[["top", "right"]].set_visible(False)
 
-
 # %% [markdown]
 # On the left of the curves every layer pays its own $\alpha$; on the right one message waits for all gradients, and overlaps with nothing.
-# The time lines show both for a step of 40 ms on the third network: messages whose latencies add up,
-# one that begins only when backward has ended, and between them buckets of which all but the end hides behind backward.
-# Which of the two costs more, the printed lines say: with a large $\alpha$ one bucket may win, and buckets with a small one.
-# The more a message costs, the further right the lowest step lies, with a still larger one at a single bucket;
-# with a small $\alpha$ it may lie on the left.
-# The best limit belongs to a network and a wire, which is why PyTorch lets you set it.
+# The time lines show both, on the third network, and between them buckets of which all but the end hides behind backward.
+# The more a message costs, the further right the lowest step lies.
+# So the best limit belongs to a network and a wire, and PyTorch lets you set it.
 
 # %% [markdown]
 # ## What a large batch does to learning
 #
-# With $P$ ranks and 32 images each, a step holds $32 P$ images, and an epoch has $P$ times fewer steps.
-# At the same rate the weights go $P$ times less far.
+# With $P$ ranks and 32 images each, an epoch has $P$ times fewer steps: at the same rate the weights go $P$ times less far.
 # The *linear rule* (Goyal et al. 2017) multiplies the rate by $P$ as well.
 # That is right as long as the gradient hardly changes over $P$ small steps,
-# and wrong at the start of training, when it changes fast.
-# Their *warm-up* begins with the small rate and lets it grow.
+# and wrong at the start of training. Their *warm-up* begins with the small rate and lets it grow.
 
 # %% [markdown]
 # ### Task 6. The rate of a large batch (1 point)
@@ -2352,8 +2310,7 @@ check.score(1)
 # %% [markdown]
 # ### Experiment 3. The same epochs, larger batches
 #
-# A step on $P$ ranks with 32 images each is a step on $32 P$ images: you have shown it above.
-# So this experiment runs one process with large batches, and speaks of 8 ranks.
+# A step on $P$ ranks with 32 images each is a step on $32 P$ images, so one process with large batches speaks for 8 ranks.
 # Twenty epochs each, three seeds, from two starts: He's, and one with weights 1.8 times as large, where the loss is steep.
 
 
@@ -2446,11 +2403,14 @@ plot.curves(
 # At a fixed rate 256 images a step learn less in the same epochs: too few steps of the old length.
 # (From the larger weights they may learn more than from He's: a steep slope makes a small rate go further.)
 # The linear rule makes up for most of it where the start is gentle.
-# From the steep start its first steps can destroy a network: the curve shows where the loss leaps up.
-# The dotted line is $\ln 10$, the loss of a network that guesses; a curve that stays there has nothing left to learn with,
-# and 10 % is guessing. The warm-up takes its first steps at the small rate, and the large ones when the slope is gentler.
+# From the steep start its first steps can destroy a network: the loss leaps up, and a curve that stays at the dotted line,
+# $\ln 10$, only guesses.
+# The warm-up takes the large steps when the slope is gentler.
+
+# %% [markdown]
+# ### Optional: a growing batch instead of a falling rate (5 minutes)
 #
-# The reverse is useful as well (Smith et al. 2018): where a schedule would divide the rate, multiply the batch.
+# Where a schedule would divide the rate, one may multiply the batch (Smith et al. 2018).
 
 
 # %% explore=true
@@ -2477,23 +2437,16 @@ for change in ("no change", "rate over 8", "batch times 8"):
     print(f"{change:15} {share:8.1%} {loss:14.4f} {taken:6.0f}")
 
 # %% [markdown]
-# Compare the last two rows: about the same loss and accuracy. (Whether the decay itself helps, the first row says: on this easy set it need not.)
-# But the larger batch takes fewer steps, and each can be shared by eight times as many ranks.
+# Compare the last two rows: about the same loss and accuracy, in fewer steps,
+# each of which eight times as many ranks can share.
+# (Whether this easy set needs either, the first row says.)
 
 # %% [markdown]
 # ### Experiment 4. How large is too large?
 #
 # Count the *steps* until 95 % of the validation images are read, instead of the accuracy after some epochs.
 # As long as twice the batch halves the steps, twice the ranks halve the time.
-# Beyond some size the gradient is known well enough, and more images tell it nothing new.
-# McCandlish et al. (2018) model it by
-#
-# $$\text{steps} = S\,(1 + B_c / B) .$$
-#
-# No batch needs fewer than $S$ steps. At the *critical batch* $B_c$ it takes $2S$:
-# below it steps fall nearly as $1/B$, above it hardly.
-# The rate has to fit each batch, else you measure the rate.
-# (95 %, because 97 % is close to all that this network ever reaches, and then chance decides.)
+# How far does that go? The rate has to fit each batch, else you measure the rate; here are two simple ways to choose it.
 
 
 # %% nbgrader={"grade_id": "steps-to", "locked": true}
@@ -2523,8 +2476,6 @@ for title, rates in {
     scatter[title] = np.min(runs_of, axis=1), np.max(runs_of, axis=1)
     print(f"{title:28}", found[title][1])
 print("nan: a seed did not get there within 400 steps")
-first = min(steps[0] for _, steps in found.values())
-found["ideal: half for twice"] = tried, first * tried[0] / tried
 figure = plot.curves(
     found,
     spread=scatter,
@@ -2534,23 +2485,36 @@ figure = plot.curves(
     logx=True,
     logy=True,
 )
+half = min(steps[0] for _, steps in found.values()) * tried[0] / tried
+figure.plot(tried, half, ":", color="grey", linewidth=1.2)
+figure.text(70, 28, "half for twice", color="grey", ha="right")
+figure.set_ylim(bottom=20)
 figure.set_xticks(tried, tried)
 figure.set_xticks([], minor=True)
 
 # %% [markdown]
 # A single rate for all is too small for large batches: twice the images save far less than half the steps.
-# The linear rule falls faster, until its rate is more than the loss can bear; then it fails altogether.
-# Neither line is the best that a batch can do. Which rate is, you find in the open task.
+# The linear rule falls more steeply, until its rate is more than the loss can bear; then it fails.
+# The best rate of each batch you find in the open task.
+#
+# Beyond some size more images tell the gradient nothing new.
+# McCandlish et al. (2018) model that by
+#
+# $$\text{steps} = S\,(1 + B_c / B) .$$
+#
+# No batch needs fewer than $S$ steps. At the *critical batch* $B_c$ it takes $2S$:
+# below it steps fall nearly as $1/B$, above it hardly.
 
 # %% [markdown]
 # ## Open task: how many devices would you rent? (2 points)
 #
 # You may rent 1, 2, 4, 8 or 16 devices, each of which computes 8 images a step,
 # and pay for each by the hour until 95 % is reached.
-# Modelled as above, a step of $P$ devices takes `modelled_step(one_s[8], sizes_wide, 2**21, P, alpha, beta)`:
-# the steps are those of the small network above, the seconds those of a million weights.
-# Processes of one machine have a large $\alpha$; with 20 µs and 10 GB/s, a fast network, the answer may be another. Ask both.
-# You choose the rate of each batch, with or without warm-up, SGD or another optimiser, how many seeds.
+# A step of $P$ devices takes `modelled_step(one_s[8], sizes_wide, 2**21, P, alpha, beta)`:
+# the steps are those of the small network above, the seconds those of a million weights
+# (the small one computes too little to be worth sharing).
+# Processes of one machine have a large $\alpha$; ask also for a fast network, with 20 µs and 10 GB/s.
+# You choose the rate of each batch, with or without warm-up, the optimiser, and how many seeds.
 
 # %% [markdown]
 # Hand in, below and in the cell after it:
@@ -2673,13 +2637,12 @@ def load_checkpoint(path: Path, model, optimizer) -> tuple[int, int]:
 
 
 # %% [markdown]
-# Given functions; you need to read only the first two. The others are the check's: in it saves fail on purpose,
-# as on a full disk, so lines such as "the second save has failed" are no mistake of yours.
+# Given, and mostly the check's; read only the first two functions. `train_with_dropout` trains for some steps;
+# after `stop` of them it saves, throws everything away, and goes on from the file.
 #
-# `train_with_dropout` trains for some steps; after `stop` of them it saves, throws everything away, and goes on from the file.
-# `save_elsewhere` and `resume_elsewhere` do the same in two processes, of which the second gets the bytes of the file alone.
-# The first can write in the file's folder only, and that folder is gone before the second begins.
-# `interrupted_save` saves once and then fails in the middle of a second save.
+# The others do the same in two processes, of which the second gets the bytes of the file alone,
+# or let a save fail in the middle, as on a full disk:
+# lines such as "enforce fail" or "the second save has failed" in the check's output are no mistake of yours.
 
 
 # %% folded=true nbgrader={"grade_id": "checkpoint-helpers", "locked": true}
@@ -3123,24 +3086,19 @@ check.score(2)
 # %% [markdown]
 # ### torchrun: one script, one host or two
 #
-# `launch` is for notebooks. On a cluster an agent runs on each host, `torchrun`: it starts the ranks
-# and gives each its `RANK` and `WORLD_SIZE`. If one dies,
-# it starts all of them again, with `--max-restarts 2` at most twice.
+# On a cluster an agent runs on each host, `torchrun`: it starts the ranks
+# and gives each its `RANK` and `WORLD_SIZE`. If one dies, it starts all of them again, here at most twice.
 # On two hosts, the same on each:
 #
 #     export TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1
 #     torchrun --nnodes 2 --nproc-per-node 1 --max-restarts 2 \
 #         --rdzv-backend c10d --rdzv-endpoint HOST0:29500 --rdzv-id 7 script.py
 #
-# The agents meet on HOST0 and agree on the ranks' numbers.
-# The variable gives ranks a store of their own: in the agents' store, restarted ranks may read
-# the addresses of those that have died (PyTorch issue 135712).
-# With `--nnodes 1 --nproc-per-node 2` the same script runs on one host:
-# it asks for nothing but its environment.
+# (Without the variable restarted ranks may read the addresses of those that have died: PyTorch issue 135712.)
+# With `--nnodes 1 --nproc-per-node 2` the same script runs on one host.
 
 # %% [markdown]
-# `labkit.torchrun` runs these commands here, on a port that is free; this machine plays every host, with an agent for each.
-# It returns the lines that were printed.
+# `labkit.torchrun` runs these commands here: this machine plays every host, with an agent for each.
 # The script below reads a function of this notebook from a file and calls it in every rank.
 
 # %% explore=true
@@ -3213,10 +3171,9 @@ print(
 )
 
 # %% [markdown]
-# Two agents, each with one rank, end with the weights that one agent with two ranks ends with.
-# The ranks do not know which host they are on; the wire does.
+# The weights are the same: the ranks do not know which host they are on; the wire does.
 # Now rank 1 ends itself before step 8 of epoch 1, as if its machine had lost power.
-# Then it is your turn: choose the rank and the moment (an epoch from 0 to 2, a step from 0 to 11). Can you make the last line say False?
+# Then choose the rank and the moment yourself (an epoch from 0 to 2, a step from 0 to 11). Can you make the last line say False?
 
 # %% explore=true
 epoch, step, who = 1, 8, 1  # yours to choose
@@ -3226,18 +3183,97 @@ print(f"weights equal to the undisturbed run's, bit by bit: {equal}")
 
 # %% [markdown]
 # The agent saw one of its ranks go (exit code -9), ended the other, which had nobody left to add up with,
-# and started both again. They went on at the last checkpoint; three steps were computed twice.
-# On a crowded machine a further failure and restart may be printed, from another checkpoint.
-# The final weights are the undisturbed run's, bit by bit:
-# the checkpoint holds all that the future depends on,
-# and two ranks add up two numbers, which has only one order.
-# (This job draws no random numbers; with dropout every rank would have to save its own generator.)
-# With more ranks the order may change from run to run on some networks; then they agree up to rounding.
+# and started both again from the last checkpoint; three steps were computed twice.
+# (On a crowded machine a further failure and restart may be printed.)
+# The checkpoint holds all that the future depends on, and two ranks add up two numbers, which has only one order:
+# the weights are equal bit by bit. With more ranks they may agree up to rounding only.
 
 # %% [markdown]
-# ## Optional: the same in a line, FSDP2 and MirroredStrategy
+# ### With a GPU
 #
-# No task and no question here; go on with "With a GPU" if the time is short.
+# The next cell takes the steps of Experiment 2 on GPUs, or shows what a recorded run printed.
+# `launch` chooses NCCL, NVIDIA's library of collectives, when each rank can have a GPU of its own; two ranks that share one talk through gloo,
+# the library for CPUs.
+
+# %% explore=true
+from labkit import recorded
+
+if device() != "cuda":
+    print("No CUDA GPU here: skipped NCCL, and two ranks that share a GPU.")
+    print(recorded("12_data_parallel"))
+else:
+    many = torch.cuda.device_count()
+    on_gpus = {
+        P: launch(step_seconds, P, 4096, "cuda", timeout_s=60)
+        for P in sorted({1, many})
+    }
+    took_s = [float(np.median(found[0])) for found in on_gpus.values()]
+    shares = efficiency(list(on_gpus), [4096 * P for P in on_gpus], took_s)
+    for P, s, share in zip(on_gpus, took_s, shares, strict=True):
+        print(
+            f"NCCL, {P} ranks, 4096 images each: {s * 1e3:.2f} ms a step, "
+            f"efficiency {share:.0%}"
+        )
+    pair = launch(step_seconds, 2, 2048, "cuda", backend="gloo", timeout_s=60)
+    print(
+        "two ranks on one GPU, 2048 images each, gloo: "
+        f"{np.median(pair[0]) * 1e3:.2f} ms a step"
+    )
+
+# %% [markdown]
+# Two ranks on one GPU share its cores, and gloo moves every byte through the host:
+# they do not win, and are good for one thing, to try a program of two ranks where there is one GPU.
+# (An efficiency of one rank is 100 % by definition.)
+
+# %% [markdown]
+# ### In your words (2 points)
+#
+# A colleague trains an image classifier, 90 epochs each time, at a fixed learning rate of 0.1.
+# On one GPU a step of 256 images takes 0.400 s. Her gradients are 100 MB, sent in one ring all-reduce after backward;
+# $\alpha$ is 20 µs, $1/\beta$ is 10 GB/s.
+#
+# | GPUs | images a step | s a step | validation accuracy |
+# |---|---|---|---|
+# | 1 | 256 | 0.400 | 76.3 % |
+# | 16 | 4096 | 0.419 | 71.8 % |
+# | 16 | 256 | 0.044 | 76.3 % |
+#
+# She reports: *We train 15 times as fast on 16 GPUs.*
+
+# %% [markdown]
+# 1. Compute the efficiency of the second and the third row. Which kind of scaling is each?
+#    What is wrong with her sentence, and what should she try first for the second row?
+# 2. Where do 19 ms come from? If backward is two thirds of the computing,
+#    how short could a step become at best in each row with buckets?
+#
+# About 150 words.
+
+# %% [markdown] nbgrader={"grade_id": "report", "grade": true, "solution": true, "points": 2}
+# ### BEGIN SOLUTION
+# **Model answer.**
+# Second row: weak scaling, $4096/0.419/16$ over $256/0.400$ is 95 %. Third row: strong scaling, $0.400/(16 \cdot 0.044)$ is 57 %.
+# 15 times is the images a second of the weak row, and that training ends 4.5 points lower: it is not the same result, 15 times earlier.
+# With the same result she is 9 times as fast.
+# 16 times the images a step are 16 times fewer steps, at an unchanged rate, so the weights go less far.
+# She should try the linear rule (rate 1.6) with a warm-up of some epochs first; if the accuracy does not come back, a smaller batch.
+#
+# A ring over 16 ranks takes $30 \cdot 20\,\mu s + 2 \cdot \frac{15}{16} \cdot 100\,\mathrm{MB} / (10\,\mathrm{GB/s})$, 0.6 ms + 18.75 ms.
+# In the second row backward takes 267 ms: all but the last bucket can be hidden, so the step approaches 0.400 s.
+# In the third row computing takes 25 ms, of which backward is 17 ms. The wire needs 19 ms and cannot begin before backward has:
+# 8 ms + 19 ms, some 28 ms, is the least; a finer cut adds more $\alpha$.
+#
+# **Rubric.**
+#
+# * 1 point: 95 % weak and 57 % strong (half); throughput at another accuracy is not the same training faster,
+#   and the linear rule with warm-up before anything else (half).
+# * 1 point: 19 ms from both terms; next to nothing left to hide (about 0.400 s) in row two, and a least of 27 to 28 ms in row three, with a reason
+#   (half a point for the formula alone, or for 25 ms, which is computing alone).
+#
+# Half a point off each for a number without its computation. Do not take points for language.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## Optional: the same in a line, FSDP2 and MirroredStrategy (20 minutes)
 #
 # DDP keeps all weights, gradients and momenta on every rank.
 # PyTorch's `fully_shard` (FSDP2; Zhao et al. 2023, after Rajbhandari et al. 2020) keeps $1/P$ of each,
@@ -3284,12 +3320,10 @@ for r, (held_here, weights) in enumerate(launch(with_fsdp, 2, backend="gloo")):
 
 # %% [markdown]
 # Each rank holds its part, and the weights are the serial twin's.
-# The price is paid on the wire: weights are gathered on the way forward and again on the way back,
+# The price: weights are gathered on the way forward and again on the way back,
 # half as many bytes again as DDP sends.
 #
-# TensorFlow's `MirroredStrategy` is DDP for the devices of one host.
-# Below it runs on two logical CPUs, in a process of its own.
-# The loss is divided by the images of all replicas, as in your `train_epoch`.
+# TensorFlow's `MirroredStrategy` is DDP for the devices of one host; below on two logical CPUs.
 
 
 # %% explore=true
@@ -3354,90 +3388,6 @@ off = np.abs(np.subtract(*curves_of_tf.values())).max()
 print(f"largest difference of a loss: {off:.0e}")
 
 # %% [markdown]
-# ### With a GPU
-#
-# The next cell takes the steps of Experiment 2 on GPUs, or says that it cannot.
-# `launch` chooses NCCL, NVIDIA's library of collectives, when each rank can have a GPU of its own; two ranks that share one talk through gloo,
-# the library for CPUs.
-
-# %% explore=true
-from labkit import recorded
-
-if device() != "cuda":
-    print("No CUDA GPU here: skipped NCCL, and two ranks that share a GPU.")
-    print(recorded("12_data_parallel"))
-else:
-    many = torch.cuda.device_count()
-    on_gpus = {
-        P: launch(step_seconds, P, 4096, "cuda", timeout_s=60)
-        for P in sorted({1, many})
-    }
-    took_s = [float(np.median(found[0])) for found in on_gpus.values()]
-    shares = efficiency(list(on_gpus), [4096 * P for P in on_gpus], took_s)
-    for P, s, share in zip(on_gpus, took_s, shares, strict=True):
-        print(
-            f"NCCL, {P} ranks, 4096 images each: {s * 1e3:.2f} ms a step, "
-            f"efficiency {share:.0%}"
-        )
-    pair = launch(step_seconds, 2, 2048, "cuda", backend="gloo", timeout_s=60)
-    print(
-        "two ranks on one GPU, 2048 images each, gloo: "
-        f"{np.median(pair[0]) * 1e3:.2f} ms a step"
-    )
-
-# %% [markdown]
-# Two ranks on one GPU share its cores, and gloo moves every byte through the host:
-# they do not win, and are good for one thing, to try a program of two ranks where there is one GPU.
-# (An efficiency of one rank is 100 % by definition: it is the entry that the others are compared with.)
-
-# %% [markdown]
-# ### In your words (2 points)
-#
-# A colleague trains an image classifier, 90 epochs each time, at a fixed learning rate of 0.1.
-# On one GPU a step of 256 images takes 0.400 s. Her gradients are 100 MB, sent in one ring all-reduce after backward;
-# $\alpha$ is 20 µs, $1/\beta$ is 10 GB/s.
-#
-# | GPUs | images a step | s a step | validation accuracy |
-# |---|---|---|---|
-# | 1 | 256 | 0.400 | 76.3 % |
-# | 16 | 4096 | 0.419 | 71.8 % |
-# | 16 | 256 | 0.044 | 76.3 % |
-#
-# She reports: *We train 15 times as fast on 16 GPUs.*
-
-# %% [markdown]
-# 1. Compute the efficiency of the second and the third row. Which kind of scaling is each?
-#    What is wrong with her sentence, and what should she try first for the second row?
-# 2. Where do 19 ms come from? If backward is two thirds of the computing,
-#    how short could a step become at best in each row with buckets?
-#
-# About 150 words.
-
-# %% [markdown] nbgrader={"grade_id": "report", "grade": true, "solution": true, "points": 2}
-# ### BEGIN SOLUTION
-# **Model answer.**
-# Second row: weak scaling, $4096/0.419/16$ over $256/0.400$ is 95 %. Third row: strong scaling, $0.400/(16 \cdot 0.044)$ is 57 %.
-# 15 times is the images a second of the weak row, and that training ends 4.5 points lower: it is not the same result, 15 times earlier.
-# With the same result she is 9 times as fast.
-# 16 times the images a step are 16 times fewer steps, at an unchanged rate, so the weights go less far.
-# She should try the linear rule (rate 1.6) with a warm-up of some epochs first; if the accuracy does not come back, a smaller batch.
-#
-# A ring over 16 ranks takes $30 \cdot 20\,\mu s + 2 \cdot \frac{15}{16} \cdot 100\,\mathrm{MB} / (10\,\mathrm{GB/s})$, 0.6 ms + 18.75 ms.
-# In the second row backward takes 267 ms: all but the last bucket can be hidden, so the step approaches 0.400 s.
-# In the third row computing takes 25 ms, of which backward is 17 ms. The wire needs 19 ms and cannot begin before backward has:
-# 8 ms + 19 ms, some 28 ms, is the least; a finer cut adds more $\alpha$.
-#
-# **Rubric.**
-#
-# * 1 point: 95 % weak and 57 % strong (half); throughput at another accuracy is not the same training faster,
-#   and the linear rule with warm-up before anything else (half).
-# * 1 point: 19 ms from both terms; next to nothing left to hide (about 0.400 s) in row two, and a least of 27 to 28 ms in row three, with a reason
-#   (half a point for the formula alone, or for 25 ms, which is computing alone).
-#
-# Half a point off each for a number without its computation. Do not take points for language.
-# ### END SOLUTION
-
-# %% [markdown]
 # ## Your result card
 #
 # The modelled efficiency of weak scaling at 16 ranks; its note says what was measured and what was not.
@@ -3458,10 +3408,10 @@ result_card(
 # %% [markdown]
 # ## What you take along
 #
-# * Every rank draws the same order and takes its own part. Then a step is the serial twin's step, and can be tested against it.
+# * Every rank draws the same order and takes its own part: each step is the serial twin's, and can be tested against it.
 # * Sums, divided by the images of all ranks: averages of averages are another model.
 # * All ranks make the same calls in the same order, also one that has nothing to say.
-# * A bucket leaves when it is full: less waiting than one message, fewer messages than one for each parameter.
+# * A bucket leaves when it is full, and hides behind what is still computed.
 # * Say which scaling, what was measured, what was modelled, and the accuracy beside it.
 # * A larger batch needs a larger rate, a larger rate a warm-up, and both end somewhere.
 # * A checkpoint holds all that decides the future, and replaces the old one at once.

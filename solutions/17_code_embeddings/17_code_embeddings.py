@@ -2,15 +2,14 @@
 # # 17. Code embeddings
 #
 # **Can a network read programs?**
-# A compiler knows what a statement computes. Where would it run faster, on a CPU or on a GPU?
-# That depends on what surrounds it: does the next step wait for this one?
+# Where would a program run faster, on a CPU or on a GPU?
+# That depends on what surrounds each statement: does the next step wait for this one?
 # Here you turn programs into graphs, give every statement a vector, its embedding, that is learned from its neighbours in the graph,
 # and let a recurrent network (an LSTM, which reads one vector after another and keeps a state) read them.
 # Then you take the graph away, piece by piece, and see what was due to it.
 #
-# *Talk B* below is T. Hoefler's talk of 2018 on communication in deep learning,
-# one of the four sources whose claims this course measures (`docs/claims.md`).
-# It ends with *inst2vec* (Ben-Nun, Jakobovits & Hoefler, NeurIPS 2018), which this lab rebuilds in small.
+# The lab rebuilds in small the *inst2vec* (Ben-Nun, Jakobovits & Hoefler, NeurIPS 2018)
+# of T. Hoefler's talk of 2018, *talk B* below, one of the course's sources.
 
 # %% [markdown]
 # | | |
@@ -23,18 +22,14 @@
 # %% [markdown]
 # ## How this notebook works
 #
-# Each task asks for one function.
-# Replace the line that raises `NotImplementedError` and keep the name and the arguments.
-# Then run the look cell, which shows what yours does, and the check below it; read the first case that fails.
-# Further cases, hidden here, run when your work is graded.
-# They test what the task's text promises, with other programs and numbers.
+# Each task asks for one function: replace the line that raises `NotImplementedError`, keep name and arguments.
+# Then run the look cell and the check below it, and read the first case that fails.
+# Hidden cases test what the text promises, with other programs and numbers, when your work is graded.
 # Your code must not change its arguments, nor a result that it has returned before.
 # No check looks at a clock, and none at an accuracy.
 #
-# Cells that begin with `# explore` are yours to change.
-# They are not run when your work is graded:
-# a helper or an import that a task needs belongs in the task's cell,
-# and a plot of your own is read as you saved it.
+# Cells that begin with `# explore` are yours to change and are not run then:
+# a helper or an import that a task needs belongs in the task's cell, and your own plots are read as saved.
 
 # %% nbgrader={"grade_id": "setup", "locked": true}
 import re
@@ -107,23 +102,26 @@ check.score(1)
 # ### Given: random programs, and where they are faster
 #
 # Each program is one loop of $2^{20}$ iterations over two arrays.
-# An iteration computes two expressions of one type (three integer and three floating-point types).
-# The *stored* one goes to an array. The *carried* one changes a variable that the next iteration sees.
+# An iteration computes two expressions. The *stored* one goes to an array. The *carried* one changes a variable that the next iteration sees.
 #
 # * In a *parallel* program only the last operation touches that variable, for example $s \leftarrow s + f(x_i)$.
 #   Partial sums can be added up later, so iterations need not wait for each other.
-#   (The sum of floating-point numbers changes a little then; a compiler has to be allowed to do that.)
+#   (Floating-point sums change a little then; a compiler has to be allowed to do that.)
 # * In a *serial* program the variable goes through all operations, $s \leftarrow f(s) + x_i$.
-#
-# Some operations look up a table. In a serial program the next address then depends on what was loaded.
 #
 # **Both kinds are made of the same statements.** Only who uses whose result differs.
 
 # %% [markdown]
-# The cells from here to the first look make the programs and their labels.
-# No task asks about their code: you may go on to that look.
+# The label is *counted*, not measured, by lab 04's roofline: a device needs the longer of its times for computing and for moving bytes.
+# The GPU computes far faster, but its arrays come from the CPU's memory.
+# If a program is serial, both devices also wait for a chain of latencies, and the GPU's are longer.
+# So a GPU pays off for parallel programs with enough slow operations or lookups in a table for their bytes.
+#
+# The folded cells make programs and labels; no task asks about their code.
+# They write *LLVM's intermediate representation* (IR) as a naive compiler would
+# and mix the two expressions' statements at random. That text is what your code reads.
 
-# %% nbgrader={"grade_id": "plan", "locked": true}
+# %% folded=true nbgrader={"grade_id": "plan", "locked": true}
 BYTES = {"half": 2, "float": 4, "double": 8, "i16": 2, "i32": 4, "i64": 8}
 CHEAP = {
     True: ("fadd", "fsub", "fmul"),
@@ -150,7 +148,7 @@ def steps_of(draw, real, n):
     return found
 
 
-# %% nbgrader={"grade_id": "random-plan", "locked": true}
+# %% folded=true nbgrader={"grade_id": "random-plan", "locked": true}
 def random_plan(draw):
     """Return what a random program is to compute."""
     kind = str(draw.choice(list(BYTES)))
@@ -170,17 +168,7 @@ def random_plan(draw):
     }
 
 
-# %% [markdown]
-# `seconds` is lab 04's roofline: a device needs the longer of its times for computing and for moving bytes.
-# It is a model: the label is *counted*, not measured.
-# The CPU has eight cores of 3 GHz (24 cheap operations a nanosecond; a slow one takes 20 cycles), 40 GB/s, and takes a cache line of 64 bytes for each lookup.
-# The GPU computes far faster, but its arrays come from the CPU's memory at 12 GB/s.
-# If a program is serial, both devices also wait for a chain of latencies, and the GPU's are longer.
-#
-# So a GPU pays off for parallel programs with enough slow operations or lookups for their bytes.
-# (Some serial loops could be rewritten to run in parallel; the model does not.)
-
-# %% nbgrader={"grade_id": "seconds", "locked": true}
+# %% folded=true nbgrader={"grade_id": "seconds", "locked": true}
 MODEL = {  # ns for an iteration's operations and bytes
     "cpu": {
         "cheap": 1 / 24,
@@ -204,7 +192,7 @@ def tally(plan, steps):
     return {"cheap": cheap, "slow": slow, "lookup": lookups}
 
 
-# %% nbgrader={"grade_id": "seconds-of", "locked": true}
+# %% folded=true nbgrader={"grade_id": "seconds-of", "locked": true}
 def seconds(plan, name, iterations=2**20):
     """Return the modelled seconds of a plan on "cpu" or "gpu"."""
     steps = plan["carried"] + plan["stored"]
@@ -229,15 +217,7 @@ def faster_on_gpu(plan):
     return int(seconds(plan, "gpu") < seconds(plan, "cpu"))
 
 
-# %% [markdown]
-# `write` turns a plan into *LLVM's intermediate representation* (IR), with the library llvmlite,
-# as a naive compiler would: variables live in memory.
-# The two expressions are interleaved at random, as an instruction scheduler might.
-# `random_program` lets LLVM check the module (one text of IR) and optimise it: pass `sroa` turns variables in memory into values.
-# The text that comes out is what your code reads.
-
-
-# %% nbgrader={"grade_id": "write-value", "locked": true}
+# %% folded=true nbgrader={"grade_id": "write-value", "locked": true}
 def llvm_type(kind):
     """Return llvmlite's object for a type's name."""
     if kind.startswith("i"):
@@ -264,7 +244,7 @@ class Writer:
         return self.b.load(address, typ=self.t)
 
 
-# %% nbgrader={"grade_id": "write-steps", "locked": true}
+# %% folded=true nbgrader={"grade_id": "write-steps", "locked": true}
 def fresh(w, at):
     """Load an entry of one of the two arrays, here or a little ahead."""
     array = w.arrays[int(w.draw.integers(2))]
@@ -288,7 +268,7 @@ def apply(w, op, x, at, loaded):
     return getattr(w.b, op)(x, fresh(w, at) if loaded else w.constant())
 
 
-# %% nbgrader={"grade_id": "write-strands", "locked": true}
+# %% folded=true nbgrader={"grade_id": "write-strands", "locked": true}
 def carried(w, at, variable):
     """Write the carried expression, one operation at a time."""
     serial, old = w.plan["serial"], w.b.load(variable, typ=w.t)
@@ -312,7 +292,7 @@ def stored(w, at, found):
     found.append(x)
 
 
-# %% nbgrader={"grade_id": "write", "locked": true}
+# %% folded=true nbgrader={"grade_id": "write", "locked": true}
 def write(plan, draw):
     """Return a module of the IR: one function, one loop."""
     module, wide, t = ir.Module(), ir.IntType(64), llvm_type(plan["kind"])
@@ -337,7 +317,7 @@ def write(plan, draw):
     return module
 
 
-# %% nbgrader={"grade_id": "write-end", "locked": true}
+# %% folded=true nbgrader={"grade_id": "write-end", "locked": true}
 def finish(w, at, x, variables, blocks):
     """Store x, perhaps under a condition; close the loop."""
     b, wide, (counter, variable) = w.b, ir.IntType(64), variables
@@ -357,7 +337,7 @@ def finish(w, at, x, variables, blocks):
     b.ret_void()
 
 
-# %% nbgrader={"grade_id": "random-program", "locked": true}
+# %% folded=true nbgrader={"grade_id": "random-program", "locked": true}
 def optimised(module):
     """Return the text of a module, verified and optimised by LLVM."""
     binding.initialize_native_target()
@@ -388,15 +368,24 @@ def random_program(*seed):
 # %% explore=true
 for number in (39, 173):
     text, label = random_program(number)
-    body = text[text.index("define") : text.index("}") + 1]
-    print(body, "\n-> faster on the", ("CPU", "GPU")[label], "\n")
+    print(f"Program {number}: faster on the", ("CPU", "GPU")[label])
+    lines = text[text.index("define") : text.index("}") + 1].splitlines()
+    second = [line.split()[0] for line in lines if " phi " in line][1]
+    behind = {second}  # all that the second phi's value goes into
+    for line in lines:
+        names = re.findall(r"%[\w.]+", line)
+        if " = " in line and behind & set(names):
+            behind.add(names[0])
+        print(">" if behind & set(names) else " ", line)
+    print()
 
 # %% [markdown]
 # `%.7.0` is a *value*: it is assigned once, by one statement, and has no other name.
 # `phi` chooses a value by the block from which control came: here a start value, or the last iteration's.
-# `getelementptr` computes an address, `load` reads there; `icmp slt` compares (signed, less than); `align` says of which number an address is a multiple.
+# `getelementptr` computes an address, `load` reads there; `icmp slt` compares.
 # Both programs divide (`sdiv`, `udiv`; `srem` and `urem` are remainders).
-# Find both programs' second `phi`. In which of them must the next iteration wait for this one's divisions?
+# The mark `>` follows the second `phi`, the carried variable.
+# In which of the two must the next iteration wait for this one's divisions?
 
 # %% [markdown]
 # ## From text to graph
@@ -458,7 +447,7 @@ def parse(text: str) -> list[tuple[str, str, str]]:
 # %% explore=true
 text, label = random_program(39)
 statements = parse(text)
-for number, statement in enumerate(statements):
+for number, statement in list(enumerate(statements))[:12]:
     print(f"{number:2} {statement[0]:12} {statement[1]:7} {statement[2]}")
 
 # %% nbgrader={"grade_id": "parse-check", "grade": true, "points": 2}
@@ -594,7 +583,7 @@ check.score(2)
 # ### Task 3. The contextual flow graph (3 points)
 #
 # Nearby lines of a text need not have anything to do with each other; statements that hand each other values do.
-# Here the *contextual flow graph*, after that of inst2vec, has a node for each statement, and two kinds of edges:
+# The *contextual flow graph*, after that of inst2vec, has a node for each statement, and two kinds of edges:
 #
 # ![A loop of five statements. phi, fmul, fadd and br are nodes. Data edges lead from phi to fmul, from fmul to fadd and from fadd back to phi. A control edge leads from br to phi, the first statement of its target block.](figures/flow.svg)
 #
@@ -606,9 +595,9 @@ check.score(2)
 # It returns the pair `(data, control)`: int64 arrays of shape `(m, 2)`, a row `(from, to)` for an edge, numbered as the list is.
 # Each edge occurs once, and rows ascend: by `from`, then by `to`. `m` may be 0.
 #
-# A `phi` may use a value that a *later* statement defines, even its own: the edge leads backward, or from a statement to itself.
+# A `phi` may use a value that a *later* statement defines, even its own: the edge leads backward, or to itself.
 # Arguments (`%x` above) are defined by no statement and have no edges; nor have names of blocks in a `phi`.
-# No value has a block's name. Blocks end with `br`, a branch, or `ret`, the return, and each block that a `br` names has a statement.
+# No value has a block's name. Blocks end with `br`, a branch, or `ret`, and each block that a `br` names has a statement.
 # A `br` uses its condition, `%c` in `br i1 %c, label %a, label %b`.
 #
 # The figure's data edges are `[[0, 1], [1, 2], [2, 0]]`, its control edges `[[3, 0], [3, 4]]`. About 12 lines.
@@ -649,49 +638,49 @@ def way(data, start, end):
     return []
 
 
+def cycles(statements, data):
+    """Return the cycles of data edges, the carried variable's first."""
+    back = data[data[:, 0] >= data[:, 1]].tolist()
+    rings = [way(data, to, source) for source, to in back]
+    return sorted(rings, key=lambda ring: "[ 0, " in statements[ring[0]][2])
+
+
 for number in (39, 173):
     statements = parse(random_program(number)[0])
     data, control = flow_graph(statements)
     print(f"program {number}: {len(data)} data edges, {len(control)} control")
-    for source, to in data[data[:, 0] >= data[:, 1]].tolist():
-        print("   round and round:")
-        for i in way(data, to, source):
-            print(f"   {i:5} {statements[i][1]} = {statements[i][2]}")
 
 # %% explore=true
 for ax, number in zip(plot.panels(2), (39, 173), strict=True):
     statements = parse(random_program(number)[0])
-    data, _ = flow_graph(statements)
-    colours = {}  # of the edges that lie on a cycle
-    for source, to in data[data[:, 0] >= data[:, 1]].tolist():
-        colour = "black" if "[ 0, " in statements[to][2] else plot.PALETTE[1]
-        ring = [to, *way(data, to, source)[1:], to]
-        colours |= dict.fromkeys(zip(ring, ring[1:], strict=False), colour)
-    numbers = np.arange(len(statements))
-    plot.scatter(
-        {"statement": (np.zeros(len(numbers)), numbers)},
-        title=f"Program {number}",
-        ylabel="statement",
-        ax=ax,
-    )
-    for a, b in data.tolist():
-        colour = colours.get((a, b), "lightgray")
-        arrow = {"arrowstyle": "->", "color": colour, "zorder": 1}
-        arrow["connectionstyle"] = "arc3,rad=0.5"
-        ax.annotate("", (0, b), (0, a), arrowprops=arrow)
-    for a, _ in colours:
-        operation = statements[a][2].split()[0]
-        ax.annotate(operation, (-0.56, a), va="center", ha="right", fontsize=8)
-    ax.set_xlim(-1, 1)
-    ax.set_xticks([])
-    ax.invert_yaxis()
-ax.figure.set_size_inches(7, 4.6)
+    rings = cycles(statements, flow_graph(statements)[0])
+    for middle, ring in enumerate(rings):
+        colour = plot.PALETTE[1] if middle == 0 else "black"
+        turn = 2 * np.pi * np.arange(len(ring)) / len(ring)
+        places = np.stack([3 * middle + np.sin(turn), np.cos(turn)], axis=1)
+        for k, statement in enumerate(ring):
+            said = statements[statement][2].split()[0]
+            box = {
+                "boxstyle": "round",
+                "facecolor": "white",
+                "edgecolor": colour,
+            }
+            ax.text(*places[k], said, ha="center", va="center", bbox=box)
+            arrow = {"arrowstyle": "->", "color": colour, "shrinkA": 14}
+            arrow |= {"shrinkB": 14, "connectionstyle": "arc3,rad=-0.3"}
+            following = places[(k + 1) % len(ring)]
+            ax.annotate("", following, places[k], arrowprops=arrow)
+    ax.set(xlim=(-1.7, 4.7), ylim=(-1.6, 1.6), xticks=[], yticks=[])
+    title = f"Program {number}: carried, and counter"
+    ax.set_title(title, loc="left", fontsize=11, fontweight="bold")
+    ax.spines[:].set_visible(False)
+    ax.grid(visible=False)
+ax.figure.set_size_inches(9, 3)
 
 # %% [markdown]
 # Each edge back to a `phi` closes a cycle: what an iteration hands to the next.
-# One of the two cycles, black, is the loop's counter. How long is the other, orange?
-# All other data edges are grey.
-# A short one is a sum or a product; a long one is a chain, and the next iteration waits for all of it.
+# Black is the loop's counter, orange the carried variable; all other statements are left out.
+# A short cycle is a sum or a product; a long one is a chain, and the next iteration waits for all of it.
 # No single statement, and no count of statements, shows that.
 
 # %% nbgrader={"grade_id": "flow-graph-check", "grade": true, "points": 3}
@@ -894,15 +883,16 @@ check.score(3)
 # %% [markdown]
 # A constant is a whole word: before it stands a blank, a comma, an opening parenthesis or square bracket, or nothing;
 # behind it a blank, a comma, a closing one, or nothing.
-# So `i64`, `@llvm.exp.f64`, `!5` and `double` stay as they are:
-# `load i64, ptr %p, align 4, !tbaa !5` without a result becomes `load i64, ptr <%ID>, align <INT>, !tbaa !5`.
+# So `i64`, `@llvm.exp.f64`, `!5` and `double` stay as they are.
 #
-# `("loop", "%.3", "add i64 %.13, 5")` becomes `<%ID> = add i64 <%ID>, <INT>`, and
-# `("loop", "%s", "phi float [ 1.000000e+00, %entry ], [ %b, %loop ]")` becomes
-# `<%ID> = phi float [ <FLOAT>, <%ID> ], [ <%ID>, <%ID> ]`.
+# | result | operation | becomes |
+# |---|---|---|
+# | `"%.3"` | `add i64 %.13, 5` | `<%ID> = add i64 <%ID>, <INT>` |
+# | `"%s"` | `phi float [ 1.000000e+00, %entry ], [ %b, %loop ]` | `<%ID> = phi float [ <FLOAT>, <%ID> ], [ <%ID>, <%ID> ]` |
+# | `""` | `load i64, ptr %p, align 4, !tbaa !5` | `load i64, ptr <%ID>, align <INT>, !tbaa !5` |
 #
-# About 6 lines, with `re.sub(pattern, new, text)`. What stands around a word is asked without taking it along:
-# `(?<!a)b` finds a `b` that no `a` precedes, `b(?!a)` one that no `a` follows; `[^ ,]` is any one character but these two.
+# About 6 lines, with `re.sub(pattern, new, text)`:
+# `(?<!a)b` finds a `b` that no `a` precedes, without taking anything else along, `b(?!a)` one that no `a` follows; `[^ ,]` is any one character but these two.
 
 
 # %% nbgrader={"grade_id": "normalise", "solution": true}
@@ -1032,8 +1022,8 @@ check.score(2)
 # ### Given: a corpus without labels
 #
 # `collect(seeds)` makes programs and runs your three functions on each.
-# The 600 programs below are for learning vectors only. Their labels are never used.
-# `vocabulary` numbers the kinds; a kind that the corpus lacks gets one number more than all.
+# The 600 programs below are for learning vectors only; their labels are never used.
+# `vocabulary` numbers the kinds.
 
 
 # %% explore=true
@@ -1407,7 +1397,7 @@ check.score(2)
 # ### Given: training the vectors
 #
 # Stochastic gradient descent over all pairs of the corpus.
-# Contexts are drawn by their frequency to the power of 3/4, as word2vec, the program that made such vectors of words well known, does.
+# Contexts are drawn by their frequency to the power of 3/4, as in word2vec.
 # In the end the mean is subtracted: what all kinds have in common tells none from another.
 
 
@@ -1456,15 +1446,13 @@ for start in ("<%ID> = fadd float", "<%ID> = load i64"):
 
 # %% [markdown]
 # All vectors begin near 0, where each of the six scores costs $\log 2$: 4.16 together.
-# Most is learned in the first epoch, whose mean is half of that. Then the loss hardly falls:
-# a statement has neighbours of several kinds, none of them always, and a kind drawn at random is often one of them.
+# Most is learned in the first epoch. Then the loss hardly falls:
+# a statement has neighbours of several kinds.
 # So look at whom the vectors put together: do neighbours have the same type, or the same operation?
 #
 # ### Look: a map of statements
 #
-# The vectors have 24 dimensions. Below are the two directions in which they differ most.
-# Only arithmetic on two values is drawn, a mark for each type.
-# On the right floating point has two directions of its own, and names.
+# Of the 24 dimensions, the two directions in which the vectors of arithmetic on two values differ most.
 
 
 # %% explore=true
@@ -1500,7 +1488,14 @@ for ax, types, title in (
         ylabel="second direction",
         ax=ax,
     )
-left.legend(ncols=2, loc="lower right", fontsize=8)
+    if ax is left:
+        heaps = {name: np.mean(points[name], axis=1) for name in types}
+left.get_legend().remove()
+left.margins(0.25)
+heaps["half, float, double"] = np.mean([heaps.pop(k) for k in REALS], axis=0)
+for name, at in heaps.items():
+    off = (-40, -20) if "," in name else (-10, 14)
+    left.annotate(name, at, off, textcoords="offset points")
 colours = [plot.PALETTE[k] for k, r in enumerate(REALS) for _ in titles[r]]
 for text, colour in zip(right.texts, colours, strict=True):
     text.set_color(colour)
@@ -1508,7 +1503,7 @@ for text, colour in zip(right.texts, colours, strict=True):
 # %% [markdown]
 # Nobody told the model what a type is. Integers lie apart from floating point, and one width of integers from another,
 # because statements of one type hand each other values.
-# (Two directions out of 24 do not show all: what lies on one heap on the left may be apart in others, as on the right.)
+# (What lies on one heap on the left may be apart in other directions, as on the right.)
 # Does it also know that `fmul` on floats is to `fmul` on doubles what `fadd` on floats is to `fadd` on doubles?
 
 # %% [markdown]
@@ -1522,8 +1517,7 @@ for text, colour in zip(right.texts, colours, strict=True):
 #
 # For the rows `[1, 0]`, `[0, 1]`, `[2, 0]`, `[0, 9]`, `[1, 1]`: `analogy(vectors, 0, 1, 2)` is 4. About 5 lines.
 #
-# Analogies made word2vec's vectors famous, and inst2vec's authors count them, too.
-# (The look cell asks your vectors for three. Not all answers will be what you expect: whether a famous measure is met, Experiment 1 counts.)
+# Analogies made word2vec's vectors famous. The look cell asks yours for three; Experiment 1 counts.
 
 
 # %% nbgrader={"grade_id": "analogy", "solution": true}
@@ -1666,7 +1660,7 @@ check.score(1)
 #
 # All analogies of two operations and two types, for instance `fadd` and `fmul` on floats and doubles.
 # The right answer has to win against more than a hundred other kinds.
-# Vectors drawn at random are one control. They are a weak one: whoever only knows the type, and guesses the operation, is often right, too.
+# Vectors drawn at random are a weak control: whoever only knows the type, and guesses the operation, is often right, too.
 
 
 # %% explore=true
@@ -1708,10 +1702,10 @@ print(f"type known, operation guessed: {guess:.1%}")
 print(f"the learned answers have the right type: {typed:.1%}")
 
 # %% [markdown]
-# Far more hold than with vectors drawn at random. But look at the third line first:
-# knowing the type alone is worth nearly as much, and the fourth: the type is right in about three of four,
+# Look at the third line first: knowing the type alone is worth nearly as much as the learned vectors are.
+# And the fourth: the type is right in about three of four,
 # but then the operation in one of five.
-# A float's `fadd` can stand where its `fmul` stands, so the graph hardly tells them apart:
+# A float's `fadd` can stand where its `fmul` stands:
 # the type is easy to learn from neighbours, the operation is not.
 
 # %% [markdown]
@@ -1853,8 +1847,7 @@ check.score(1)
 #
 # 60 programs in five versions each: other constants, other arrays, statements in another order, the same label.
 # A classifier sees the *bag of statements* of a version: how often each kind occurs in it.
-# It is a logistic regression (one linear layer and a softmax), with a penalty chosen by cross-validation:
-# each part of the training rows in turn judges what the others have taught.
+# It is a logistic regression, with a penalty chosen by cross-validation.
 # Once the 300 rows are split at random, once by program: for the test, and for cross-validation as well,
 # where a twin in another fold would deceive in the same way.
 
@@ -1918,9 +1911,10 @@ ax = plot.bars(
     ylabel="test accuracy, three seeds",
     fmt=".2f",
 )
+ax.patches[2].set_color("lightgray")  # no classifier
 guessed = predictions()["rows"]
-ax.axhline(guessed, color="gray", ls="--")
-ax.annotate("you predicted", (2.45, guessed + 0.01), color="gray", ha="right")
+ax.plot([-0.5, 0.5], [guessed, guessed], color="black", ls="--", lw=1)
+ax.annotate("you predicted", (0.52, guessed), va="center")
 print(f"split by row: {found[:, 0].mean():.2f}, predicted {guessed:g}")
 twins = bags(collect_versions(np.repeat(range(20), 2).tolist(), 2, 0), words)
 for name, x in (("version", twins[1::2]), ("program", twins[2::2])):
@@ -1930,11 +1924,10 @@ for name, x in (("version", twins[1::2]), ("program", twins[2::2])):
 # %% [markdown]
 # Split by row, the classifier only has to recognise a program that it has seen:
 # versions have almost the same bag, as the last lines show.
-# That says nothing about the next program, and the next program is what a compiler will be asked about.
+# A compiler will be asked about the next program.
 # There the bag is, on average, about as good as always saying the same device (`docs/claims.md` has ten seeds).
-# But that guess has been told which device is commoner in the very 15 programs of the test: a leak, too, which flatters it.
-# 45 training programs are few, and 15 to test on make the marks lie far apart. Experiment 3 has 200 and 300.
-# From here on every program has one version, and training and test share none.
+# (That guess was told which device is commoner in the very 15 programs of the test: a leak, too.)
+# From here on every program has one version, and training and test share none: 200 and 300 of them.
 
 # %% [markdown]
 # ## An LSTM that reads statements
@@ -2257,7 +2250,7 @@ check.score(2)
 # ### Experiment 3. Faster on which device?
 #
 # The reader: an LSTM of 24 units over the statements, its mean state, and a linear layer to one score.
-# A positive score says GPU. It trains on 200 programs, with Adam, 40 epochs; 300 others are the test.
+# A positive score says GPU. It trains on 200 programs; 300 others are the test.
 # The loop below uses `nn.LSTM`, which computes the same as yours but all steps in one call; `own=True` takes yours.
 
 
@@ -2354,9 +2347,9 @@ same = read(graph[0], y, graph[1], y_test, epochs=3)
 print(f"three epochs with your LSTM {mine:.3f}, with nn.LSTM {same:.3f}")
 
 # %% [markdown]
-# *Always the same device* is what the talk calls a static guess.
-# (Computed from the test's own labels, as in Experiment 2; the shares printed above say that training has the same majority.)
-# The bag knows about slow operations, lookups and types, and learns some of that.
+# *Always the same device* is what the talk calls a static guess
+# (here of the test's own labels; training has the same majority).
+# The bag knows about slow operations, lookups and types.
 # Whether a loop is serial, it cannot see.
 
 # %% [markdown]
@@ -2370,9 +2363,8 @@ print(f"three epochs with your LSTM {mine:.3f}, with nn.LSTM {same:.3f}")
 # * *shuffled edges*: in every program the edges' beginnings are dealt out anew. Every statement keeps its number of edges.
 #   Also for one of the two uses of the graph alone, learning vectors or reading inputs.
 
+
 # %% explore=true
-
-
 def shuffled(programs, draw):
     """Return programs whose edges begin at each other's beginnings."""
     found = []
@@ -2493,17 +2485,18 @@ print(f"{kinds} kinds of edges in 200 programs, {len(words)} of statements")
 # %% [markdown]
 # * *No inputs* is still better than the bag: what it knows of the graph is in the vectors.
 #   (It sees the text's order, too, but so does *random, no inputs*, hardly better than the bag.)
-# * *Shuffled edges*, a graph of the same size that says nothing: on average the advantage is gone; a single seed may differ.
+# * *Shuffled edges*: on average the advantage is gone.
 # * *Random vectors* with the right inputs are above the bag, but below learned ones:
-#   there `fadd` on halves has nothing to do with `fadd` on floats: each has to be learned from 200 labels.
+#   what `fadd` on halves has to do with `fadd` on floats has to be learned from 200 labels.
+#   Vectors learned on a wrong graph ("shuffled for vectors") are worth about as much.
 # * The *bag of edges* has the graph and is above the bag of statements, but sees most kinds of edges rarely.
 # * The rule is told which loops are serial, and nothing else: *vectors and graph* is beyond it.
 
 # %% [markdown]
 # ### Serial and parallel apart
 #
-# Does the gain come from the serial loops, as this lab has supposed? The plans of seed 0 are known: its test, in two parts.
-# No serial program in it is faster on the GPU. Who recognises them is right about each.
+# Does the gain come from the serial loops? The plans of seed 0 are known: its test, in two parts.
+# No serial program in it is faster on the GPU.
 
 # %% explore=true
 plans = [random_plan(np.random.default_rng(40_000 + i)) for i in range(300)]
@@ -2527,9 +2520,8 @@ for name, both in (
     print(f"{name:17} {found:.3f} of serial, {others:.3f} of parallel")
 
 # %% [markdown]
-# Most of the gain is in the first column. The bag calls many serial programs a GPU's, since they are made of the same statements;
-# the vectors mend much of that, and the inputs some more. Of parallel programs, which need no chain to be understood, the bag is right far more often.
-# (One seed.)
+# Most of the gain is in the first column. The bag calls many serial programs a GPU's;
+# the vectors mend much of that, and the inputs some more. (One seed.)
 
 # %% [markdown]
 # Three seeds decide little. Ten (`benchmarks/lab17.py` of the course's repository) had, on average:
@@ -2541,16 +2533,15 @@ for name, both in (
 # | bag of edges | .73 | shuffled edges | .68 |
 # | random vectors | .74 | vectors and graph | .84 |
 #
-# With inputs shuffled it made no difference whether the vectors were right.
-# In the figure above wrong inputs are worse than none (*no inputs* is not among the ten); half of what the reader sees of a statement is noise then,
-# and 200 labels seem too few to learn to overlook it.
+# With inputs shuffled it made no difference whether the vectors were right:
+# half of what the reader sees of a statement is noise then, and 200 labels seem too few to learn to overlook it.
 
 # %% [markdown]
 # ### Experiment 5. How many labels?
 #
 # A label costs a measurement on two devices; a program without one costs nothing.
-# The vectors come from 600 programs without labels. Do they still help where there are many labels?
-# Beside them: random vectors with the same inputs, trained for as many steps. (The next cell takes about half a minute.)
+# Do vectors from 600 programs without labels still help where there are many labels?
+# Beside them: random vectors with the same inputs, trained for as many steps. (About half a minute.)
 
 # %% explore=true
 sizes = [25, 50, 100, 200, 400]
@@ -2581,70 +2572,26 @@ ax = plot.curves(
 )
 
 # %% [markdown]
-# (One seed, and a training set of each size: differences of some hundredths mean nothing.)
-# With 25 labels none is far above the guess (mind where the axis begins), and the bag may be ahead. With 400 the reader of learned vectors is far ahead,
-# of random ones as well: the vectors came without labels, and here more labels did not replace them.
-# The bag gains little: what it lacks, no number of labels gives it,
-# namely which statement hands its result to which.
-#
-# ### The real thing: nn.EmbeddingBag
-#
-# PyTorch has a layer for bags: `nn.EmbeddingBag` looks up a vector for each code and returns their mean, without storing them one by one.
-# Its vectors are learned from the labels alone. Started from yours, it is a bag of *embeddings*.
-# Will it gain from them? Remember that 3 of 300 programs make a hundredth.
-
-
-# %% explore=true
-def flat_codes(programs):
-    """Return all programs' codes in one tensor, and where each begins."""
-    codes = [torch.from_numpy(codes_of(p, words)) for p in programs]
-    begin = torch.tensor([0, *map(len, codes[:-1])]).cumsum(0)
-    return torch.cat(codes), begin
-
-
-def bag_of_vectors(start, seed=0, epochs=150):
-    """Return the accuracy of a mean of vectors and a linear layer."""
-    torch.manual_seed(seed)
-    n, d = len(words) + 1, vectors.shape[1]
-    bag, score = nn.EmbeddingBag(n, d, mode="mean"), nn.Linear(d, 1)
-    if start is not None:
-        known = torch.tensor(start / start.std(), dtype=torch.float32)
-        bag.weight.data[: len(known)] = known
-    leaves = [*bag.parameters(), *score.parameters()]
-    optimizer = torch.optim.Adam(leaves, lr=0.01, weight_decay=1e-4)
-    labels, codes = torch.tensor(y, dtype=torch.float32), flat_codes(train_set)
-    for _ in range(epochs):
-        scores = score(bag(*codes))[:, 0]
-        loss = nn.functional.binary_cross_entropy_with_logits(scores, labels)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    found = score(bag(*flat_codes(test_set)))[:, 0] > 0
-    return float((found.numpy() == y_test).mean())
-
-
-# %% explore=true
-print(f"EmbeddingBag from labels alone: {bag_of_vectors(None):.3f}")
-print(f"EmbeddingBag from your vectors: {bag_of_vectors(vectors):.3f}")
+# (One seed: differences of some hundredths mean nothing; the axis begins near the guess.)
+# With 25 labels none is far above the guess. With 400 the reader of learned vectors is far ahead,
+# of random ones as well: more labels did not replace the vectors.
+# The bag gains little: no number of labels tells it which statement hands its result to which.
 
 # %% [markdown]
-# On one seed the two hardly differ: a mean forgets who stands beside whom, whatever its vectors know.
-#
 # ### What inst2vec did beyond this
 #
-# Its corpus was real programs, from linear algebra to operating systems, its vectors had 200 dimensions,
-# and the vocabulary was some 65 times ours.
-# It read OpenCL kernels of seven benchmark suites, measured on a CPU and two GPUs (our labels are a model's),
+# Its corpus was real programs, its vectors had 200 dimensions, and the vocabulary was some 65 times ours.
+# It read OpenCL kernels measured on a CPU and two GPUs (our labels are a model's),
 # with the sizes of data and work group beside the statements.
-# Its LSTM saw the statements in the order of the text, as our *no inputs* does:
-# the graph was in the vectors alone. The inputs are this lab's addition.
+# Its LSTM saw the statements as our *no inputs* does: the graph was in the vectors alone.
 
 # %% [markdown]
 # ### With a GPU
 #
 # The next cell reads 4,096 programs at once, on the CPU and on a GPU where there is one.
 # An LSTM is itself a serial loop: a step waits for the last one's state, on a GPU as well.
-# What a GPU computes side by side are the 4,096 programs. Copying them to it is not timed.
+# What a GPU computes side by side are the 4,096 programs, and from them comes its factor
+# (340 in the recorded run). Copying them to it is not timed.
 
 # %% explore=true
 from labkit import recorded
@@ -2673,7 +2620,7 @@ if device() != "cuda":
 # Change how programs are read, and show whether it helps. For instance:
 # inputs of inputs, or users beside inputs; another width of context;
 # a walk along the longest cycle in place of the text's order; directions or types of edges in the skip-gram pairs;
-# a network that passes messages along edges; fewer dimensions; a corpus of another size;
+# a network that passes messages along edges; fewer dimensions;
 # a second `random_plan`, of which training has seen no program.
 
 # %% [markdown]
