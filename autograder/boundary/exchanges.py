@@ -25,28 +25,55 @@ __all__ = ["Heard", "Remembered", "alike"]
 _MOST = 20_000
 """So many questions and values are remembered, the last ones; and arrays and tensors of so many bytes."""
 _MOST_BYTES = 64 << 20
+_MOST_PLACES = 100
+"""So often at most it is noted that the same value went along."""
 _CONTAINERS = (list, dict, set, collections.deque, bytearray, array.array)
 _ITEM_BYTES = 64
 """What an item of a list, dictionary or set counts for."""
+
+
+class _Last:
+    """Entries by key, the last ones: so many, and so many bytes of what their values keep in memory."""
+
+    def __init__(self) -> None:
+        self._entries: collections.OrderedDict[int, tuple[Any, list[tuple[int, int]]]] = collections.OrderedDict()
+        self._uses: dict[int, int] = {}
+        """How many values keep the same memory, which counts once: a view keeps a whole array alive."""
+        self.bytes = 0
+
+    def put(self, key: int, entry: Any, values: Iterable[Any]) -> None:
+        """Keep an entry; what its values keep is looked up now, for a list may grow."""
+        self._drop(key)
+        memory = [_memory_of(value) for value in values]
+        self._entries[key] = entry, memory
+        for holder, size in memory:
+            self._uses[holder] = self._uses.get(holder, 0) + 1
+            self.bytes += size if self._uses[holder] == 1 else 0
+        while self._entries and (len(self._entries) > _MOST or self.bytes > _MOST_BYTES):
+            self._drop(next(iter(self._entries)))
+
+    def get(self, key: int) -> Any:
+        """Return the entry of this key; None if there is none, or none any more."""
+        return self._entries.get(key, (None,))[0]
+
+    def _drop(self, key: int) -> None:
+        for holder, size in self._entries.pop(key, (None, []))[1]:
+            self._uses[holder] -= 1
+            if not self._uses[holder]:
+                del self._uses[holder]
+                self.bytes -= size
 
 
 class Remembered:
     """The student's end: lists, arrays and the like of the last questions and answers."""
 
     def __init__(self) -> None:
-        self._kept: collections.OrderedDict[int, tuple[list[Any], list[Any]]] = collections.OrderedDict()
-        self._uses: dict[int, tuple[int, int]] = {}
-        """How often an object is kept that holds memory, and how much: a view keeps the whole array alive."""
-        self._bytes = 0
+        self.kept = _Last()
 
     def note(self, number: Any, arguments: list[Any], results: list[Any]) -> None:
         """Keep what went along with a question and its answer."""
-        if type(number) is not int or not (arguments or results):
-            return
-        self._kept[number] = [*arguments], [*results]
-        self._count(self._kept[number], 1)
-        while len(self._kept) > _MOST or self._bytes > _MOST_BYTES:
-            self._count(self._kept.popitem(last=False)[1], -1)
+        if type(number) is int and (arguments or results):
+            self.kept.put(number, ([*arguments], [*results]), (*arguments, *results))
 
     def current(self, places: Iterable[tuple[int, bool, int]]) -> list[Any]:
         """Return what lies at these places, as it is now, each in a list; an empty list for what is forgotten."""
@@ -59,18 +86,8 @@ class Remembered:
         return common(self.current(one), self.current(other))
 
     def _at(self, number: int, came: bool, place: int) -> list[Any]:
-        arguments, results = self._kept.get(number, ([], []))
+        arguments, results = self.kept.get(number) or ([], [])
         return (results if came else arguments)[place : place + 1]
-
-    def _count(self, kept: tuple[list[Any], list[Any]], by: int) -> None:
-        for value in (*kept[0], *kept[1]):
-            holder, size = _memory_of(value)
-            uses, size = self._uses.get(id(holder), (0, size))  # as large as it was when it came to be kept
-            if uses == max(-by, 0):  # the first use of it, or the last
-                self._bytes += by * size
-            self._uses[id(holder)] = uses + by, size
-            if not uses + by:
-                del self._uses[id(holder)]
 
 
 @dataclass
@@ -89,22 +106,18 @@ class Heard:
     def __init__(self, peer: Peer | None) -> None:
         """peer: to whose process questions go; what other processes answer is not remembered there."""
         self._peer = peer
-        self._came: collections.OrderedDict[int, _Came] = collections.OrderedDict()
-        self._sent: dict[int, tuple[Any, list[tuple[int, bool, int]]]] = {}
+        self._came, self._sent = _Last(), _Last()
 
     def sent(self, peer: Peer, number: int, mutable: list[Any]) -> None:
         """Note what went along with a question."""
-        if peer is self._peer and len(self._sent) < _MOST:
-            for place, value in enumerate(mutable):
-                self._sent.setdefault(id(value), (value, []))[1].append((number, False, place))
+        for place, value in enumerate(mutable if peer is self._peer else ()):
+            _, places = self._sent.get(id(value)) or (value, [])
+            self._sent.put(id(value), (value, [*places[-_MOST_PLACES:], (number, False, place)]), [value])
 
     def came(self, peer: Peer, number: int, mutable: list[Any]) -> None:
         """Note what came with its answer."""
-        if peer is self._peer:
-            for place, value in enumerate(mutable):
-                self._came[id(value)] = _Came(peer, value, (number, True, place), peer.turn)
-            while len(self._came) > _MOST:
-                self._came.popitem(last=False)
+        for place, value in enumerate(mutable if peer is self._peer else ()):
+            self._came.put(id(value), _Came(peer, value, (number, True, place), peer.turn), [value])
 
     def now(self, value: Any) -> Any:
         """Return the value with each part that came as it is now; the value itself if nothing has run since."""
@@ -123,20 +136,20 @@ class Heard:
 
     def common(self, one: Any, other: Any) -> bool:
         """Whether, says the student's process, its own of the one has memory in common with its own of the other."""
-        mine = [self._came[id(part)].place for part in self._outermost(one)]
+        mine = [came.place for came in self._outermost(one)]
         theirs = [place for part in _within(other) for place in self._places(part)]
         return bool(mine and theirs and self._peer and self._peer.ask("common", None, [mine, theirs]) is True)
 
     def _old(self, value: Any) -> list[_Came]:
-        return [came for part in self._outermost(value) if (came := self._came[id(part)]).turn < came.peer.turn]
+        return [came for came in self._outermost(value) if came.turn < came.peer.turn]
 
     def _places(self, part: Any) -> list[tuple[int, bool, int]]:
-        came, (_, sent) = self._came.get(id(part)), self._sent.get(id(part), (None, []))
+        came, (_, sent) = self._came.get(id(part)), self._sent.get(id(part)) or (None, [])
         return [*sent, *([came.place] if came else [])]
 
-    def _outermost(self, value: Any) -> Iterator[Any]:
-        if id(value) in self._came:
-            yield value
+    def _outermost(self, value: Any) -> Iterator[_Came]:
+        if (came := self._came.get(id(value))) is not None:
+            yield came
         else:
             for item in _items(value):
                 yield from self._outermost(item)
@@ -154,6 +167,8 @@ def alike(one: Any, other: Any) -> bool:
         return one.shape == other.shape and all(map(alike, one.flat, other.flat))
     if isinstance(one, list | tuple | collections.deque | collections.UserList):
         return len(one) == len(other) and all(map(alike, one, other))
+    if isinstance(one, memoryview):
+        return bool(one.tobytes() == other.tobytes())
     before = snapshot(one)
     return bool(before == snapshot(other)) if before is not None else repr(one) == repr(other)
 
@@ -178,13 +193,16 @@ def _within(value: Any) -> list[Any]:
     return [value, *(part for item in _items(value) for part in _within(item))]
 
 
-def _memory_of(value: Any) -> tuple[Any, int]:
-    """Return what keeps the memory of a value, and how many bytes that are."""
+def _memory_of(value: Any) -> tuple[int, int]:
+    """Return a number for what keeps the memory of a value, its own while that lives, and how many bytes those are."""
     while isinstance(value, np.ndarray) and isinstance(value.base, np.ndarray):
         value = value.base
     if isinstance(value, np.ndarray):
-        return value, value.nbytes
+        return id(value), value.nbytes
+    if isinstance(value, _CONTAINERS):
+        return id(value), _ITEM_BYTES * len(value)
     try:
-        return value, _ITEM_BYTES * len(value) if isinstance(value, _CONTAINERS) else value.untyped_storage().nbytes()
+        storage = value.untyped_storage()
+        return storage.data_ptr() or id(value), storage.nbytes()
     except Exception:  # no tensor, or one without memory of its own
-        return value, 0
+        return id(value), 0

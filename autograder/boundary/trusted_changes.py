@@ -86,13 +86,13 @@ class ChangesOfStudents:
         """See Trusted.share."""
         self._shared[id(value)] = value
 
-    def begin_to_watch(self, value: Any) -> None:
-        """Have this value's copies watched from now on, and those of what it contains."""
+    def begin_to_watch(self, value: list[Any]) -> None:
+        """Have copies of these values watched from now on, and those of what they contain."""
         self._watching = {id(part): part for part in _parts(value)}
         self._copies = {number: own for number, own in self._copies.items() if id(own) not in self._watching}
         for part in _parts(value):
             self._changed.pop(id(part), None)
-            self._before[id(part)] = part, self.now(part)
+        self._before = {id(one): (one, self.now(one)) for one in value}
 
     def was_changed(self, value: Any) -> bool:
         """Whether the student's code says, asked now, that it has changed a copy of this value or of a part of it."""
@@ -101,8 +101,7 @@ class ChangesOfStudents:
                 self._changed[id(self._copies[number])] = self._copies[number]
         if any(id(part) in self._changed for part in _parts(value)):
             return True
-        known = (self._before.get(id(part), (part, part))[1] for part in _parts(value))
-        return any(not alike(before, self.now(part)) for part, before in zip(_parts(value), known, strict=True))
+        return not alike(self._before.get(id(value), (value, value))[1], self.now(value))
 
 
 def _parts(value: Any) -> list[Any]:

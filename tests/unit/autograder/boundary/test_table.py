@@ -440,7 +440,8 @@ _KEPT = """
 )
 def test_changes_of_results(talk: Talk, first: str, then: str, read: str) -> None:
     talk.code(_KEPT)
-    cases = talk.cases(f"""
+    cases = talk.cases(
+        f"""
         import copy, numpy as np, torch
         ones = np.ones(2)
         y = {first}
@@ -454,7 +455,9 @@ def test_changes_of_results(talk: Talk, first: str, then: str, read: str) -> Non
             y = anew(ones)
             with check.unchanged(y=y): anew(3 * ones)
             check.close(y, 2 * ones)
-        """)
+        """,
+        time_s=60,
+    )
     passed = {title for title, case in cases.items() if case["passed"]}
     assert passed == {"at once", "anew"}
     assert cases["afterwards"]["message"].startswith(
@@ -464,13 +467,16 @@ def test_changes_of_results(talk: Talk, first: str, then: str, read: str) -> Non
 
 def test_what_a_test_writes_to_a_result_itself_is_what_it_checks(talk: Talk) -> None:
     talk.code(_KEPT)
-    cases = talk.cases("""
+    cases = talk.cases(
+        """
         with check.case("written"):
             rows = listed(1)
             rows.append(7)
             listed(2)
             check.equal(rows, [1, 7])
-        """)
+        """,
+        time_s=60,
+    )
     assert cases["written"]["passed"]
 
 
@@ -487,9 +493,11 @@ def test_results_of_any_kind_that_stay_as_they_were_are_said_to(talk: Talk) -> N
             Fraction(1, 3), Decimal("0.1"), datetime.date(2026, 1, 2), Point(1, [2]), range(3), own, None, {1, 2},
             collections.OrderedDict(a=np.ones(2)), collections.deque([np.ones(2), [3]]), collections.Counter("aab"),
             np.array([Fraction(1, 3), None], object), bytearray(b"a"), collections.UserList([np.ones(1)]), 2**70, int,
+            memoryview(b"ab"), {"a": 1}.keys(), np.dtype("f4"), slice(1, 2),
         ]
         """)
-    cases = talk.cases("""
+    cases = talk.cases(
+        """
         from labkit._values import remotes
         with check.case("numbers"):
             first = numbers()
@@ -497,10 +505,12 @@ def test_results_of_any_kind_that_stay_as_they_were_are_said_to(talk: Talk) -> N
             check.close(first[:4], [0, 1, 2, 0.5])
         with check.case("others"):
             first = others()
-            remotes[0].forget_changes(first)
+            remotes[0].forget_changes([first])
             numbers()
             check.true(not remotes[0].was_changed(first), "no change")
-        """)
+        """,
+        time_s=60,
+    )
     assert {title for title, case in cases.items() if case["passed"]} == {"numbers", "others"}, cases
 
 
@@ -517,7 +527,7 @@ def test_what_is_remembered_of_results_is_bounded_by_what_keeps_their_memory() -
     assert [len(found) for found in remembered.current([(2, True, 0), (3, True, 0), (4, True, 0)])] == [0, 1, 1]
     remembered.note(5, [], [np.zeros_like(whole)[:1]])
     assert [len(found) for found in remembered.current([(4, True, 0), (5, True, 0)])] == [0, 1]
-    assert remembered._bytes == whole.nbytes
+    assert remembered.kept.bytes == whole.nbytes
 
 
 def test_memory_in_common(talk: Talk) -> None:
@@ -537,7 +547,8 @@ def test_memory_in_common(talk: Talk) -> None:
         return whole[:1], whole[1:]
     """
     )
-    cases = talk.cases("""
+    cases = talk.cases(
+        """
         import numpy as np
         def found(title, result, *others):
             with check.case(title): check.separate(result, *others)
@@ -553,7 +564,9 @@ def test_memory_in_common(talk: Talk) -> None:
         found("another", same(x), members)
         found("of another call", same(x), anew(x))
         found("halves", *halves(x))
-        """)
+        """,
+        time_s=60,
+    )
     passed = {title for title, case in cases.items() if case["passed"]}
     assert passed == {"new", "another", "of another call", "halves"}
 
