@@ -2,8 +2,8 @@
 # # 15. Model parallel training
 #
 # **What if the model is too large for one device?**
-# Data parallel training (lab 12) keeps all weights, gradients and activations on every device.
-# When they no longer fit, the model itself has to be cut: through its layers, between its layers, or through its images.
+# When weights, gradients and activations no longer fit, the model itself has to be cut:
+# through its layers, between its layers, or through its images.
 # Here you write the cuts, demand the gradients of the *serial twin*, the same model on one device, to the last bit where no sum is rounded,
 # count what is sent, held and idle, and search for the best mixture.
 
@@ -869,8 +869,7 @@ _ = ax.annotate(
 
 # %% [markdown]
 # For each image your layers add up 10 numbers forward, the outputs, and 64 backward, the inputs' gradients: 74.
-# Data parallel training adds up a gradient for each of 19,210 weights and biases, whatever the batch.
-# So the lines cross at 19,210 / 74, about 260 images.
+# Data parallel training adds up 19,210 gradients, whatever the batch: 19,210 / 74 is about 260 images.
 #
 # A layer with many weights and few activations, as the fully connected ones of AlexNet, wants to be cut;
 # one with few weights and many activations, a convolution, wants to be copied, or to have its *images* cut, by rows.
@@ -1580,8 +1579,8 @@ check.score(2)
 # `pipe.send(array, to)` begins to send a matrix and returns at once; `pipe.recv(source)` waits for the next array from that rank.
 # Only neighbours talk. `pipe.rank` is the stage's number, `pipe.size` how many there are.
 #
-# Why at once? In 1F1B stage 0 sends an activation while stage 1 sends a gradient.
-# If both waited until the other receives, nobody ever would (lab 11).
+# (At once, for in 1F1B stage 0 sends an activation while stage 1 sends a gradient:
+# if each waited for the other to receive, nobody ever would.)
 
 # %% nbgrader={"grade_id": "pipe", "locked": true}
 
@@ -1834,9 +1833,8 @@ plt.show()
 # %% [markdown]
 # These are real processes and measured seconds, of the same 24 images.
 # With one microbatch three devices take turns, and each holds all 24 images. With six they work side by side,
-# and 1F1B's stage 0 holds three microbatches at most: 12 images.
+# and 1F1B's stage 0 holds 12 at most.
 # Devices that are idle for a quarter of the time are at most $3 \cdot (1 - 0.25) = 2.25$ times as fast as turns: divide the seconds.
-# (What is measured idle beyond the counted bubble are messages and the machine.)
 
 # %% [markdown]
 # ### A slow stage
@@ -1872,14 +1870,14 @@ axes[-1].set_xlabel("seconds, measured; stage 1 takes twice as long")
 plt.show()
 
 # %% [markdown]
-# The slow stage sets the pace, and the two others wait for it in every microbatch.
-# Two of three devices are as fast as before, and yet a step takes more than half as long again.
+# The two other stages wait for the slow one in every microbatch:
+# two of three devices are as fast as before, and yet a step takes more than half as long again.
 # In the middle of GPipe's step even the slow stage is idle:
 # it waits until stage 2 has done its last forward and its first backward.
-# In 1F1B it has a forward to do meanwhile, and waits less.
+# In 1F1B it has a forward to do meanwhile.
 #
 # So stages should take equal times, not have equal numbers of layers:
-# this waiting comes with each microbatch, and more of them do not shorten it.
+# more microbatches do not shorten this waiting.
 
 # %% nbgrader={"grade_id": "run-stage-check", "grade": true, "points": 2}
 import itertools
@@ -3094,7 +3092,6 @@ print(f"operations in the first four of eight layers: {half:.0%}")
 # For two stages the table says too much: the model takes every tick as long as the slowest stage,
 # exact for equal stages, as in the map below, and not here.
 # The lines below the table add up what `clock` would: one microbatch takes one GPU's time and two messages.
-# Eight gain little, for stage 0 has most of the work.
 #
 # AlexNet's cut is the fastest of these and halves the memory:
 # its weights, nearly all of them in fully connected layers, are never sent.
@@ -3170,13 +3167,12 @@ ax.figure.set_size_inches(9.5, 4.6)
 
 # %% [markdown]
 # Upper right: a small network with a very large batch is copied, `dp = 64`.
-# To the left the batch becomes small; copies would have too few images for what their gradients cost, and stages replace them:
+# To the left copies would have too few images for what their gradients cost, and stages replace them:
 # at the upper left 32 stages are idle for 31/39 of the time, and still win.
-# Downwards the network grows, and its layers are cut as well, `tp`, until nothing fits:
-# at the lower right activations do not, with at most 32 microbatches.
+# Downwards the network grows, and its layers are cut as well, `tp`, until nothing fits.
 # Cuts never lead (a tie has the first colour): two all-reduces a layer are dear.
 #
-# A field can only be as good as the model: equal layers, one kind of link, at most 32 microbatches, and no sending while computing.
+# A field can only be as good as the model: equal layers, one kind of link, and no sending while computing.
 # What does the link change? The next cell tries three, for one network on eight devices.
 
 # %% explore=true
@@ -3622,11 +3618,11 @@ result_card(
 # %% [markdown]
 # ## What you take along
 #
-# * Cut columns, then rows: one all-reduce forward and one backward for two layers, of activations.
+# * Cut columns, then rows: one all-reduce of activations forward and one backward for two layers.
 # * A convolution's ranks need their neighbours' edge rows, and nothing else.
-# * A pipeline sends little and waits most: $(S-1)/(M+S-1)$ of the time. 1F1B waits as long as GPipe and holds less.
+# * A pipeline sends little and waits $(S-1)/(M+S-1)$ of the time. 1F1B waits as long as GPipe and holds less.
 # * What lies between an all-reduce's two halves can be cut for nothing (ZeRO-1); cutting weights, too, costs half as many bytes again (FSDP).
-# * Mixtures follow the links: the faster they are, the more of the most talkative cut, tensor parallel.
-# * Every cut can be tested against its serial twin: exactly, with numbers whose sums are not rounded.
+# * The faster the links, the more tensor parallel.
+# * Every cut can be tested against its serial twin.
 #
 # Lab 16 asks how such speed-ups are to be reported.
