@@ -679,7 +679,7 @@ check.score(2)
 # it is where the next one begins.
 # On the way back, run one segment again from its beginning, this time with everything kept, use it, and drop it.
 # All segments together are one more forward pass.
-# This is *checkpointing* (Griewank and Walther 2000; Chen et al. 2016).
+# To keep the ends of segments and compute their insides again is *checkpointing* (Griewank and Walther 2000; Chen et al. 2016).
 
 # %% [markdown]
 # ### Task 4. Recompute (3 points)

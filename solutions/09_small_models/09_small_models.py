@@ -1892,13 +1892,14 @@ for temperature, ax in zip((1, 4), right, strict=True):
 # the teacher may read this O as a zero.
 # At $T = 4$ one sees what else it takes the image for, and in which order:
 # that is what a student can learn from.
-#
+
+# %% [markdown]
 # ### Task 7. Learn from a teacher (2 points)
 #
 # *Distillation* (Hinton et al. 2015)
-# trains a small network, the student, on a large one's probabilities:
-# with $p = \mathrm{softmax}(\text{teacher}/T)$ and
-# $q = \mathrm{softmax}(\text{student}/T)$
+# trains a small network, the student, on a large one's probabilities.
+# With $p = \mathrm{softmax}(\text{teacher}/T)$ and
+# $q = \mathrm{softmax}(\text{student}/T)$ the loss is
 #
 # $$L = \alpha\,T^2 \sum_c p_c \log \frac{p_c}{q_c}
 # + (1 - \alpha) \cdot (\text{cross-entropy with the label, at } T = 1),$$

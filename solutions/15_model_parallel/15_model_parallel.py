@@ -95,8 +95,8 @@ check.score(1)
 #
 # ![Five panels of three layers. Data: two whole copies of a network, each with its own half of the batch. Sharded: the same, but each device stores only a half of each layer's weights. Tensor: each layer is cut, both devices work on all images. Pipeline: one device has the first layer, the other the last two. Space: each device has all layers, and the upper or the lower rows of every image.](figures/cuts.svg)
 #
-# *Tensor* parallel: a part of every layer. *Pipeline* parallel: some layers, whole.
-# *Spatial* parallel: a part of every image. *Data* parallel is lab 12's; when it is *sharded*,
+# *Tensor* parallel: every device has a part of every layer. *Pipeline* parallel: every device has some layers, whole.
+# *Spatial* parallel: every device has a part of every image. *Data* parallel is lab 12's; when it is *sharded*,
 # every device computes whole layers, but stores only a part of them.
 #
 # Of each, ask three questions: what is sent, what is held, who waits?
