@@ -2,7 +2,7 @@
 # # 08. Deep compression
 #
 # **How small can a trained network be on disk?**
-# A trained network is an array of float32 numbers, and most of them hardly matter.
+# Most of its float32 numbers hardly matter.
 # Here you throw away nine weights of ten and retrain the rest,
 # let the survivors share a handful of values, and write what is left in as few bits as a code can.
 # The result is one real file, of which you account for every byte.
@@ -26,10 +26,8 @@
 # Replace the line that raises `NotImplementedError` and keep the name and the arguments.
 # Then run what stands below it: most tasks have a cell that shows what your function does,
 # and each has a check. Read the first case that fails.
-# Further cases, hidden here, run when your work is graded.
-# They test what the task's text promises, with other numbers.
-# None of your functions changes its arguments.
-# No check looks at a clock: seconds are shown, bytes and bits are graded.
+# Hidden cases test what the text promises, with other numbers.
+# None of your functions changes its arguments, and no check looks at a clock.
 #
 # Cells that begin with `# explore` are yours to change.
 # They are not run when your work is graded:
@@ -205,7 +203,7 @@ print(f"validation accuracy {dense.accuracy(digits.validation):.1%}")
 # %% [markdown]
 # Nine weights of ten are in `fc1`, but `conv2` does most of the work:
 # each of its weights is used at 64 places of an image, each of `fc1`'s once.
-# The file is about one layer, the time about another. Keep this in mind.
+# The file is about one layer, the time about another.
 
 # %% [markdown]
 # ### Task 1. Predict (1 point)
@@ -315,12 +313,10 @@ ax.invert_xaxis()
 
 # %% [markdown]
 # This is the *sensitivity scan* of the paper.
-# The 65,536 weights of `fc1` can spare most, the 144 weights of `conv1` are the first to be missed:
-# a layer with many weights for its task is redundant, a small one is not.
+# The 65,536 weights of `fc1` can spare most, the 144 weights of `conv1` are the first to be missed.
 # So each layer gets a sparsity of its own: below, `KEEP` says which share stays.
-# From the two large layers it takes most. The two small ones it leaves nearly whole, though their curves would allow more:
-# in the finished file a weight is worth about a byte, so that the 144 of `conv1` save next to nothing.
-# Retraining, which comes next, wins back much of what the scan loses.
+# The two small layers it leaves nearly whole:
+# in the finished file a weight is worth about a byte, and 144 save next to nothing.
 
 # %% nbgrader={"grade_id": "magnitude-mask-check", "grade": true, "points": 1}
 import numpy as np
@@ -747,25 +743,27 @@ for times in (3.0, 1.0, 0.5, 0.25):
         f"{pruned_at[-1]:4} times fewer weights: {at_once[-1]:.1%}, "
         f"retrained {later[-1]:.1%}"
     )
-plot.curves(
-    {"retrained": (pruned_at, later), "not retrained": (pruned_at, at_once)},
+of_all = len(digits.validation.y)
+ax = plot.curves(
+    {
+        name: (pruned_at, np.maximum(1, of_all * (1 - np.array(reads))))
+        for name, reads in (("not retrained", at_once), ("retrained", later))
+    },
     xlabel="times fewer weights",
-    ylabel="validation accuracy",
+    ylabel=f"wrong images of {of_all}",
     title="Pruned, then retrained for ten epochs",
     logx=True,
+    logy=True,
 )
-print(
-    f"for {pruned_at[1]} times, not retrained, you predicted "
-    f"{predictions()['pruned']:.1%}"
-)
+ax.set_yticks([5, 10, 20, 50, 100], [5, 10, 20, 50, 100])
+ax.set_xticks(pruned_at, pruned_at)
+ax.minorticks_off()
+print(f"for {pruned_at[1]} times, not retrained, you predicted", end=" ")
+print(f"{predictions()['pruned']:.1%}")
 
 # %% [markdown]
-# Without retraining the accuracy breaks down in the end; with it the curve stays nearly flat much longer.
-# Retraining starts from the values that are left, and lets them make up for those that are gone.
-# Those values matter, not only their places.
-# Over ten seeds, measured for this course, the same masks with fresh random values, trained for as many epochs in all,
-# cost some two or three points more where forty times fewer weights are left.
-#
+# Without retraining the accuracy breaks down in the end.
+# With it the values that are left make up for those that are gone.
 # From here on `KEEP` is used as it is.
 
 # %% explore=true
@@ -782,9 +780,9 @@ gain = work(dense.weights) / work(retrained.weights)
 print(f"{gain:.1f} times fewer multiply-adds, if zeros cost nothing")
 
 # %% [markdown]
-# The last line is the first reason why such a network is not as much faster as it is smaller.
-# Convolutions bear less pruning, and each of their weights is used 64 times:
-# the work shrinks much less than the number of weights does, even if zeros were skipped for free.
+# The last line is the first reason why such a network is not as much faster as it is smaller:
+# the work, most of it in the convolutions, shrinks less than the number of weights,
+# even if zeros were skipped for free.
 
 # %% [markdown]
 # ## Stage 2: share values
@@ -881,10 +879,8 @@ plot.curves(
 
 # %% [markdown]
 # Pruning has cut a hole into the distribution: nothing is left around 0.
-# The triangles are your codebook of 3 bits, the strokes evenly spaced values, of 3 bits (red) and of 2 (blue).
-# Those waste some of their number on that hole and on the sparse tails.
+# The evenly spaced values (strokes) waste some of their number on that hole and on the sparse tails.
 # Those of k-means go where weights are, so its error is smaller at each number of bits.
-# At 5 or 6 bits both errors are small, and the choice matters less.
 # Where a third bit buys the even codebook next to nothing,
 # two of its four values stand near the two peaks by luck (blue): more strokes do not mean better places.
 
@@ -1380,9 +1376,8 @@ def tune(
 # %% [markdown]
 # ### Experiment 2. How many bits, and whose values?
 #
-# A lecture on which this course builds says: 2 bits for fully connected layers, 4 for convolutions. The paper's own table is more careful:
-# on AlexNet, a network for photographs, 8 bits for convolutions and 5 for linear layers lose nothing, 4 and 2 lose about two points of accuracy.
-# (Here 7 bits are the most: a code has 8, and 0 means pruned.)
+# A lecture on which this course builds says: 2 bits for fully connected layers, 4 for convolutions.
+# By the paper's own table that costs AlexNet, a network for photographs, about two points of accuracy, and 5 and 8 bits nothing.
 # Two counter-experiments on the way: evenly spaced values, and one codebook for all layers.
 
 
@@ -1397,26 +1392,21 @@ def one_for_all(w, bits):
 
 
 # %% explore=true
-columns = ("evenly spaced", "k-means", "then tuned")
 choices = {
     "conv 4, linear 2": (4, 2),
     "conv 4, linear 3": (4, 3),
     "conv 5, linear 4": (5, 4),
 }
-grid = np.zeros((len(choices), 3))
-for row, choice in enumerate(choices.values()):
+print(f"wrong of {of_all}: bits   evenly spaced   k-means   then tuned")
+for title, choice in choices.items():
     bits = bits_of(*choice)
     even = share_weights(retrained, masks, bits, linear_codebook)
     shared = share_weights(retrained, masks, bits)
-    for column, attempt in enumerate((even, shared, tune(shared))):
-        grid[row, column] = 1 - rebuild(attempt).accuracy(digits.validation)
-plot.matrix(
-    grid * len(digits.validation.y),
-    list(choices),
-    columns,
-    fmt=".0f",
-    title="Wrong images of 359, bits by layer",
-)
+    wrong = [
+        round(of_all * (1 - rebuild(attempt).accuracy(digits.validation)))
+        for attempt in (even, shared, tune(shared))
+    ]
+    print(f"{title:18}{wrong[0]:16}{wrong[1]:10}{wrong[2]:13}")
 
 # %% explore=true
 print(f"not shared: {retrained.accuracy(digits.validation):.1%}")
@@ -1433,12 +1423,10 @@ for bits in (2, 3):
 # %% [markdown]
 # With 4 and 2 bits every help counts: k-means places values where weights are, and training moves them further.
 # In the other two rows there is little left to gain.
-# One image is 0.3 points: differences of a few images are chance, in either direction,
-# also where an evenly spaced codebook comes out ahead.
-# Over ten seeds 4 and 2 bits cost about a point in the end, 5 and 4 bits none that could be told from chance.
+# One image is 0.3 points: differences of a few are chance, in either direction.
 #
-# One codebook for all layers has to fit weights of different sizes, which shows most with few bits.
-# A codebook costs a few dozen bytes; sharing it across layers saves next to nothing.
+# One codebook for all layers has to fit weights of different sizes, which shows most with few bits,
+# and saves a few dozen bytes.
 # From here on: 5 bits for the convolutions, 4 for the linear layers.
 
 # %% explore=true
@@ -1522,8 +1510,6 @@ print(f"{1 - average / 4:.0%} less than plain indices of 4 bits")
 # %% [markdown]
 # The *entropy* is the least average that any code of single symbols can reach.
 # Huffman's is never more than one bit above it, and as a rule much closer.
-# The linear start has left some values to the few large weights:
-# these have long words, and the frequent values have short ones.
 
 # %% nbgrader={"grade_id": "huffman-code-check", "grade": true, "points": 2}
 import heapq
@@ -1759,7 +1745,7 @@ for at in (0, 100, 200):  # a byte of which one bit is flipped
 
 # %% [markdown]
 # A flipped bit changes one word and perhaps some after it.
-# Then the decoder falls into step again, usually soon: by chance it begins a word at the right place.
+# Then the decoder falls into step again, by chance.
 # If the number of words has changed by then, all later indices are shifted by a place, and most are wrong.
 # Bits without redundancy are brittle: real formats add a checksum.
 
@@ -1851,11 +1837,11 @@ print(f"{np.count_nonzero(flat):,} weights")
 
 # %% [markdown]
 # Short gaps need many fillers, long ones waste bits on each weight.
-# Huffman's code makes long gaps cheap, for it spends few bits on the frequent short ones:
+# Huffman's code spends few bits on the frequent short ones:
 # the curve is flat where the plain one rises, until the table, a byte for each possible gap, begins to count.
 #
-# Compare the last two numbers of each line: knowing *where* a weight stands costs about as much as knowing *which* value it has,
-# from 4 bits on up to 1.6 times as much. With shorter gaps it is less, since the indices then hold the fillers' zeros, too.
+# Compare the last two numbers of each line: from 4 bits on,
+# *where* a weight stands costs at least as much as *which* value it has.
 
 # %% nbgrader={"grade_id": "gaps-check", "grade": true, "points": 2}
 import numpy as np
@@ -2185,10 +2171,8 @@ def unpack(data: bytes) -> list:
 
 
 # %% [markdown]
-# Given functions for the check: one process writes, and each layer and each file is read in another, which gets its bytes alone.
-# They can only compute: none opens a file, nor talks to another process.
-# So the bytes have to say it all. Import what you need at the top of a cell, not inside a function.
-# What one layer raises is kept as a text, so that the others are tried as well.
+# The check writes in one process, and reads each layer and file in another, which gets its bytes alone:
+# they have to say it all. Import what you need at the top of a cell, not inside a function.
 
 
 # %% folded=true nbgrader={"grade_id": "elsewhere", "locked": true}
@@ -2245,13 +2229,12 @@ if where and which:
 
 # %% [markdown]
 # Every byte is in the table, and its sum is the size on disk.
-# Tables, codebooks and biases, which many a report leaves out, are a noticeable part of this file;
-# they would vanish beside millions of weights.
 #
 # Where did the factor come from? Part of it from pruning, printed further up as *times fewer weights*.
 # The rest from this: each weight that is left costs its index and its gap (their bits are in the last line,
 # if your parts are called so) in place of 32. The two factors multiplied overstate the real one, here by a fifth:
-# tables, codebooks and biases are in the file, too. A report that counts only the indices leaves out more than half of it.
+# tables, codebooks and biases are in the file, too (beside millions of weights they would vanish).
+# A report that counts only the indices leaves out more than half of it.
 
 # %% explore=true
 from_disk = rebuild(unpack(file.read_bytes()))
@@ -2270,10 +2253,18 @@ stages = {
 }
 for stage, nbytes in stages.items():
     print(f"{stage:24} {nbytes:8,} bytes")
-ax, begin = plot.panels(1)[0], np.zeros(len(by_layer))
-colours = itertools.cycle(plot.PALETTE)
+
+# %% explore=true
+bars, rest = {}, np.zeros(len(by_layer))
 for part, row in list(accounted.items())[1:]:
-    ax.barh(list(by_layer), row, left=begin, label=part, color=next(colours))
+    if sum(row) > on_disk / 20:
+        bars[part] = row
+    else:
+        rest += row
+bars["less than 5 % each"] = rest
+ax, begin = plot.panels(1)[0], np.zeros(len(by_layer))
+for colour, (part, row) in zip(plot.PALETTE, bars.items(), strict=False):
+    ax.barh(list(by_layer), row, left=begin, label=part, color=colour)
     begin = begin + row
 ax.set_xlabel("bytes")
 ax.set_title(f"The {on_disk:,} bytes of your file", loc="left", weight="bold")
@@ -2284,9 +2275,6 @@ legend = ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
 
 # %% [markdown]
 # The unpacked network is the compressed one, to the last bit: this stage loses nothing.
-# What pruning and sharing lost is measured below, over five seeds.
-#
-# Gaps and indices fill most of each bar but the first, in which tables and codebook are more.
 # The middle lines are what simple formats would need (without biases):
 # with 4 bytes for each position, half of what pruning has left says where the weights are.
 
@@ -2745,27 +2733,19 @@ print(f"4096 x 4096, 1 input: you predicted {predictions()['speed']:g}")
 # %% [markdown]
 # Compare the factors with the first line printed: fewer weights are one number, less time is another.
 #
-# * On a layer as small as `fc1`, one input at a time, a product takes microseconds, of which the call itself is a good part.
-#   Run the cell twice: how far does the line of `fc1, 1 input` move?
+# * `fc1`, one input at a time, takes microseconds, of which the call itself is a good part.
+#   Run the cell twice: how far does its line move?
 # * One input at a time, the large dense layer waits for its bytes (lab 04).
 #   CSR reads 8 bytes for each weight that is left, value and column, instead of 4 for every weight:
-#   seven times fewer. Where the 9 MB fit into a cache and the 67 MB do not, more can be gained than that;
-#   while both come from DRAM, the main memory, no more.
+#   seven times fewer. More is gained only where these 9 MB fit into a cache and the 67 MB do not.
+# * With many inputs arithmetic counts: a dense product computes 8 or 16 numbers at once, in order,
+#   a sparse one fetches inputs from anywhere.
+# * The codebook's numbers are fetched one by one,
+#   and the whole matrix is written and read again.
 
 # %% [markdown]
-# * A dense product reads memory in order and computes 8 or 16 numbers at once.
-#   A sparse one fetches inputs from anywhere. With many inputs arithmetic counts, not bytes:
-#   it does fourteen times less of it, but each piece takes longer.
-# * The codebook has to be applied before anything is multiplied, in a step of its own.
-#   As it is written here, it turns all codes into 32-bit integers, fetches number by number,
-#   and writes and reads the whole matrix again: a routine that looks up and multiplies in one go would lose less.
-
-# %% [markdown]
-# Add what you found after Experiment 1: the convolutions keep more of their weights,
-# so the multiply-adds of the whole network shrink less than its weights do.
 # The paper's own timings are for large fully connected layers alone, one input at a time:
 # pruning made them three to four times as fast on average.
-#
 # What the small file does save is storage, download and, if the chip can decode it, energy:
 # a number from DRAM costs over a hundred times as much as a multiplication (Horowitz 2014).
 #
@@ -2783,7 +2763,6 @@ print(f"4096 x 4096, 1 input: you predicted {predictions()['speed']:g}")
 #
 # From top to bottom the machine gains more and you choose less freely.
 # The next cell looks at 2:4, of which a CPU has only the accuracy; then you write the last row.
-# (If it beats the dense network: more epochs, or chance.)
 
 
 # %% explore=true
@@ -2807,6 +2786,8 @@ gain = work(dense.weights) / work(half.weights)
 print(f"{gain:.2f} times fewer multiply-adds for hardware that skips them")
 
 # %% [markdown]
+# (Where 2:4 beats the dense network, that is more epochs, or chance.)
+#
 # ### Task 9. Whole channels (2 points)
 #
 # A filter that goes takes with it its bias, its channel of the output,
@@ -2903,31 +2884,39 @@ for share, network in thinner.items():
 # %% explore=true
 left_over = 8 * sum(sizes.values()) / np.array(pruned_at)  # value and column
 thin_bytes = [float32_bytes(network) for network in thinner.values()]
+
+
+def wrong(reads):
+    """Return wrong images, at least 1, of accuracies."""
+    return np.maximum(1, of_all * (1 - np.array(reads)))
+
+
 reads = [network.accuracy(digits.validation) for network in thinner.values()]
 plot.scatter(
     {
-        "single weights, as CSR": (left_over / 1e3, later),
-        "whole channels": (np.array(thin_bytes) / 1e3, reads),
+        "single weights, as CSR": (left_over / 1e3, wrong(later)),
+        "whole channels": (np.array(thin_bytes) / 1e3, wrong(reads)),
         "your file": (
             [on_disk / 1e3],
-            [compressed.accuracy(digits.validation)],
+            wrong([compressed.accuracy(digits.validation)]),
         ),
     },
-    title="All of them retrained: accuracy against bytes",
+    title="All of them retrained: errors against bytes",
     xlabel="kB",
-    ylabel="validation accuracy",
+    ylabel=f"wrong images of {of_all}",
     logx=True,
+    logy=True,
 )
 
 # %% [markdown]
 # Half the channels of a layer and half of those of the next leave a *quarter* of the weights between them,
-# and here the multiply-adds shrink by nearly the same factor, in the convolutions too
-# (by half only where one side stays: the input's one channel, the ten outputs).
-# The time follows, but compare the columns: by a part of the factor only,
-# for pooling, activations and the calls of small products shrink less than the arithmetic does.
+# and of the multiply-adds nearly so.
+# The time follows, by a part of the factor only:
+# pooling, activations and the calls of small products shrink less than the arithmetic does.
 # Still, no index and no special library: the same dense products on smaller arrays.
-# At once, without retraining, whole channels cost more accuracy
-# than as many single weights. Retrained, how much of that is left? Compare points at equal bytes:
+#
+# At once, whole channels cost more accuracy than as many single weights.
+# Retrained, how much of that is left? Compare points at equal bytes:
 # channels need no index, and save time too. Pruning is for use on top:
 # a thin network can be pruned, shared and coded. You need that in the open task.
 
@@ -3144,10 +3133,10 @@ check.score(2)
 # %% [markdown]
 # ### With a GPU
 #
-# The next cell times a larger sparse layer on the GPU, or says that it has nothing to time.
+# The next cell times a larger sparse layer on the GPU.
 # One input at a time, bytes count there too: expect the sparse product to gain.
 # With 64, dense products have so many units to compute with that the gain shrinks, or becomes a loss.
-# The table gives times, not speeds: 0.35x is about a third of the dense product's time.
+# (0.35x is about a third of the dense product's time.)
 
 
 # %% explore=true
@@ -3179,8 +3168,7 @@ else:
 # %% [markdown]
 # ## Five networks
 #
-# One image of the test set is 0.3 points.
-# So the whole pipeline runs for four more seeds, with the same `KEEP` and the same bits;
+# The whole pipeline runs for four more seeds, with the same `KEEP` and the same bits;
 # nothing was chosen on the test set, which is looked at here for the first time.
 
 
@@ -3219,11 +3207,9 @@ print(
 print(f"one network alone: from {changes.min():+.2f} to {changes.max():+.2f}")
 
 # %% [markdown]
-# Compare the mean with the range: one network alone would have told you little.
+# One network alone would have told you little.
 # Five leave the mean uncertain by nearly half the printed deviation: a loss of twice that cannot be excluded.
-#
-# Be fair to the dense network: it was trained for 15 epochs, the others for 25 more.
-# Over ten seeds, measured for this course, it gains a tenth of a point from 40 epochs (try `train_dense(seed, epochs=40)`).
+# And the dense network was trained for 15 epochs, the others for 25 more: try `train_dense(seed, epochs=40)`.
 
 # %% [markdown]
 # ## Open task: the network that you would ship (2 points)
@@ -3269,7 +3255,7 @@ ax = plot.scatter(
     ylabel="validation accuracy",
     title="4,096 bytes: what would you ship?",
 )
-ax.set_xlim(2000, 9000)
+ax.set(xlim=(2000, 9000), ylim=(0.96, 1))
 ax.set_xticks([2000, 4096, 6000, 8000], ["2,000", "4,096", "6,000", "8,000"])
 line = ax.axvline(4096, color="black", linewidth=0.8)
 
@@ -3342,11 +3328,10 @@ line = ax.axvline(4096, color="black", linewidth=0.8)
 # ## Optional: a leaderboard, in bytes
 #
 # No points here. Who has the smallest file that reads at least 96 % of the validation images?
+# `entry` needs nothing but the file, so anyone can check anyone's.
 # (Not of the test images: who tries many files would choose the one that is lucky there.)
-# `entry` needs nothing but the file, so anyone can check anyone's: bytes and accuracy do not depend on the training.
 #
-# Some ideas: several rounds of pruning with retraining in between; gaps of another length for each layer;
-# 16-bit biases and codebooks; tables that leave out unused symbols.
+# Some ideas: gaps of another length for each layer; 16-bit biases and codebooks; tables that leave out unused symbols.
 # Your own format is fine, if `unpack` reads it.
 
 

@@ -2,9 +2,8 @@
 # # 15. Model parallel training
 #
 # **What if the model is too large for one device?**
-# Data parallel training (lab 12) keeps all weights, gradients and activations on every device.
-# When they no longer fit, the model itself has to be cut: through its layers, between its layers, or through its images.
-# Each cut needs other messages, and wastes something else.
+# When weights, gradients and activations no longer fit, the model itself has to be cut:
+# through its layers, between its layers, or through its images.
 # Here you write the cuts, demand the gradients of the *serial twin*, the same model on one device, to the last bit where no sum is rounded,
 # count what is sent, held and idle, and search for the best mixture.
 
@@ -12,7 +11,7 @@
 # | | |
 # |---|---|
 # | Prerequisites | backpropagation (lab 01), PyTorch (lab 02), collectives (lab 11), data-parallel training (lab 12); labs 05 and 06 help |
-# | Time | about 6 hours |
+# | Time | about 6 hours, and half an hour for what is marked optional |
 # | Points | 20: 16 from checks, 2 from an open task, 2 from a written answer |
 # | Sources | A, a lecture on scalable machine learning; B, a talk on communication in machine learning; D, slides on deep learning at large scale |
 # | Hardware | two CPU cores, which the ranks share; one cell near the end uses a GPU |
@@ -23,8 +22,7 @@
 # Each task asks for one or two functions or a class.
 # Replace the line that raises `NotImplementedError` and keep the name and the arguments.
 # Then run the look cell, which shows what yours does, and the check below it; read the first case that fails.
-# Further cases, hidden here, run when your work is graded.
-# They test what the task's text promises, with other numbers.
+# Hidden cases test what the text promises, with other numbers.
 # Your code must not change its arguments, nor an earlier result.
 # No check looks at a clock: bytes, operations and exactness are graded.
 #
@@ -160,8 +158,8 @@ for fn in (reduce_scatter, all_gather, all_reduce):
         print(f"{fn.__name__:14} {rank}: {found['value']}, {found['bytes']} B")
 
 # %% [markdown]
-# The first three lines are parts of one sum: rank 1 ends with entry 1, 222, and so on.
-# The next three hand these parts round. The last three do both, for the bytes of both.
+# The first three lines are parts of one sum; the next three hand them round;
+# the last three do both, for the bytes of both.
 
 # %% [markdown]
 # ## Cutting a layer
@@ -174,8 +172,7 @@ for fn in (reduce_scatter, all_gather, all_reduce):
 # %% [markdown]
 # ![Two rows of matrices X, W and Y. By columns: W and Y are cut by columns, X is whole on both ranks; forward nothing is sent, backward an all-reduce of dX. By rows: X is cut by columns and W by rows, Y is whole on both ranks; forward an all-reduce of Y, backward nothing is sent.](figures/layer.svg)
 #
-# By columns, each rank computes some *columns of the result* from all of $X$: nothing is to be added up.
-# But every rank's outputs depend on all of $X$, so the gradient of $X$ is a sum over the ranks.
+# By columns, each rank computes some *columns of the result* from all of $X$, so the gradient of $X$ is a sum over the ranks.
 # By rows, each rank has some *columns of $X$*, and the results have to be added up.
 
 # %% [markdown]
@@ -221,10 +218,6 @@ class ColumnParallel:
         return all_reduce(self.comm, dy @ self.w.T)
         ### END SOLUTION
 
-
-# %% [markdown]
-# `layer_passes` runs on each rank, for the checks of this task and the next:
-# it makes a layer of rank `comm.rank`'s weights and takes forward and backward passes.
 
 # %% nbgrader={"grade_id": "layer-passes", "locked": true}
 
@@ -792,10 +785,8 @@ check.score(2)
 # ### Experiment 1. A split MLP, and what it sends
 #
 # A column-parallel layer leaves its output cut by columns, which is how a row-parallel layer wants its input.
-# Between them only functions of single numbers may stand, such as tanh; no message is needed there.
+# Functions of single numbers, such as tanh, may stand between them without a message.
 # One all-reduce forward and one backward for two layers: this is how large transformers are split (Shoeybi et al. 2019).
-#
-# Below, your layers make a network for the digits on one, two and four ranks, beside PyTorch's gradients.
 
 
 # %% explore=true
@@ -841,12 +832,11 @@ for P in (1, 2, 4):
     print(f"P = {P}: off from PyTorch's gradients, relative, {off:.0e}")
 
 # %% [markdown]
-# The differences are roundings of float64: whoever adds up in another order rounds otherwise.
-# So does a split sum, and so does PyTorch beside NumPy: one rank, which splits nothing, is off by about as much.
-# The checks take multiples of 1/8, so small that no sum is rounded: there a difference is a mistake.
+# The differences are roundings of float64: one rank, which splits nothing, is off by about as much.
+# (The checks take multiples of 1/8: there a difference is a mistake.)
 #
-# What does it cost? Data parallel training sends gradients, as large as the weights and independent of the batch.
-# Tensor parallel sends *activations*: the more images, the more bytes, in every step.
+# What does it cost? Data parallel training sends gradients, as large as the weights.
+# Tensor parallel sends *activations*: the more images, the more bytes. Where do the lines cross?
 
 
 # %% explore=true
@@ -855,46 +845,44 @@ jobs = [(P, [images[:n]] * P, weights, labels[:n]) for n in batches]
 by_tensor = [ranks[0]["bytes"] for ranks in count.collective(split_mlp, jobs)]
 flat = np.concatenate([array.ravel() for array in weights])
 ((found, *_),) = count.collective(all_reduce, [(P, [flat] * P)])
+flat_kb = found["bytes"] / 1e3
 ax = plot.curves(
     {
-        "tensor parallel: your layers": (batches, by_tensor),
-        "data parallel: one all-reduce": (batches, [found["bytes"]] * 5),
+        "tensor parallel: your layers": (batches, np.divide(by_tensor, 1e3)),
+        "data parallel: one all-reduce": (batches, [flat_kb] * 5),
     },
     xlabel="images in the batch",
-    ylabel="bytes sent by rank 0 in a step",
+    ylabel="kB sent by rank 0 in a step",
     logx=True,
     logy=True,
     title="The same network on four ranks",
 )
 crossing = flat.size / (10 + 64)
-ax.plot([crossing], [found["bytes"]], "o", color="black", zorder=3)
-ax.annotate(
+ax.plot([crossing], [flat_kb], "o", color="black", zorder=3)
+_ = ax.annotate(
     f"{crossing:.0f} images",
-    (crossing, found["bytes"]),
-    (8, -14),
+    (crossing, flat_kb),
+    (-6, 8),
     textcoords="offset points",
+    ha="right",
 )
-print(f"the lines cross at {crossing:.0f} images")
 
 # %% [markdown]
-# Where do the lines cross? For each image your layers add up 10 numbers forward, the outputs, and 64 backward, the inputs' gradients: 74.
-# Data parallel training adds up a gradient for each of 19,210 weights and biases, whatever the batch.
-# Both are all-reduces, so the lines cross at 19,210 / 74, about 260 images.
+# For each image your layers add up 10 numbers forward, the outputs, and 64 backward, the inputs' gradients: 74.
+# Data parallel training adds up 19,210 gradients, whatever the batch: 19,210 / 74 is about 260 images.
 #
 # A layer with many weights and few activations, as the fully connected ones of AlexNet, wants to be cut;
 # one with few weights and many activations, a convolution, wants to be copied, or to have its *images* cut, by rows.
-# The course's source D shows both inside one network, and we come back to it.
 
 # %% [markdown]
-# ### Attention is cut by heads
+# ### Attention is cut by heads (optional, 10 minutes)
 #
-# Only functions of single numbers may stand between the two layers, and attention has a softmax there, over many.
-# Is a message needed inside the softmax?
+# Between the two layers of attention there is a softmax, over many numbers. Does it need a message?
 #
 # An attention layer (lab 06) runs several small ones side by side, its heads:
-# each compares a place's query (what it looks for) with the keys of other places (what they offer), and averages their values (what they hand on).
+# each compares a place's query with the keys of other places, and averages their values.
 # A head uses its own columns of the query, key and value weights, and its own rows of the output weights.
-# So your two classes split an attention layer too; the softmax stays inside a head.
+# So your two classes split attention too; the softmax stays inside a head.
 
 
 # %% explore=true
@@ -924,7 +912,7 @@ parts = [
 ]
 whole = nn.functional.scaled_dot_product_attention(*parts)
 whole = whole.transpose(0, 1).reshape(6, 16).numpy() @ w_out
-jobs = [(P, [words] * P, w_qkv, w_out, 4) for P in (1, 2, 4)]
+jobs = [(P, [words] * P, w_qkv, w_out, 4) for P in (2, 4)]
 for ranks in count.collective(split_attention, jobs):
     off = max(np.abs(found["value"] - whole).max() for found in ranks)
     print(
@@ -933,7 +921,7 @@ for ranks in count.collective(split_attention, jobs):
     )
 
 # %% [markdown]
-# All these bytes are of one all-reduce, after the output weights: a head is computed whole on one rank.
+# The bytes are of one all-reduce, after the output weights: a head is computed whole on one rank.
 
 # %% [markdown]
 # ## Cutting the image
@@ -941,7 +929,6 @@ for ranks in count.collective(split_attention, jobs):
 # A convolution looks at small neighbourhoods. If each rank has some rows of the image,
 # it can compute nearly all of its rows of the result alone.
 # Only at the seams does it need rows of its neighbours: the *halo*, or fringe.
-# Source A names this as the case in which a model is cut most easily.
 #
 # Given are `convolve(x, k)`, which returns the values where the kernel lies whole inside of `x` (so it loses rows and columns),
 # and `shift(comm, array, to, source)`, which sends `array` to rank `to` and returns what comes from rank `source`, in one step.
@@ -1003,8 +990,8 @@ def halo_conv(comm, x: np.ndarray, k: np.ndarray) -> np.ndarray:
 
 
 # %% [markdown]
-# Below is a letter on four ranks, blurred. In the middle, each rank has put zeros at its seams instead of its neighbours' rows:
-# the counter-experiment. On the right is what that gets wrong.
+# Below is a letter on four ranks, blurred. In the middle, the counter-experiment: each rank has put zeros at its seams instead of its neighbours' rows.
+# On the right is what that gets wrong, on a scale of its own.
 
 
 # %% explore=true
@@ -1040,8 +1027,8 @@ print(f"most lost in a pixel: {np.abs(torn - serial).max():.2f} of 1")
 
 # %% [markdown]
 # The dotted lines are the seams: there the messages would have been.
-# The other way to avoid them is to send everything to everybody, as a fully connected layer has to,
-# for each of its outputs depends on every pixel.
+# A fully connected layer's outputs depend on every pixel: there everything is sent to everybody.
+# What does the halo save?
 
 # %% nbgrader={"grade_id": "gather-all", "locked": true}
 
@@ -1054,8 +1041,8 @@ def gather_all(comm, x, k):
 
 
 # %% explore=true
-images_of = [(64, 64), (256, 64), (256, 256), (512, 512)]
-sizes = [(*shape, k) for k in (3, 7) for shape in images_of]
+images_of = [(64, 64), (256, 64), (512, 512)]
+sizes = [(*shape, k) for k in (3, 7) for shape in images_of[k > 3 :]]
 jobs = [
     (4, np.split(np.ones(shape, np.float32), 4), np.ones((k, k), np.float32))
     for *shape, k in sizes
@@ -1078,12 +1065,12 @@ for (n, wide, k), few, all_of_it in zip(sizes, *sent, strict=True):
 print(f"you predicted {predictions()['halo']:g} for 256 rows and 3 x 3")
 
 # %% [markdown]
-# Compare 64 x 64 with 256 x 64: the halo does not grow with the number of rows, and an all-gather does.
-# With wider rows both grow alike, and the ratio is $n(P-1)/(2hP)$ for $n$ rows on $P$ ranks: the taller the image, the better.
+# From 64 x 64 to 256 x 64 the all-gather grows, and the halo does not.
+# With wider rows both grow alike: the ratio is $n(P-1)/(2hP)$ for $n$ rows on $P$ ranks.
 # Backward needs the same halo, of $dY$ instead of $X$, and an all-reduce of the small kernel's gradient.
 #
 # DistBelief (Dean et al. 2012), which source D shows, cut *locally connected* networks over machines in this way;
-# for fully connected ones its gain ended after a few machines, because of what they had to send.
+# for fully connected ones its gain ended after a few machines.
 
 # %% nbgrader={"grade_id": "halo-conv-check", "grade": true, "points": 2}
 from functools import cache
@@ -1278,7 +1265,6 @@ check.score(2)
 #
 # A pipeline's *stage* is a run of layers on one rank. It waits for activations from the stage before,
 # and backward for gradients from the stage after.
-# With one batch, only one stage at a time has something to do.
 # So the batch is cut into *microbatches*: while stage 1 computes with the first, stage 0 has the second.
 # Gradients are added up over all of them before the weights change, so the result is the serial twin's.
 #
@@ -1292,7 +1278,7 @@ check.score(2)
 # for $M$ microbatches, numbered from 0; each microbatch has one F and one B. Lists or tuples, for pairs and for the whole: no generator.
 #
 # * `gpipe(stage, stages, microbatches)` (Huang et al. 2019): all F in order $0, 1, \dots, M-1$, then all B in the same order.
-# * `one_f_one_b(stage, stages, microbatches)` (*one forward, one backward*, 1F1B for short; Narayanan et al. 2019; with all gradients summed before a step, 2021): stage $s$ begins with $S - 1 - s$ F, or $M$ if that is less.
+# * `one_f_one_b(stage, stages, microbatches)` (*one forward, one backward*, 1F1B for short; Narayanan et al. 2021): stage $s$ begins with $S - 1 - s$ F, or $M$ if that is less.
 #   Then it takes one F and one B in turn while there are F left, and ends with the B that are left.
 #   F and B each come in the order $0, 1, \dots, M-1$.
 
@@ -1453,9 +1439,9 @@ draw_schedules({"GPipe": gpipe, "1F1B": one_f_one_b}, 4, 6)
 # %% [markdown]
 # The numbers are microbatches; backward takes twice as long as forward here.
 # Both schedules end at the same tick: they have the same bubble.
-# The lines below, on one scale, show how many microbatches the first stage and the last one have to hold.
-# GPipe's stages hold all microbatches before the first backward; 1F1B's stage 0 never holds more than there are stages.
-# So with 1F1B more microbatches of the same size cost no memory, and more microbatches make the bubble small.
+# The lines below show how many microbatches the first stage and the last one hold.
+# GPipe's stages hold all of them before the first backward; 1F1B's stage 0 never more than there are stages.
+# So with 1F1B more microbatches of the same size cost no memory, and make the bubble small.
 
 
 # %% explore=true
@@ -1474,8 +1460,8 @@ for S, M in ((4, 1), (4, 4), (4, 8), (4, 32), (8, 8), (8, 64)):
 print(f"you predicted {predictions()['idle']:.1%} for 4 stages, 4 microbatches")
 
 # %% [markdown]
-# The bubble is $(S-1)/(M+S-1)$: each stage works for $M$ microbatches. The last one waits for $S-1$ forward at the beginning
-# and for $S-1$ backward at the end; the first waits as long in all: until its first gradient comes back, and with 1F1B also between its last backward passes. One microbatch, the counter-experiment, leaves all stages but one idle at any time:
+# The bubble is $(S-1)/(M+S-1)$: each stage works for $M$ microbatches, and waits for $S-1$.
+# One microbatch, the counter-experiment, leaves all stages but one idle at any time:
 # $S$ devices with equal shares of the work are as fast as one.
 
 # %% nbgrader={"grade_id": "schedules-check", "grade": true, "points": 2}
@@ -1593,8 +1579,8 @@ check.score(2)
 # `pipe.send(array, to)` begins to send a matrix and returns at once; `pipe.recv(source)` waits for the next array from that rank.
 # Only neighbours talk. `pipe.rank` is the stage's number, `pipe.size` how many there are.
 #
-# Why at once? In 1F1B stage 0 sends an activation while stage 1 sends a gradient.
-# If both waited until the other receives, nobody ever would (lab 11).
+# (At once, for in 1F1B stage 0 sends an activation while stage 1 sends a gradient:
+# if each waited for the other to receive, nobody ever would.)
 
 # %% nbgrader={"grade_id": "pipe", "locked": true}
 
@@ -1847,10 +1833,8 @@ plt.show()
 # %% [markdown]
 # These are real processes and measured seconds, of the same 24 images.
 # With one microbatch three devices take turns, and each holds all 24 images. With six they work side by side,
-# and 1F1B's stage 0 holds three microbatches at most: 12 images.
-# What is measured idle is the counted bubble, and what messages and the machine add.
-# Divide the seconds: three devices cannot be three times as fast as turns, for they are idle for a quarter of the time;
-# $3 \cdot (1 - 0.25)$ is 2.25.
+# and 1F1B's stage 0 holds 12 at most.
+# Devices that are idle for a quarter of the time are at most $3 \cdot (1 - 0.25) = 2.25$ times as fast as turns: divide the seconds.
 
 # %% [markdown]
 # ### A slow stage
@@ -1886,14 +1870,14 @@ axes[-1].set_xlabel("seconds, measured; stage 1 takes twice as long")
 plt.show()
 
 # %% [markdown]
-# The slow stage sets the pace, and the two others wait for it in every microbatch.
-# Two of three devices are as fast as before, and yet a step takes more than half as long again.
-# The schedules no longer end together, either. In the middle of GPipe's step the slow stage is idle:
+# The two other stages wait for the slow one in every microbatch:
+# two of three devices are as fast as before, and yet a step takes more than half as long again.
+# In the middle of GPipe's step even the slow stage is idle:
 # it waits until stage 2 has done its last forward and its first backward.
-# In 1F1B it has a forward to do while stage 2 is busy with the microbatch before, and waits less.
+# In 1F1B it has a forward to do meanwhile.
 #
-# So stages should take equal times, not have equal numbers of layers.
-# More microbatches make the bubble small, but this waiting they do not shorten: it comes with each of them.
+# So stages should take equal times, not have equal numbers of layers:
+# more microbatches do not shorten this waiting.
 
 # %% nbgrader={"grade_id": "run-stage-check", "grade": true, "points": 2}
 import itertools
@@ -2147,14 +2131,11 @@ with check.hidden_case(
 check.score(2)
 
 # %% [markdown]
-# ### Experiment 2. Time as microbatches: an LSTM cut by layers
+# ### Experiment 2. Time as microbatches: an LSTM cut by layers (optional, 5 minutes)
 #
-# (An aside: nothing below needs it.)
-#
-# A recurrent network, such as the LSTM of lab 06, reads a sequence step by step, in several layers.
-# Its layers are stages, and its time steps play the part of microbatches:
+# A recurrent network reads a sequence step by step, in several layers (source D).
+# Its layers are stages, its time steps microbatches:
 # layer 1 can compute step 0 while layer 0 computes step 1.
-# Source D shows this for deep recurrent networks.
 # Your schedule's forward half gives the order; here three layers of an LSTM are computed in the clock's order, a *wave front*.
 
 
@@ -2186,15 +2167,15 @@ print(f"{layers * T / ticks:.2f} a tick; off from nn.LSTM by {off:.0e}")
 
 # %% [markdown]
 # With a device for each layer the wave needs $T + L - 1$ ticks for $T$ steps and $L$ layers, in place of $T L$.
-# (Here one process computed them all in turn: the ticks are counted, and nothing was faster.)
+# (Here one process computed them all in turn.)
 
 # %% [markdown]
 # ## Cutting what is stored
 #
 # Data parallel training keeps the same weights, the same summed gradient and the same momentum on every rank.
 # All but one of these copies are waste (Rajbhandari et al. 2020, ZeRO: the *zero redundancy optimiser*).
-# An all-reduce is a reduce-scatter and an all-gather. Between the two, each rank has *its part* of the summed gradient,
-# which is all it needs to update its part of the weights. So let it: the optimiser's state is cut, and no byte more is sent.
+# Between the two halves of an all-reduce, each rank has *its part* of the summed gradient,
+# all it needs to update its part of the weights. So the optimiser's state is cut, and no byte more is sent.
 
 # %% [markdown]
 # ### Task 7. ZeRO-1 (1 point)
@@ -2695,10 +2676,10 @@ for i, name in enumerate(("weights", "gradient", "momentum")):
 _ = ax.legend(frameon=False)
 
 # %% [markdown]
-# (Counted are ZeRO-1's momentum and what FSDP holds of weights and gradient. The rest is arithmetic:
-# ZeRO-2 is ZeRO-1 that drops the other ranks' parts of the gradient as soon as they are summed. It sends no more, either.)
-# One gather more than data parallel training, half as many bytes again, leaves $1/P$ of the memory.
-# While a layer computes, its whole weights are there, so the largest layer still has to fit; tensor parallel layers have no such limit.
+# (Counted are ZeRO-1's momentum and what FSDP holds of weights and gradient.
+# ZeRO-2, computed, is ZeRO-1 that drops the other ranks' parts of the gradient as soon as they are summed.)
+# Half as many bytes again as in data parallel training leave $1/P$ of the memory.
+# But the largest layer still has to fit while it computes; tensor parallel layers have no such limit.
 
 # %% [markdown]
 # ### The three questions, answered
@@ -2972,10 +2953,9 @@ check.score(2)
 # %% [markdown]
 # ## All of them together
 #
-# With $N = dp \cdot tp \cdot pp$ devices the cuts can be mixed:
+# With $N = dp \cdot tp \cdot pp$ devices the cuts can be mixed, which source B calls *hybrid* parallelism:
 # `pp` stages, each layer of which is cut over `tp` ranks, and `dp` copies of it all, each with its part of the batch.
-# Source B calls this *hybrid* parallelism, and very powerful.
-# Which mixture is the best depends on the network, the batch and the links. A model of the costs answers quickly.
+# A model of the costs tells which mixture is the best.
 #
 # A network is a dictionary of arrays with an entry for each layer:
 # `"flops"`, operations an image, forward and backward; `"weights"`, bytes; and three that are bytes an image:
@@ -3053,13 +3033,10 @@ def hybrid_cost(
 
 
 # %% [markdown]
-# AlexNet (Krizhevsky et al. 2012) was spread over two GPUs, because the 3 GB of one were too few for what its authors wanted to train:
+# AlexNet (Krizhevsky et al. 2012) was spread over two GPUs of 3 GB, too few for one:
 # each has half of every layer's channels, and they exchange activations only before the third convolution and the fully connected layers.
 # In our terms that is `tp = 2` with `shared` = 0 for the other layers; source D shows the figure.
-# (We count less memory: of activations the outputs alone, and no buffers.)
-#
-# The dictionary below has the published layers. Of an input of $m$ bytes two devices exchange halves: each sends $m/2$.
-# An all-reduce of two sends $m$. So `shared` is half of such a layer's input.
+# (Two devices exchange halves of an input, each sends $m/2$ bytes of $m$; an all-reduce of two sends $m$. So `shared` is half of the input.)
 # The machine is round numbers of ours: $10^{12}$ operations a second, a link of 5 GB/s.
 
 
@@ -3112,22 +3089,21 @@ half = first / (first + second)
 print(f"operations in the first four of eight layers: {half:.0%}")
 
 # %% [markdown]
-# For two stages the table says too much. The model takes every tick as long as the slowest stage:
-# exact for equal stages, as in the map below, and not here, where the first half of the layers has most of the operations.
-# The lines below the table add up what `clock` would: stage 0 never pauses,
-# and stage 1 adds one microbatch's time and two messages.
-# One microbatch takes one GPU's time and the messages. Eight gain little, for stage 0 has most of the work.
+# For two stages the table says too much: the model takes every tick as long as the slowest stage,
+# exact for equal stages, as in the map below, and not here.
+# The lines below the table add up what `clock` would: one microbatch takes one GPU's time and two messages.
 #
 # AlexNet's cut is the fastest of these and halves the memory:
 # its weights, nearly all of them in fully connected layers, are never sent.
-# Krizhevsky (2014) went one step further, with data parallel convolutions and cut fully connected layers: a mixture by *layer type*.
+# Krizhevsky (2014) went on to data parallel convolutions and cut fully connected layers: a mixture by *layer type*.
 
 # %% [markdown]
-# Now a larger network, a transformer of 32 equal layers, on 64 devices of a modern kind. An "image" is a text of 512 words;
-# a layer holds 34 bytes (17 numbers of two bytes) a unit of width and word, and has two pairs to cut,
-# in attention and in its MLP: so it adds up twice in each direction.
-# Each field of the map is the fastest mixture that fits into memory, found by trying all with `tp` at most 8, `pp` at most 32,
+# Now a transformer of 32 equal layers, on 64 devices of a modern kind. An "image" is a text of 512 words;
+# a layer holds 34 bytes a unit of width and word, and adds up twice in each direction, in attention and in its MLP.
+# Each field of the map is the fastest mixture that fits into memory, of all with `tp` at most 8, `pp` at most 32,
 # and 1, 2, 4, ... 32 microbatches. Its colour says which of the three has the most devices (the first of equal ones).
+#
+# Guess the corners first: what wins for a small network with a large batch, and what for a large network with a small one?
 
 
 # %% explore=true
@@ -3190,18 +3166,13 @@ ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
 ax.figure.set_size_inches(9.5, 4.6)
 
 # %% [markdown]
-# Read it from the upper right corner: a small network with a very large batch is copied, `dp = 64`.
-# To the left the batch becomes small; copies would have too few images for what their gradients cost, and stages replace them.
-# At the upper left 32 stages are idle for 31/39 of the time, and still win, in 0.011 s:
-# 16 copies of four stages would need 0.022 s, 0.015 of them for gradients.
-# Downwards the network grows, and its layers are cut as well, `tp`, until nothing fits:
-# at the lower right activations do not, with at most 32 microbatches.
-# Most fields have mixtures, as large models have.
+# Upper right: a small network with a very large batch is copied, `dp = 64`.
+# To the left copies would have too few images for what their gradients cost, and stages replace them:
+# at the upper left 32 stages are idle for 31/39 of the time, and still win.
+# Downwards the network grows, and its layers are cut as well, `tp`, until nothing fits.
 # Cuts never lead (a tie has the first colour): two all-reduces a layer are dear.
 #
-# A field can only be as good as the model: equal layers, one kind of link, at most 32 microbatches, and no sending while computing.
-
-# %% [markdown]
+# A field can only be as good as the model: equal layers, one kind of link, and no sending while computing.
 # What does the link change? The next cell tries three, for one network on eight devices.
 
 # %% explore=true
@@ -3395,12 +3366,11 @@ with check.hidden_case(
 check.score(2)
 
 # %% [markdown]
-# ## The same in PyTorch: DTensor, pipelining, FSDP2
+# ## The same in PyTorch: DTensor, pipelining, FSDP2 (optional, 15 minutes)
 #
-# PyTorch has all of this. `parallelize_module` takes a plan, such as your two classes, and makes the weights *DTensors*;
+# `parallelize_module` takes a plan, such as your two classes, and makes the weights *DTensors*;
 # `torch.distributed.pipelining` executes the two schedules; `fully_shard` is FSDP2.
-# The cell below trains nothing: two ranks compute one gradient in four ways, all in one launch,
-# and compare it with the serial twin's.
+# Two ranks compute one gradient in four ways, and compare it with the serial twin's.
 
 
 # %% explore=true
@@ -3487,12 +3457,12 @@ for title in both[0]:
     print(f"{title:28} {first:10,} {second:7,} {max(off, off_too):19.0e}")
 
 # %% [markdown]
-# All agree with the serial twin up to rounding, and each rank holds its part.
-# The tensor plan holds a little more than half on each: the row-parallel layer's bias is whole on both ranks, as in your Task 3.
+# All agree up to rounding, and each rank holds its part.
+# (Of the tensor plan a little more than half: the row-parallel layer's bias is whole on both ranks, as in your Task 3.)
 #
 # ### With a GPU
 #
-# The next cell holds activations on a GPU as stage 0 does, and reads what its allocator says; or it says that it cannot.
+# The next cell holds activations on a GPU as stage 0 does, and reads what its allocator says.
 
 # %% explore=true
 from labkit import recorded
@@ -3518,8 +3488,7 @@ else:
 # %% [markdown]
 # On the H100 GPipe held 32 microbatches and 1F1B four, but the peaks differ by less than 32/4 = 8 times:
 # both contain what does not grow with microbatches, such as the weights' gradient.
-# How much is that? Divide the peaks' difference by 28: so much is held for one microbatch.
-# Take four of these from 1F1B's peak, and what is left does not grow.
+# How much? The peaks' difference over 28 is held for one microbatch; take four of these from 1F1B's peak.
 
 # %% [markdown]
 # ## Open task: a layout of your own (2 points)
@@ -3649,11 +3618,11 @@ result_card(
 # %% [markdown]
 # ## What you take along
 #
-# * Cut columns, then rows: one all-reduce forward and one backward for two layers, of activations.
+# * Cut columns, then rows: one all-reduce of activations forward and one backward for two layers.
 # * A convolution's ranks need their neighbours' edge rows, and nothing else.
-# * A pipeline sends little, one boundary's numbers, and waits most: $(S-1)/(M+S-1)$ of the time. 1F1B waits as long as GPipe and holds less.
-# * An all-reduce is two collectives. What lies between them can be cut for nothing (ZeRO-1); cutting weights, too, costs half as many bytes again (FSDP).
-# * Mixtures follow the links: the faster they are, the more of the most talkative cut, tensor parallel. Where there are two, it belongs on the faster one.
-# * Every cut can be tested against its serial twin: exactly, with numbers whose sums are not rounded.
+# * A pipeline sends little and waits $(S-1)/(M+S-1)$ of the time. 1F1B waits as long as GPipe and holds less.
+# * What lies between an all-reduce's two halves can be cut for nothing (ZeRO-1); cutting weights, too, costs half as many bytes again (FSDP).
+# * The faster the links, the more tensor parallel.
+# * Every cut can be tested against its serial twin.
 #
 # Lab 16 asks how such speed-ups are to be reported.
