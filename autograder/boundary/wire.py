@@ -190,8 +190,9 @@ class Codec:
         collects = getattr(value, "requires_grad", False)
         if collects and self._references.graphs_stay:
             return self.refer(value)
-        self.mutable.append(value)
         written = tensors.write(value, self.put)
+        if written["t"] == "tensor":  # not a dtype, a device or a shape
+            self.mutable.append(value)
         return written | {"g": self._references.leaves.number(value)} if collects else written
 
     # --------------------------------------------------------------------------------------------------------- inwards

@@ -7,15 +7,16 @@ whether it met any: a fault of the result's dtype changes nothing in a function 
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any
 
+from autograder.proof import apart
 from autograder.proof.met import met
 from autograder.proof.results import (
     Function,
-    afterwards,
     cached,
     everywhere,
     form,
@@ -145,8 +146,30 @@ def kept(name: str, make: Callable[[], Any]) -> Any:
 
 # ----------------------------------------------------------------------------------------------------- of an argument
 def changing(name: str) -> Callable[[Function], Function]:
-    """Return a decorator: the argument of this name is changed in place when the result is known."""
-    return afterwards(name, _change)
+    """Return a decorator: the argument of this name is changed in place when the result is known.
+
+    Of what a test hands over the copy is: see `autograder.proof.apart`.
+    """
+    apart.begin()
+
+    def decorate(function: Function) -> Function:
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            is_copy = apart.hands_over(sys._getframe(1))
+            result = function(*args, **kwargs)
+            met.add("seen")
+            value = signature.bind(*args, **kwargs).arguments.get(name)
+            if is_copy:
+                apart.changed(value, _change)
+            else:
+                _change(value)
+            return result
+
+        return wrapper
+
+    return decorate
 
 
 def coarse(name: str) -> Callable[[Function], Function]:

@@ -239,6 +239,85 @@ def test_both_ends_list_the_mutable_values_in_the_same_order() -> None:
     assert all(map(alike, out.mutable, inwards.mutable))
 
 
+def _of_every_kind() -> list[Any]:
+    """Return a value of every kind that travels, and some that do not, frameworks' as well."""
+    import tensorflow as tf
+    import torch
+
+    leaf = torch.ones(2, requires_grad=True)
+    return [
+        *(
+            np.zeros(2),
+            np.float32(1),
+            np.dtype("i4"),
+            np.array([Fraction(1, 2), None], object),
+            np.ma.masked_array([1]),
+        ),
+        *(torch.Size([2, 3]), torch.float32, torch.device("cpu"), torch.ones(2), leaf, leaf * 2, torch.empty(0)),
+        *(tf.float32, tf.constant([1.0]), tf.Variable([1.0]), torch.nn.Parameter(torch.ones(1))),
+        *(
+            [1, [2]],
+            {"a": [3]},
+            ({4}, frozenset({5})),
+            2**80,
+            1.5,
+            "text",
+            b"bytes",
+            3j,
+            slice(1, 2),
+            range(3),
+            ...,
+            int,
+        ),
+        *(
+            Counter("aab"),
+            OrderedDict(a=[1]),
+            deque([[1]]),
+            defaultdict(list, a=[1]),
+            array("d", [1.0]),
+            bytearray(b"a"),
+        ),
+        *(memoryview(b"ab"), MappingProxyType({"a": [1]}), ChainMap({"a": 1}), UserList([[1]]), UserDict(a=[1])),
+        *(UserString("a"), {"a": 1}.keys(), {"a": [1]}.values(), {"a": [1]}.items(), Fraction(1, 3), Decimal("0.1")),
+        *(_Point(1, [2]), object(), len, _Word("word"), _Numbers([1, [2]])),
+    ]
+
+
+_Point = namedtuple("_Point", "x y")
+
+
+class _Word(str): ...
+
+
+class _Numbers(list[Any]): ...
+
+
+@pytest.mark.frameworks
+@pytest.mark.parametrize("answer", [False, True])
+def test_whatever_goes_along_both_ends_list_the_same_values_that_can_be_changed(answer: bool) -> None:
+    values = _of_every_kind()
+    for before in values:
+        row, table = [1, 2], {"a": 1}
+        sent = [before, row, [before], table, row, np.ones(1), table]
+        references = _References(graphs_stay=answer)
+        out = Codec(references)
+        text = json.loads(json.dumps(out.encode(sent)))
+        inwards = Codec(_References(graphs_stay=not answer), out.block)
+        inwards._references.kept = references.kept  # type: ignore[attr-defined]
+        came = inwards.decode(text)
+        kinds = [[type(value) for value in codec.mutable] for codec in (out, inwards)]
+        plain = [[torch_plain(kind) for kind in found] for found in kinds]
+        assert plain[0] == plain[1], (before, kinds)
+        assert came[1] is came[4] and came[3] is came[6], before
+        assert came[1:5:3] == [row, row] and came[3] == table
+
+
+def torch_plain(kind: type) -> str:
+    """Return the name of a class; a parameter comes as a tensor, a variable as well."""
+    name = kind.__name__
+    return "Tensor" if name in {"Parameter", "EagerTensor", "ResourceVariable"} else name
+
+
 @pytest.mark.parametrize(
     "value",
     [2 ** (1 << 17), np.zeros(9 << 20), [b"x" * (40 << 20)] * 2, list(range(1_000_001))],
