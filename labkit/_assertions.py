@@ -94,9 +94,13 @@ def as_array(value: object, wanted: str, name: str, hint: str) -> Array:
 
 
 def snapshot(value: Any, name: str) -> Any:
-    """Return a copy of an array, or of a list of them, and whether it asks for a gradient."""
+    """Return a copy of an array, and whether it asks for a gradient; of a list or dictionary what is in it."""
     if issubclass(type(value), list | tuple):
         return [snapshot(item, name) for item in items(value)]
+    if issubclass(type(value), dict):
+        return {key: snapshot(item, name) for key, item in items(value)}
+    if value is None or issubclass(type(value), str | bytes | set | frozenset):
+        return plain(value)
     asks = getattr(value, "requires_grad", None) if is_tensor(value) else None  # switched off, it gets no gradient
     return [as_array(value, "an array", name, "").copy(), asks]
 

@@ -17,7 +17,7 @@ __all__ = ["separate", "shared", "still", "unchanged"]
 def unchanged(
     hint: str = "work on a copy, or use an operator that returns a new array", **arrays: Any
 ) -> Iterator[None]:
-    """Expect that the body leaves arrays, or lists of them, as they were: `with check.unchanged(x=x): relu(x)`.
+    """Expect that the body leaves arrays, or lists and the like, as they were: `with check.unchanged(x=x): relu(x)`.
 
     They are arguments, or what an earlier call has returned. A tensor that asked for a gradient still does. Comparing
     x afterwards is not the same: a grader hands out copies, and only here asks what became of them.

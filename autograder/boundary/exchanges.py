@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import array
 import collections
+import functools
+import weakref
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -43,20 +45,21 @@ class _Last:
 
     def put(self, key: int, entry: Any, values: Iterable[Any]) -> None:
         """Keep an entry; what its values keep is looked up now, for a list may grow."""
-        self._drop(key)
+        self.drop(key)
         memory = [_memory_of(value) for value in values]
         self._entries[key] = entry, memory
         for holder, size in memory:
             self._uses[holder] = self._uses.get(holder, 0) + 1
             self.bytes += size if self._uses[holder] == 1 else 0
         while self._entries and (len(self._entries) > _MOST or self.bytes > _MOST_BYTES):
-            self._drop(next(iter(self._entries)))
+            self.drop(next(iter(self._entries)))
 
     def get(self, key: int) -> Any:
         """Return the entry of this key; None if there is none, or none any more."""
         return self._entries.get(key, (None,))[0]
 
-    def _drop(self, key: int) -> None:
+    def drop(self, key: int) -> None:
+        """Forget the entry of this key, if there is one."""
         for holder, size in self._entries.pop(key, (None, []))[1]:
             self._uses[holder] -= 1
             if not self._uses[holder]:
@@ -75,6 +78,12 @@ class Remembered:
         if type(number) is int and (arguments or results):
             self.kept.put(number, ([*arguments], [*results]), (*arguments, *results))
 
+    def forget(self, numbers: Any) -> None:
+        """Forget the results of these questions: the test has them no more. Who resizes an array must own it alone."""
+        for number in numbers or ():
+            arguments, _ = self.kept.get(number) or ([], [])
+            self.kept.put(number, (arguments, []), arguments)
+
     def current(self, places: Iterable[tuple[int, bool, int]]) -> list[Any]:
         """Return what lies at these places, as it is now, each in a list; an empty list for what is forgotten."""
         return [self._at(*place) for place in places]
@@ -92,7 +101,10 @@ class Remembered:
 
 @dataclass
 class _Came:
-    """A value of an answer: whose, of which question, at what place, and how often its owner was asked until then."""
+    """A value of an answer: whose, of which question, at what place, and how often its owner was asked until then.
+
+    value: itself, or of an array a weak reference: what becomes of it is of interest while the test has it.
+    """
 
     peer: Peer
     value: Any
@@ -107,6 +119,9 @@ class Heard:
         """peer: to whose process questions go; what other processes answer is not remembered there."""
         self._peer = peer
         self._came, self._sent = _Last(), _Last()
+        self._parts: collections.Counter[int] = collections.Counter()
+        """Of how many values of an answer the test may still have one, by the number of its question."""
+        self._gone: list[int] = []
 
     def sent(self, peer: Peer, number: int, mutable: list[Any]) -> None:
         """Note what went along with a question."""
@@ -117,7 +132,23 @@ class Heard:
     def came(self, peer: Peer, number: int, mutable: list[Any]) -> None:
         """Note what came with its answer."""
         for place, value in enumerate(mutable if peer is self._peer else ()):
-            self._came.put(id(value), _Came(peer, value, (number, True, place), peer.turn), [value])
+            is_array = isinstance(value, np.ndarray)
+            held = weakref.ref(value, functools.partial(self._ended, id(value), number)) if is_array else value
+            self._parts[number] += 1
+            self._came.put(id(value), _Came(peer, held, (number, True, place), peer.turn), [] if is_array else [value])
+
+    def gone(self) -> list[int]:
+        """Return the numbers of the questions of whose answers the test has nothing any more, each once."""
+        gone, self._gone = self._gone, []
+        return gone
+
+    def _ended(self, key: int, number: int, _reference: Any) -> None:
+        """An array of this key, out of the answer to this question, is there no more."""
+        self._came.drop(key)
+        self._parts[number] -= 1
+        if not self._parts[number]:
+            del self._parts[number]
+            self._gone.append(number)
 
     def now(self, value: Any) -> Any:
         """Return the value with each part that came as it is now; the value itself if nothing has run since."""
@@ -127,7 +158,8 @@ class Heard:
         found = self._peer.ask("current", None, [[came.place for came in known]])
         if type(found) is not list or len(found) != len(known):
             return value
-        fresh = {id(came.value): now[0] for came, now in zip(known, found, strict=True) if type(now) is list and now}
+        pairs = zip(known, found, strict=True)
+        fresh = {id(_of(came)): now[0] for came, now in pairs if type(now) is list and now}
         return _with(value, fresh)
 
     def may_have_changed(self, value: Any) -> bool:
@@ -171,6 +203,10 @@ def alike(one: Any, other: Any) -> bool:
         return bool(one.tobytes() == other.tobytes())
     before = snapshot(one)
     return bool(before == snapshot(other)) if before is not None else repr(one) == repr(other)
+
+
+def _of(came: _Came) -> Any:
+    return came.value() if isinstance(came.value, weakref.ref) else came.value
 
 
 def _with(value: Any, fresh: dict[int, Any]) -> Any:

@@ -71,6 +71,9 @@ class ChangesMade(Protocol):
     def watch(self, mutable: list[Any], places: Any) -> None:
         """Watch what the other end asks for beyond the call. `Peer.answer` calls it before `perform`."""
 
+    def forget(self, numbers: Any) -> None:
+        """Forget the results of these questions. `Peer.answer` calls it before `perform`."""
+
     def changes(self, peer: Peer, mutable: list[Any], before: list[Any]) -> dict[str, Any]:
         """Return what the other end is told about changes. `Peer.answer` calls it after `perform`."""
 
@@ -83,6 +86,9 @@ class ChangesHeard(Protocol):
 
     def watched(self, peer: Peer, mutable: list[Any]) -> list[list[int]]:
         """Return place and number of each of these values that the other end shall watch. `Peer.ask` calls it."""
+
+    def gone(self) -> list[int]:
+        """Return the numbers of questions whose results are of no interest any more. `Peer.ask` calls it."""
 
     def take(self, peer: Peer, sent: list[Any], changes: Any) -> None:
         """Note what the other end told with an answer, before its value is used. `Peer.ask` calls it."""

@@ -118,8 +118,7 @@ class Peer:
             }
             if heard := self._owner.changes_heard:
                 heard.sent(self, number, codec.mutable)
-                if watched := heard.watched(self, codec.mutable):
-                    message["watch"] = watched
+                message |= {"watch": heard.watched(self, codec.mutable), "forget": heard.gone()}
             self._send(message, codec.block)
             self.turn += operation not in _ONLY_LOOKING
             if operation not in _LEAVING:
@@ -207,6 +206,7 @@ class Peer:
             if made:
                 before = made.snapshot(codec.mutable)
                 made.watch(codec.mutable, message.get("watch"))
+                made.forget(message.get("forget"))
             value = self._owner.perform(operation, target, arguments, options)
             reply = {"k": "reply", "value": out.encode(value)}
         except self._owner.fatal:

@@ -56,6 +56,9 @@ class _Changes:
     def note(self, number: Any, arguments: list[Any], results: list[Any]) -> None:
         self.remembered.note(number, arguments, results)
 
+    def forget(self, numbers: Any) -> None:
+        self.remembered.forget(numbers)
+
     def since(self) -> list[int]:
         """Return the numbers of watched arguments that have been changed since."""
         watched = self._watched.items()

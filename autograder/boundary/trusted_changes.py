@@ -51,6 +51,10 @@ class ChangesOfStudents:
         """Note what went along with a question of this number."""
         self._heard.sent(peer, number, mutable)
 
+    def gone(self) -> list[int]:
+        """See Heard.gone."""
+        return self._heard.gone()
+
     def take(self, peer: Peer, sent: list[Any], changes: Any) -> None:
         """Note which arguments the student's code says to have changed; bring up to date what the test shares."""
         if not isinstance(changes, dict):

@@ -94,6 +94,7 @@ def _copied(value: Any) -> Any:
 
 
 def _parts(value: Any) -> Collection[Any]:
-    if type(value) in {list, tuple}:
-        return [value, *(part for item in value for part in _parts(item))]
+    if type(value) in {list, tuple, dict}:
+        inside = value.values() if type(value) is dict else value
+        return [value, *(part for item in inside for part in _parts(item))]
     return [value]

@@ -1088,7 +1088,8 @@ with check.hidden_case(
     ),
 ):
     values = np.random.default_rng(7).normal(size=(3, 8))
-    dropped, mask = dropout(values, 0.5, np.random.default_rng(8))
+    with check.unchanged(x=values):
+        dropped, mask = dropout(values, 0.5, np.random.default_rng(8))
     mask = np.asarray(mask)
     check.shape(mask, (3, 8), name="mask")
     check.at_least(np.count_nonzero(mask), 1, name="entries kept")
@@ -1474,10 +1475,10 @@ with check.hidden_case(
                 name=f"dw of layer {number}, {n} rows",
             )
 with check.hidden_case(
-    "earlier logits stay as they were",
+    "earlier logits stay as they were, and so does dlogits",
     hint=(
         "two forwards of one shape: are the logits computed anew, in an"
-        " array of their own?"
+        " array of their own? does backward write into dlogits?"
     ),
     weight=0.5,
 ):
@@ -1486,6 +1487,9 @@ with check.hidden_case(
     model.forward(points[::-1].copy())
     want = logits_of(weights, [1.0])
     check.close(kept, want, rtol=1e-4, atol=1e-5, name="logits")
+    upstream = np.random.default_rng(10).normal(size=(len(points), 3))
+    with check.unchanged(dlogits=upstream):
+        model.backward(upstream)
 with check.hidden_case(
     "biases are not penalised",
     hint=(
@@ -2172,7 +2176,9 @@ with check.hidden_case(
     ),
     guard=True,
 ):
-    history = fit(MLP((64, 10)), images[:64], digit[:64], epochs=2, lr=1e-3)
+    pair = images[:64].copy(), digit[:64].copy()
+    with check.unchanged(x=pair[0], labels=pair[1]):
+        history = fit(MLP((64, 10)), *pair, epochs=2, lr=1e-3)
     check.equal(len(history["validation"]), 0)
 with check.hidden_case(
     "earlier mini-batches stay as they were",

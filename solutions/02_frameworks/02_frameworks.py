@@ -2378,6 +2378,15 @@ with check.hidden_case(
                 (f"{kind}{number}", kind, [graph[k][0] for k in reads], size)
             )
         verify(graph)
+with check.hidden_case(
+    "the graph stays as it was",
+    hint="is the graph, or a list of inputs in it, used up on the way?",
+    weight=0.5,
+    guard=True,
+):
+    given = layers(3, reused=(1,))
+    with check.unchanged(graph=given):
+        plan_buffers(given)
 ### END HIDDEN TESTS
 check.score(2)
 

@@ -1686,11 +1686,10 @@ with check.hidden_case(
         f32,
         name="loss, labels",
     )
-    check.equal(
-        compute_dtype("mul", [torch.int64, f16], f16),
-        f16,
-        name="mul by integers",
-    )
+    given = [torch.int64, f16]
+    found = compute_dtype("mul", check.shared(given), f16)
+    check.equal(found, f16, name="mul by integers")
+    check.equal(given, [torch.int64, f16], name="the list of dtypes afterwards")
     check.equal(
         compute_dtype("cat", [torch.int32, torch.int64], f16),
         torch.int64,
@@ -2213,6 +2212,16 @@ with check.hidden_case(
     wanted = float32_steps(start, 0.5)[1]
     off = distance(parameters(net), wanted) / distance(wanted, start)
     check.at_most(off, 0.01, name="distance from one plain step's end")
+with check.hidden_case(
+    "images and labels stay as they were",
+    hint="a batch is used again in the next epoch: does a step write into it?",
+    weight=0.5,
+    guard=True,
+):
+    net, optimizer = new_reader(8, lr=0.1)
+    batch, scaler = (images.clone(), labels.clone()), new_scaler(torch.float32)
+    with check.unchanged(images=batch[0], labels=batch[1]):
+        train_step(net, optimizer, scaler, *batch, torch.float32)
 with check.hidden_case(
     "with float32 autocast is off",
     hint=(

@@ -2561,6 +2561,9 @@ with check.hidden_case(
 ):
     names = [sorted(layer_parts(*layer)) for layer in (NOTHING, FILTERS)]
     check.equal(names[0], names[1], name="names of the parts")
+    given = dict(zip(("codes", "codebook", "bias"), FILTERS, strict=False))
+    with check.unchanged(**given):
+        layer_parts(*FILTERS)
     layers_back = there_and_back("odd", "pruned")[1]
     for layer, want in zip(layers_back, (NOTHING, FILTERS), strict=True):
         expect_codes(layer, want)

@@ -1857,9 +1857,9 @@ with check.hidden_case(
 with check.hidden_case(
     "nothing is changed", hint="index: a new tensor comes of it", guard=True
 ):
-    w1, (b, c), w2 = block(8, 3, 4, 3, 3)
-    with check.unchanged(w1=w1, b=b, c=c, w2=w2):
-        prune_channels(w1, [b, c], w2, 2)
+    w1, between, w2 = block(8, 3, 4, 3, 3)
+    with check.unchanged(w1=w1, per_channel=between, w2=w2):
+        prune_channels(w1, between, w2, 2)
 ### END HIDDEN TESTS
 check.score(2)
 

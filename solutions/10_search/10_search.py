@@ -364,11 +364,13 @@ with check.hidden_case(
         got = configuration({"x": ("linear", low, high)}, 2, 0)["x"]
         check.close(got, low + u * (high - low), atol=0, name="x")
 with check.hidden_case(
-    "an earlier result stays as it was",
-    hint="return a new dictionary each time",
+    "an earlier result stays as it was, and so does the space",
+    hint="return a new dictionary each time, and take nothing out of space",
     guard=True,
 ):
-    one = configuration({"x": ("linear", 0.0, 1.0)}, 4, 0)
+    space = {"x": ("linear", 0.0, 1.0)}
+    with check.unchanged(space=space):
+        one = configuration(space, 4, 0)
     configuration({"x": ("linear", 2.0, 3.0)}, 4, 1)
     want = np.random.default_rng([4, 0]).random()
     check.close(one["x"], want, name="the first of two results")
@@ -1349,7 +1351,7 @@ with check.hidden_case(
     members = population([4, 8, 0, 6])
     weights = [m["weights"] for m in members]
     rates = np.array([m["rate"] for m in members])
-    with check.unchanged(weights=weights):
+    with check.unchanged(members=members):
         first, _ = population_step(members, np.random.default_rng(0))
         other = population([8, 0, 6, 4])
         second, _ = population_step(other, np.random.default_rng(1))
@@ -2120,10 +2122,10 @@ with check.hidden_case(
     layers = some_layers(2, (3, 4, 2), 5)
     x = np.random.default_rng(6).normal(size=(3, 3))
     one, two = np.ones((2, 2)), np.full((2, 2), 0.5)
-    flat = [part for pair in layers for part in pair]
-    with check.unchanged(layers=flat, x=x, parts=[one, two]):
+    parts = [(3, one), (5, two)]
+    with check.unchanged(layers=layers, x=x, parts=parts):
         first = ensemble_predict(layers, x)
-        mixed = combine([(3, one), (5, two)])
+        mixed = combine(parts)
         second = ensemble_predict(layers, -x)
         combine([(2, two), (3, two)])
     check.close(first, answers(layers, x).mean(axis=0), name="first result")

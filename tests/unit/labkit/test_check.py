@@ -372,6 +372,10 @@ def test_calls_are_counted() -> None:
         (np.array([1.0, math.nan]), lambda x: x.__setitem__(0, 2.0)),
         ([np.ones(2), np.ones(3)], lambda x: x[1].fill(0)),
         ([1.0, 2.0], lambda x: x.append(3.0)),
+        ({"a": np.ones(2)}, lambda x: x["a"].fill(0)),
+        ({"a": 1, "b": None}, lambda x: x.pop("b")),
+        ([("name", ["w"], {1})], lambda x: x[0][1].append("v")),
+        ([{"w"}], lambda x: x[0].add("v")),
     ],
 )
 def test_an_argument_that_was_changed_in_place_is_named(value: Any, change: Callable[[Any], object]) -> None:

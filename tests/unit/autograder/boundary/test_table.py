@@ -514,6 +514,29 @@ def test_results_of_any_kind_that_stay_as_they_were_are_said_to(talk: Talk) -> N
     assert {title for title, case in cases.items() if case["passed"]} == {"numbers", "others"}, cases
 
 
+def test_a_result_that_the_test_has_no_more_is_its_makers_alone(talk: Talk) -> None:
+    """NumPy resizes an array in place only where nobody else refers to it."""
+    talk.code("""
+        import numpy as np
+        class Log:
+            def __init__(self): self.rows = np.zeros(1)
+            def append(self, x):
+                self.rows.resize(len(self.rows) + 1)
+                self.rows[-1] = x
+                return self.rows
+        """)
+    cases = talk.cases("""
+        with check.case("grows"):
+            log = Log()
+            for n in range(3): check.close(log.append(n)[-1], n)
+        with check.case("changed"):
+            first = log.append(7)
+            log.append(8)
+        """)
+    assert cases["grows"]["passed"]
+    assert "resize" in cases["changed"]["message"]  # as in a notebook: the test refers to it
+
+
 def test_what_is_remembered_of_results_is_bounded_by_what_keeps_their_memory() -> None:
     remembered = exchanges.Remembered()
     whole = np.zeros(exchanges._MOST_BYTES // 2 + 8, np.uint8)
