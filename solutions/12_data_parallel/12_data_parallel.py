@@ -1704,6 +1704,15 @@ with check.hidden_case(
     )
     check.close(2 * crowded[0], alone[0], rtol=1e-9, name="twice the part")
 with check.hidden_case(
+    "pieces, images and labels stay as they were",
+    hint="is a piece sorted, a list emptied, or an image written to?",
+    weight=0.5,
+    guard=True,
+):
+    given = [np.array([5, 2, 9]), np.array([7, 1])]
+    with check.unchanged(pieces=given, x=IMAGES, y=LABELS):
+        noted_epoch(IMAGES, LABELS, given, 1)
+with check.hidden_case(
     "gradients of before do not count",
     hint="when are gradients cleared? a step may begin with old ones",
 ):
