@@ -6,11 +6,10 @@ the student's process can look up: its end remembers the objects, for a while, a
 
 from __future__ import annotations
 
-import array
 import collections
 import functools
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,46 +24,35 @@ if TYPE_CHECKING:
 __all__ = ["Heard", "Remembered", "alike"]
 
 _MOST = 20_000
-"""So many questions and values are remembered, the last ones; and arrays and tensors of so many bytes."""
+"""So many questions are remembered, the last ones; and what takes so many bytes."""
 _MOST_BYTES = 64 << 20
-_MOST_PLACES = 100
-"""So often at most it is noted that the same value went along."""
-_CONTAINERS = (list, dict, set, collections.deque, bytearray, array.array)
-_ITEM_BYTES = 64
-"""What an item of a list, dictionary or set counts for."""
 
 
 class _Last:
-    """Entries by key, the last ones: so many, and so many bytes of what their values keep in memory."""
+    """What belongs to the last questions, by number: so many of them, and so many bytes."""
 
     def __init__(self) -> None:
-        self._entries: collections.OrderedDict[int, tuple[Any, list[tuple[int, int]]]] = collections.OrderedDict()
-        self._uses: dict[int, int] = {}
-        """How many values keep the same memory, which counts once: a view keeps a whole array alive."""
+        self._entries: collections.OrderedDict[int, tuple[Any, int]] = collections.OrderedDict()
         self.bytes = 0
 
-    def put(self, key: int, entry: Any, values: Iterable[Any]) -> None:
-        """Keep an entry; what its values keep is looked up now, for a list may grow."""
-        self.drop(key)
-        memory = [_memory_of(value) for value in values]
-        self._entries[key] = entry, memory
-        for holder, size in memory:
-            self._uses[holder] = self._uses.get(holder, 0) + 1
-            self.bytes += size if self._uses[holder] == 1 else 0
-        while self._entries and (len(self._entries) > _MOST or self.bytes > _MOST_BYTES):
+    def put(self, number: int, entry: Any, size: int) -> None:
+        """Keep what belongs to a question."""
+        self.drop(number)
+        self._entries[number] = entry, size
+        self.bytes += size
+        while len(self._entries) > _MOST or self.bytes > _MOST_BYTES:
             self.drop(next(iter(self._entries)))
 
-    def get(self, key: int) -> Any:
-        """Return the entry of this key; None if there is none, or none any more."""
-        return self._entries.get(key, (None,))[0]
+    def get(self, number: int) -> Any:
+        """Return it; None if there is none, or none any more."""
+        return self._entries.get(number, (None,))[0]
 
-    def drop(self, key: int) -> None:
-        """Forget the entry of this key, if there is one."""
-        for holder, size in self._entries.pop(key, (None, []))[1]:
-            self._uses[holder] -= 1
-            if not self._uses[holder]:
-                del self._uses[holder]
-                self.bytes -= size
+    def drop(self, number: int) -> None:
+        """Forget it, if it is there."""
+        self.bytes -= self._entries.pop(number, (None, 0))[1]
+
+    def __iter__(self) -> Iterator[tuple[int, Any]]:
+        return ((number, entry) for number, (entry, _) in self._entries.items())
 
 
 class Remembered:
@@ -73,16 +61,18 @@ class Remembered:
     def __init__(self) -> None:
         self.kept = _Last()
 
-    def note(self, number: Any, arguments: list[Any], results: list[Any]) -> None:
-        """Keep what went along with a question and its answer."""
+    def note(self, number: Any, arguments: list[Any], results: list[Any], size: int) -> None:
+        """Keep what went along with a question and its answer. size: of both messages."""
         if type(number) is int and (arguments or results):
-            self.kept.put(number, ([*arguments], [*results]), (*arguments, *results))
+            self.kept.put(number, (arguments, results), size + sum(map(_kept_alive, results)))
 
     def forget(self, numbers: Any) -> None:
         """Forget the results of these questions: the test has them no more. Who resizes an array must own it alone."""
         for number in numbers or ():
             arguments, _ = self.kept.get(number) or ([], [])
-            self.kept.put(number, (arguments, []), arguments)
+            self.note(number, arguments, [], sum(map(_kept_alive, arguments)))
+            if not arguments:
+                self.kept.drop(number)
 
     def current(self, places: Iterable[tuple[int, bool, int]]) -> list[Any]:
         """Return what lies at these places, as it is now, each in a list; an empty list for what is forgotten."""
@@ -101,15 +91,47 @@ class Remembered:
 
 @dataclass
 class _Came:
-    """A value of an answer: whose, of which question, at what place, and how often its owner was asked until then.
+    """A value of an answer: of which question, at what place, and how often the other end was asked until then.
 
     value: itself, or of an array a weak reference: what becomes of it is of interest while the test has it.
     """
 
-    peer: Peer
     value: Any
     place: tuple[int, bool, int]
     turn: int
+
+    def here(self) -> Any:
+        """Return it; None if the test has it no more."""
+        return self.value() if isinstance(self.value, weakref.ref) else self.value
+
+
+class _Answer:
+    """What the test still has of an answer. While this is there, `came` knows its values by their ids."""
+
+    def __init__(self, came: dict[int, _Came]) -> None:
+        self._came = came
+        self.keys: dict[int, _Came] = {}
+
+    def keep(self, came: _Came, value: Any, ended: Callable[[Any], None]) -> None:
+        """Keep a value. ended: called when an array is there no more."""
+        if isinstance(came.value, weakref.ref):
+            came.value = weakref.ref(value, ended)
+        self.keys[id(value)] = self._came[id(value)] = came
+
+    def is_over(self) -> bool:
+        """Forget what is there no more; whether nothing is left."""
+        for key in [key for key, came in self.keys.items() if came.here() is None]:
+            self._forget(key)
+        return not self.keys
+
+    def __del__(self) -> None:
+        for key in [*self.keys]:
+            self._forget(key)
+
+    def _forget(self, key: int) -> None:
+        came = self.keys.pop(key)
+        if self._came.get(key) is came:
+            del self._came[key]
 
 
 class Heard:
@@ -118,36 +140,49 @@ class Heard:
     def __init__(self, peer: Peer | None) -> None:
         """peer: to whose process questions go; what other processes answer is not remembered there."""
         self._peer = peer
-        self._came, self._sent = _Last(), _Last()
-        self._parts: collections.Counter[int] = collections.Counter()
-        """Of how many values of an answer the test may still have one, by the number of its question."""
+        self._sent = _Last()
+        self._latest: tuple[list[_Came], int] = [], 0
+        """Of the latest answer, and its size; most tests are done with it before they ask again."""
+        self._answers = _Last()
+        self._came: dict[int, _Came] = {}
         self._gone: list[int] = []
 
-    def sent(self, peer: Peer, number: int, mutable: list[Any]) -> None:
-        """Note what went along with a question."""
-        for place, value in enumerate(mutable if peer is self._peer else ()):
-            _, places = self._sent.get(id(value)) or (value, [])
-            self._sent.put(id(value), (value, [*places[-_MOST_PLACES:], (number, False, place)]), [value])
+    def sent(self, peer: Peer, number: int, mutable: list[Any], size: int) -> None:
+        """Note what went along with a question. size: of the message."""
+        if peer is self._peer:
+            self._settle()
+            if mutable:
+                self._sent.put(number, mutable, size)
 
-    def came(self, peer: Peer, number: int, mutable: list[Any]) -> None:
+    def came(self, peer: Peer, number: int, mutable: list[Any], size: int) -> None:
         """Note what came with its answer."""
-        for place, value in enumerate(mutable if peer is self._peer else ()):
-            is_array = isinstance(value, np.ndarray)
-            held = weakref.ref(value, functools.partial(self._ended, id(value), number)) if is_array else value
-            self._parts[number] += 1
-            self._came.put(id(value), _Came(peer, held, (number, True, place), peer.turn), [] if is_array else [value])
+        if peer is self._peer and mutable:
+            held = (weakref.ref(value) if type(value) is np.ndarray else value for value in mutable)
+            self._latest = [_Came(value, (number, True, place), peer.turn) for place, value in enumerate(held)], size
 
     def gone(self) -> list[int]:
         """Return the numbers of the questions of whose answers the test has nothing any more, each once."""
         gone, self._gone = self._gone, []
         return gone
 
-    def _ended(self, key: int, number: int, _reference: Any) -> None:
-        """An array of this key, out of the answer to this question, is there no more."""
-        self._came.drop(key)
-        self._parts[number] -= 1
-        if not self._parts[number]:
-            del self._parts[number]
+    def _settle(self) -> None:
+        """Remember what the test still has of the latest answer."""
+        (latest, size), self._latest = self._latest, ([], 0)
+        if not latest:
+            return
+        number, answer = latest[0].place[0], _Answer(self._came)
+        for came in latest:
+            if (value := came.here()) is not None:
+                answer.keep(came, value, functools.partial(self._ended, number, answer))
+        if answer.keys:
+            self._answers.put(number, answer, size)
+        else:
+            self._gone.append(number)
+
+    def _ended(self, number: int, answer: _Answer, _reference: Any) -> None:
+        """Of an answer to this question an array is there no more."""
+        if answer.is_over():
+            self._answers.drop(number)
             self._gone.append(number)
 
     def now(self, value: Any) -> Any:
@@ -159,7 +194,7 @@ class Heard:
         if type(found) is not list or len(found) != len(known):
             return value
         pairs = zip(known, found, strict=True)
-        fresh = {id(_of(came)): now[0] for came, now in pairs if type(now) is list and now}
+        fresh = {id(came.here()): now[0] for came, now in pairs if type(now) is list and now}
         return _with(value, fresh)
 
     def may_have_changed(self, value: Any) -> bool:
@@ -168,15 +203,23 @@ class Heard:
 
     def common(self, one: Any, other: Any) -> bool:
         """Whether, says the student's process, its own of the one has memory in common with its own of the other."""
+        self._settle()
         mine = [came.place for came in self._outermost(one)]
         theirs = [place for part in _within(other) for place in self._places(part)]
         return bool(mine and theirs and self._peer and self._peer.ask("common", None, [mine, theirs]) is True)
 
     def _old(self, value: Any) -> list[_Came]:
-        return [came for came in self._outermost(value) if came.turn < came.peer.turn]
+        turn = self._peer.turn if self._peer else 0
+        return [came for came in self._outermost(value) if came.turn < turn]
 
     def _places(self, part: Any) -> list[tuple[int, bool, int]]:
-        came, (_, sent) = self._came.get(id(part)), self._sent.get(id(part)) or (None, [])
+        sent = [
+            (number, False, place)
+            for number, mutable in self._sent
+            for place, value in enumerate(mutable)
+            if value is part
+        ]
+        came = self._came.get(id(part))
         return [*sent, *([came.place] if came else [])]
 
     def _outermost(self, value: Any) -> Iterator[_Came]:
@@ -205,10 +248,6 @@ def alike(one: Any, other: Any) -> bool:
     return bool(before == snapshot(other)) if before is not None else repr(one) == repr(other)
 
 
-def _of(came: _Came) -> Any:
-    return came.value() if isinstance(came.value, weakref.ref) else came.value
-
-
 def _with(value: Any, fresh: dict[int, Any]) -> Any:
     """Return a value in which what is fresh stands in place of what it is the same as."""
     if id(value) in fresh:
@@ -229,16 +268,14 @@ def _within(value: Any) -> list[Any]:
     return [value, *(part for item in _items(value) for part in _within(item))]
 
 
-def _memory_of(value: Any) -> tuple[int, int]:
-    """Return a number for what keeps the memory of a value, its own while that lives, and how many bytes those are."""
-    while isinstance(value, np.ndarray) and isinstance(value.base, np.ndarray):
-        value = value.base
-    if isinstance(value, np.ndarray):
-        return id(value), value.nbytes
-    if isinstance(value, _CONTAINERS):
-        return id(value), _ITEM_BYTES * len(value)
+def _kept_alive(value: Any) -> int:
+    """Return how many bytes a view of an array keeps alive, or a tensor; 0 for what is as large as it looks."""
+    if type(value) is np.ndarray:
+        whole = value
+        while isinstance(whole.base, np.ndarray):
+            whole = whole.base
+        return 0 if whole is value else whole.nbytes
     try:
-        storage = value.untyped_storage()
-        return storage.data_ptr() or id(value), storage.nbytes()
-    except Exception:  # no tensor, or one without memory of its own
-        return id(value), 0
+        return int(value.untyped_storage().nbytes()) if hasattr(value, "untyped_storage") else 0
+    except Exception:  # one without memory of its own
+        return 0

@@ -77,7 +77,7 @@ class ChangesMade(Protocol):
     def changes(self, peer: Peer, mutable: list[Any], before: list[Any]) -> dict[str, Any]:
         """Return what the other end is told about changes. `Peer.answer` calls it after `perform`."""
 
-    def note(self, number: Any, arguments: list[Any], results: list[Any]) -> None:
+    def note(self, number: Any, arguments: list[Any], results: list[Any], size: int) -> None:
         """Note what went with the question of this number and with its answer. `Peer.answer` calls it at the end."""
 
 
@@ -93,8 +93,8 @@ class ChangesHeard(Protocol):
     def take(self, peer: Peer, sent: list[Any], changes: Any) -> None:
         """Note what the other end told with an answer, before its value is used. `Peer.ask` calls it."""
 
-    def sent(self, peer: Peer, number: int, mutable: list[Any]) -> None:
+    def sent(self, peer: Peer, number: int, mutable: list[Any], size: int) -> None:
         """Note what of a question of this number can be changed. `Peer.ask` calls it."""
 
-    def came(self, peer: Peer, number: int, mutable: list[Any]) -> None:
+    def came(self, peer: Peer, number: int, mutable: list[Any], size: int) -> None:
         """Note what of its answer's value can be changed. `Peer.ask` calls it."""

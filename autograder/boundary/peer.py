@@ -117,7 +117,7 @@ class Peer:
                 "n": (number := self._number()),
             }
             if heard := self._owner.changes_heard:
-                heard.sent(self, number, codec.mutable)
+                heard.sent(self, number, codec.mutable, codec.size)
                 message |= {"watch": heard.watched(self, codec.mutable), "forget": heard.gone()}
             self._send(message, codec.block)
             self.turn += operation not in _ONLY_LOOKING
@@ -160,7 +160,7 @@ class Peer:
         elif reply.get("k") == "reply":
             value, error = codec.decode(reply.get("value")), None
             if heard:
-                heard.came(self, number, codec.mutable)
+                heard.came(self, number, codec.mutable, codec.size)
         else:
             raise WireError("invalid answer")
         if heard and "changes" in reply:
@@ -220,7 +220,7 @@ class Peer:
             self._nested -= 1
             changes = made.changes(self, codec.mutable[: len(before)], before) if made else {}
             if made:
-                made.note(message.get("n"), codec.mutable, out.mutable)
+                made.note(message.get("n"), codec.mutable, out.mutable, codec.size + out.size)
             try:
                 self._send(number | reply | ({"changes": out.encode(changes)} if changes else {}), out.block)
             except WireError as error:

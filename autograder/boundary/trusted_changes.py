@@ -47,9 +47,9 @@ class ChangesOfStudents:
                 found.append([place, self._sent])
         return found
 
-    def sent(self, peer: Peer, number: int, mutable: list[Any]) -> None:
+    def sent(self, peer: Peer, number: int, mutable: list[Any], size: int) -> None:
         """Note what went along with a question of this number."""
-        self._heard.sent(peer, number, mutable)
+        self._heard.sent(peer, number, mutable, size)
 
     def gone(self) -> list[int]:
         """See Heard.gone."""
@@ -71,10 +71,10 @@ class ChangesOfStudents:
         if isinstance(gradients, dict):
             peer.leaves.adopt({key: value for key, value in gradients.items() if type(key) is str})
 
-    def came(self, peer: Peer, number: int, mutable: list[Any]) -> None:
+    def came(self, peer: Peer, number: int, mutable: list[Any], size: int) -> None:
         """The test may write to what it was given, and the student's code to what it has of that."""
         self.crossed.note(mutable)
-        self._heard.came(peer, number, mutable)
+        self._heard.came(peer, number, mutable, size)
 
     def now(self, value: Any) -> Any:
         """See Trusted.now. What the test has written to itself is what it is."""

@@ -55,6 +55,10 @@ class References(Protocol):
         """Return what a JSON object of a kind that the codec does not know stands for; WireError if nothing."""
 
 
+_VALUE_BYTES = 64
+"""What a value takes beside the bytes in the block, about."""
+
+
 class Codec:
     """Turns values into one message's JSON and block (`encode`, then `block`), or back (`decode` with the block).
 
@@ -74,6 +78,11 @@ class Codec:
         self.mutable: list[Any] = []
         self._written: dict[int, int] = {}
         self._spans: dict[int, int] = {}  # how many values the object at a place holds: each mention of it counts
+
+    @property
+    def size(self) -> int:
+        """About how many bytes what was encoded or decoded takes."""
+        return self._size + len(self._received) + _VALUE_BYTES * self._values
 
     @property
     def block(self) -> bytes:

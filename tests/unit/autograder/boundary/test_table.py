@@ -539,18 +539,22 @@ def test_a_result_that_the_test_has_no_more_is_its_makers_alone(talk: Talk) -> N
 
 def test_what_is_remembered_of_results_is_bounded_by_what_keeps_their_memory() -> None:
     remembered = exchanges.Remembered()
-    whole = np.zeros(exchanges._MOST_BYTES // 2 + 8, np.uint8)
-    for number in range(3):  # one array, of which there are many views
-        remembered.note(number, [whole[:2]], [whole[number:][:1]])
-    assert [len(found) for found in remembered.current([(0, True, 0), (2, False, 0)])] == [1, 1]
-    rows = [0] * 100
-    remembered.note(3, [], [rows])
-    rows *= 1000  # larger now than when it came
-    remembered.note(4, [], [np.zeros_like(whole)[:1]])
-    assert [len(found) for found in remembered.current([(2, True, 0), (3, True, 0), (4, True, 0)])] == [0, 1, 1]
-    remembered.note(5, [], [np.zeros_like(whole)[:1]])
-    assert [len(found) for found in remembered.current([(4, True, 0), (5, True, 0)])] == [0, 1]
-    assert remembered.kept.bytes == whole.nbytes
+    half = exchanges._MOST_BYTES // 2 + 8
+
+    def there() -> list[int]:
+        return [number for number, _ in remembered.kept]
+
+    for number in range(3):  # views of large arrays, each of one of its own
+        remembered.note(number, [], [np.zeros(half, np.uint8)[:1]], 100)
+    assert there() == [2]
+    remembered.note(3, [np.ones(2)], [np.zeros(8)], 100)
+    assert there() == [2, 3]
+    remembered.forget([2, 3, 99])
+    assert there() == [3]
+    assert [len(found) for found in remembered.current([(3, False, 0), (3, True, 0), (2, True, 0)])] == [1, 0, 0]
+    remembered.note(4, [], [[1]], exchanges._MOST_BYTES + 1)
+    assert there() == []
+    assert remembered.kept.bytes == 0
 
 
 def test_memory_in_common(talk: Talk) -> None:
