@@ -16,7 +16,7 @@
 # | Prerequisites | lab 01, or: backpropagation and NumPy broadcasting |
 # | Time | about 5 hours, in two sittings: a recorder, its dresses and its graph (Tasks 1 to 7, some 3.5 hours), then "Taking a network over" |
 # | Points | 20: 16 from checks, 2 from an open task, 2 from a written answer |
-# | Hardware | two CPU cores; with a GPU, one cell near the end compiles for it |
+# | Hardware | two CPU cores; with a GPU, one cell compiles for it |
 # | Source | A, a lecture on scalable machine learning (`docs/claims.md` compares its numbers with ours) |
 
 # %% [markdown]
