@@ -21,10 +21,8 @@
 #
 # Each task asks for one or two functions.
 # Replace the line that raises `NotImplementedError` and keep the name and the arguments.
-# Then run what stands below it: a cell that shows what your function does, and a check.
-# Read the first case that fails.
-# Further cases, hidden here, run when your work is graded.
-# They test what the task's text promises, with other numbers and shapes.
+# Then run what stands below it: a cell that shows what your function does, and a check. Read the first case that fails.
+# Further cases, hidden here, run when your work is graded: the text's promises, with other numbers and shapes.
 # Your functions must not change their arguments, nor a result that they have returned before.
 # No check looks at a clock: seconds are shown; numbers, shapes and bytes are graded.
 #
@@ -649,10 +647,9 @@ check.score(2)
 #
 # A *Fourier transform* writes an image as a sum of waves; the heights of these waves, complex numbers, are its *spectrum*.
 # `np.fft.rfft2` computes it in about $hw \log(hw)$ steps, `irfft2` goes back.
-# The transform of a convolution is the product of the transforms, entry by entry:
-# at most $h\,w$ products for two spectra of $h \times w$ numbers, however large the kernel is.
 # (For real images half of a spectrum follows from the other half: `rfft2` keeps $h\,(\lfloor w/2 \rfloor + 1)$ numbers.)
-# And each image and each kernel is transformed only once,
+# The transform of a convolution is the product of the transforms, entry by entry, however large the kernel is;
+# and each image and each kernel is transformed only once,
 # while their spectra meet $n\,k\,c$ times (Mathieu et al. 2014).
 
 # %% [markdown]
@@ -711,8 +708,7 @@ for side in (3, 15):
 
 # %% [markdown]
 # For 3 x 3 kernels the transforms are a detour beside im2col: compare the two rows in the first table.
-# But the work between the transforms does not grow with the kernel,
-# so from some side on the detour may be the shorter way: Task 7 asks both count and clock.
+# But the work between the transforms does not grow with the kernel: Task 7 asks from which side on the detour pays.
 # (A wide middle half, from far below 1x to above it, say, is a busy machine.)
 
 # %% nbgrader={"grade_id": "conv-fft-check", "grade": true, "points": 2}
@@ -970,9 +966,8 @@ for ax, dtype in zip(plot.panels(2), ("float16", "float32"), strict=True):
     plot.bars(right, fmt=".1f", title=f"Right digits in {dtype}", ax=ax)
 
 # %% [markdown]
-# From $F(2,3)$ to $F(6,3)$ multiplications become fewer, and so do digits.
-# Larger tiles take more points, and more points mean larger constants:
-# numbers become large first, and are then subtracted from each other.
+# From $F(2,3)$ to $F(6,3)$ multiplications become fewer, and so do digits: larger tiles mean larger constants,
+# so numbers become large first, and are then subtracted from each other.
 # In float32 nobody minds. In float16, which has three digits to begin with, $F(6,3)$ loses about one.
 # And $F(2,3)$, whose constants are 1 and 1/2? Compare its bar with direct's.
 # So with 16 bits take small tiles, or compute the transforms in float32.
@@ -1299,12 +1294,10 @@ for algorithm, run in RUN.items():
 # %% [markdown]
 # Both counts of multiplications should be equal (small shape: 2 images, 16 x 8).
 # If yours are not, a formula is wrong, or your code does more than it has to.
-# The workspace of a plain NumPy program is as a rule larger than the formula's:
-# a padded copy or a product before its sum lives beside what is needed; it is smaller where you take one image after the other.
-# A library writes into one buffer instead, and asks for as many bytes as the formula.
-#
-# Winograd's multiplications by constants are many for a small image;
-# with many channels they are forgotten: a tile is transformed once and multiplied with $k$ kernels.
+# The workspace of a plain NumPy program is as a rule larger than the formula's, smaller where you take one image after the other;
+# a library writes into one buffer, and asks for as many bytes as the formula.
+# Winograd's multiplications by constants are forgotten where channels are many:
+# a tile is transformed once and multiplied with $k$ kernels.
 
 # %% nbgrader={"grade_id": "multiplications-and-workspace-check", "grade": true, "points": 2}
 from collections import namedtuple
@@ -1426,7 +1419,7 @@ check.score(2)
 # %% [markdown]
 # ### Which is the best where?
 #
-# You wrote three algorithms that multiply less than the loops. Which one would you ship here? Guess before you run the cells:
+# Some of your algorithms multiply far less than the loops. Which one would you ship here? Guess before you run the cells:
 # for each kernel's side and number of channels (in and out the same), a map shows
 # the algorithm with the fewest multiplications by your formulas,
 # and the one that is fastest here, by your code (pale where the second takes less than 10 % more).
@@ -1569,8 +1562,7 @@ ratio = terms("direct", one) / terms("F(4,3)", one)
 print(f"F(4,3): {ratio:g} times fewer; you: {guess['winograd']:g}")
 
 # %% [markdown]
-# The two maps differ. Multiplications are what theory counts; a machine waits for bytes, too,
-# and runs a large matrix product at several times the speed of small ones:
+# The two maps differ. A machine waits for bytes, too, and runs a large matrix product at several times the speed of small ones:
 # the table's last column says how fast each algorithm multiplies, in thousand millions a second.
 # Is a Winograd transform fastest anywhere? It multiplies least for 3 x 3 kernels, and in NumPy it does so slowly.
 # Direct and im2col have equal counts. From which side does a Fourier transform pay?
@@ -1581,8 +1573,7 @@ print(f"F(4,3): {ratio:g} times fewer; you: {guess['winograd']:g}")
 # So a library guesses by rules that others have found out, or it *measures*, on your shapes and your machine,
 # and remembers the winner: the benchmark mode of cuDNN does this at the first call of each shape.
 #
-# And the library for this CPU? oneDNN, which PyTorch calls here, writes a log if it is asked to:
-# which code it took, not why.
+# And the library for this CPU? oneDNN, which PyTorch calls here, writes a log of which code it took.
 
 # %% explore=true
 import os
@@ -1635,8 +1626,7 @@ for name, (c, k, r, groups) in LAYERS.items():
 # and thousand millions of multiplications a second.
 # `jit` is code generated for this shape when it was first met; what follows says for which instructions.
 # Elsewhere you may see `brgconv`, many small matrix products without im2col's copy, or `gemm`, which is im2col.
-# Where a row says that it is not oneDNN, PyTorch took code of its own:
-# a layer of 1 x 1, for one, *is* a matrix product, without any copy.
+# A layer of 1 x 1 *is* a matrix product, so PyTorch may take code of its own.
 
 # %% [markdown]
 # ## Split the batch
@@ -1929,13 +1919,12 @@ print(
 # Where everything fits, or nothing does, what is gained is not due to the limit: small arrays stay in a cache, and the table has noise.
 
 # %% [markdown]
-# A ratio says as much about its baseline as about its idea: compare the two curves.
-# So quote a speed-up with its limit and its baseline, or draw the curve (lab 16).
+# Compare the two curves: quote a speed-up with its limit and its baseline, or draw the curve (lab 16).
 
 # %% [markdown]
 # ### Several layers share (optional, 10 minutes)
 #
-# A workspace used by one layer after the other can be the same memory: one limit for all, a plan for each.
+# Layers that run one after the other use the same memory: one limit for all, a plan for each.
 # Layers that run side by side have to *share* it, and the plans depend on each other.
 # An integer program says this in three lines: choose one limit per layer, their sum at most what there is.
 # Costs are multiplications by your formulas this time, so that the result is the same everywhere.
