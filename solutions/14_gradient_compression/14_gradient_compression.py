@@ -2158,7 +2158,7 @@ print("both ranks end with the same accuracies:", first == second)
 # %% [markdown]
 # ## Two weeks, or two days?
 #
-# ### Experiment 5. For which network would it be true?
+# ### Experiment 5. For which network would it be true? (optional, 15 minutes)
 #
 # Talk B shows a production workload for speech, 60 million parameters, that SparCML took from two weeks to two days: 7 times as fast.
 # On how many workers, on which network? The slide does not say. Ask the model of lab 11: a message of $m$ bytes takes $\alpha + \beta m$.
