@@ -9,7 +9,7 @@
 #
 # *Talk B* is T. Hoefler's talk of 2018 on communication in deep learning, *talk C* one of 2017 on MXNet, a framework,
 # *lecture A* one on scalable machine learning, *slides D* a course's slides of 2017:
-# the sources whose claims this course measures (`docs/claims.md` in its repository).
+# this course measures their claims (`docs/claims.md`).
 
 # %% [markdown]
 # | | |
@@ -513,7 +513,6 @@ print(f"means: {100 * (np.mean(new) - np.mean(old)):+.2f} points")
 # %% [markdown]
 # Nothing on the left is false. What makes it fool: a maximum beside a single run, and an axis that begins where the bars differ.
 # (A bar's length is read, so it has to begin at 0. A dot's is not: the right axis may begin anywhere.)
-# On the right no reader would say that the methods differ.
 
 # %% [markdown]
 # ### Experiment 2. Who tuned the baseline?
@@ -592,9 +591,8 @@ for name, ratio in (("untuned", fooling), ("tuned", honest)):
 # %% [markdown]
 # A mark is one of ten seeds, a bar the mean of eight of them. Most of the gain was the baseline's rate:
 # at the same rate momentum 0.9 moves up to ten times as far, so that its best rate is too small for plain descent.
-# The marks of the two tuned methods overlap, and so do their test accuracies, printed above: Task 4 will ask whether momentum gains anything.
-#
-# Both best rates lie inside the grid; a best rate at its edge would say that the grid is too narrow.
+# The marks of the two tuned methods overlap: Task 4 will ask whether momentum gains anything.
+# (Both best rates lie inside the grid; one at its edge would say that the grid is too narrow.)
 # And 70 runs tuned each method: the epochs of one run leave out most of the work that led to it.
 
 # %% [markdown]
@@ -777,8 +775,7 @@ inside = "inside: no gain is shown" if gain[0] <= 1 <= gain[2] else "outside"
 print(f"1 is {inside}")
 
 # %% [markdown]
-# These are Experiment 2's epochs in place of seconds, and a seed is a round.
-# Without this line "1.2x" would have been printed as a result.
+# Without this line "1.2x" would have been printed as a result. (A seed is a round here, an epoch a second.)
 #
 # ### Experiment 3. Pairs, and what breaks them
 #
@@ -845,19 +842,16 @@ for ax, (name, found) in zip(plot.panels(3), intervals.items(), strict=True):
 # %% [markdown]
 # A line is the 95 % interval of one measurement, orange where it misses 1.05. (The third axis reaches from 0.15 to 7.)
 # Shuffling keeps both sums, so the middle stays and the interval only widens: a gain of 5 % could as well be a loss.
-# One program after the other is worse: the machine itself is another by then.
-# The middle moves, and most intervals exclude the truth; some are sure that the candidate is slower.
+# One program after the other is worse: the middle moves, most intervals exclude the truth, and some are sure that the candidate is slower.
 # The bootstrap cannot see an error that all rounds share.
 
 # %% [markdown]
 # ### The real library: `torch.utils.benchmark`
 #
 # Now real seconds: one product against *itself*, and your interval.
-# `labkit.compare` warms both up, then takes turns; they start a round alternately.
+# `labkit.compare` warms both up, then takes turns.
 # In about one of twenty such experiments the interval misses 1 by chance, on a busy machine in more:
 # one interrupted round weighs much in a sum, which is why `compare` itself prints medians.
-# If yours does so more often, the benchmark measures something else than the program.
-#
 # Beside it PyTorch's own `Timer`: it warms up, synchronises a GPU, chooses how many calls a sample has,
 # and uses one thread unless you ask for more.
 
@@ -1046,8 +1040,7 @@ check.score(2)
 # A training takes 10 hours on a machine with one GPU. On $P$ such machines it takes $1/(P\,e)$ of this time.
 # The efficiency $e$ is modelled twice: $1/(1 + 0.0247 \log_2 P)$, so that 16 devices have the 91 % of talk C,
 # and $1/(1 + (P - 1)/15)$, so that 16 have one half, about what lab 12's strong scaling keeps if messages are free.
-# Talk C's 16 GPUs stood in one machine: for 128 machines both are guesses, and the first is a kind one.
-# What do hours cost in dollars?
+# For 128 machines both are guesses. What do hours cost in dollars?
 
 # %% explore=true
 HOURS = 10
@@ -1094,7 +1087,7 @@ print(f"a GPU of the machine with four: {four / 4 / single:.2f}x one alone")
 # %% [markdown]
 # The left end of the figure is the speed that a talk shows; its height is what a talk leaves out.
 # While the efficiency holds, hours turn into as many machines for nearly the same money; where it falls,
-# each doubling buys less time and costs more, until there is nothing left to buy.
+# each doubling buys less time and costs more.
 #
 # Lecture A's "at least 10x faster on GPUs than on CPUs" is a good deal where the GPU costs less than ten times as much.
 # Four GPUs in this machine cost more a GPU than four machines with one: three times the cores and memory come with each.
@@ -1272,12 +1265,12 @@ with check.hidden_case(
 check.score(2)
 
 # %% [markdown]
-# ### Experiment 5. Your own code, at four levels
+# ### Experiment 5. Your own code, at four levels (optional, 10 minutes)
 #
 # One loop measures all of it: a convolution (lab 05), a network's gradients (lab 02), a training (lab 01),
 # and gradients summed over ranks (lab 12).
-# `borrow` looks for your notebook of that lab beside this one, and takes the function from there;
-# where there is none, or where it does not work, a small function of this lab is measured in its place.
+# `borrow` looks for your notebook of that lab beside this one; where it finds no function that works,
+# a small one of this lab is measured.
 # The next five cells only fetch or replace these functions: go on to the last one, which measures.
 
 # %% explore=true
@@ -1472,11 +1465,9 @@ for level, (call, metrics) in levels.items():
 # %% [markdown]
 # Each level hides what the next one shows. An operator has no accuracy but an error;
 # a network's gradients are right or wrong; only a training has a time to accuracy; only ranks send bytes.
-# (The wire here sends nothing: its milliseconds are no network's.
-# The training's seed is fixed: five runs of it say nothing of the spread.)
+# (The wire here sends nothing: its milliseconds are no network's.)
 # A fast operator may be a small part of a training:
-# talk B's "up to 4.54x faster on DeepBench", a list of operator shapes from real networks,
-# says nothing about time to accuracy.
+# talk B's "up to 4.54x faster on DeepBench", a list of operator shapes, says nothing about time to accuracy.
 
 # %% [markdown]
 # ## Twelve ways to fool the masses
@@ -1905,9 +1896,9 @@ check.score(2)
 # %% [markdown]
 # ### Given: the audit
 #
-# `audit` puts your two functions together. `report_of` reads a result card of this course, claim and note, for words,
+# `audit` puts your two functions together. `report_of` reads a result card of this course for words,
 # and makes a report of it. It understands nothing, and believes the card:
-# of a measured one it takes the `n` runs to be all that were made (so of rule 3 it finds the missing spread only),
+# of a measured one it takes the `n` runs to be all that were made,
 # and without another word it takes a training to be timed.
 
 # %% nbgrader={"grade_id": "audit", "locked": true}
@@ -2016,9 +2007,9 @@ for rule, name in RULES.items():
 # %% [markdown]
 # ### Experiment 7. This course's own cards
 #
-# Eight of the course's cards stand below, shortened, picked to break different rules or none:
-# their share is no answer to your prediction. Where the course's repository is around this notebook, all its cards are audited.
-# So are your own, which `result_card` has put beside the notebooks of the labs that you have done.
+# Eight of the course's cards stand below, picked to break different rules or none:
+# their share is no answer to your prediction. Where the course's repository is around this notebook, all its cards are audited,
+# and so are your own, which `result_card` has put beside the notebooks of the labs that you have done.
 
 # %% nbgrader={"grade_id": "cards", "locked": true}
 
@@ -2124,7 +2115,7 @@ ax.figure.set_size_inches(5.5, 2.8)
 # a largest error, which has no spread; validation images where nothing was chosen.
 # Each of the course's is admitted, with its reason, in `docs/claims.md`.
 #
-# The audit reads words. It convicts the innocent (`11`'s latency *is* the time of a message; by the word it is taken for a kernel)
+# The audit convicts the innocent (`11`'s latency *is* the time of a message; by the word it is taken for a kernel)
 # and acquits whoever knows its words: a card that says "test accuracy" passes, whatever it did.
 # It cannot tell whether a baseline was tuned, or what was left out. A person has to.
 
@@ -2136,8 +2127,8 @@ ax.figure.set_size_inches(5.5, 2.8)
 # Talk C shows images a second over GPUs: 91 % efficiency at 16 GPUs of one machine,
 # and up to 256 GPUs on 16 machines with "some drop". No accuracy is named.
 # Its axis has equal steps for 1, 2, 4, 8, ...: on such an axis even the ideal line bends upwards.
-# Below, one array is drawn three times: the speed on such an axis, on logarithmic ones, and divided by the number of GPUs.
-# It is Experiment 4's first model. Only the 91 % at 16 GPUs, the star, are the talk's; what stands right of them is a guess.
+# Below, Experiment 4's first model on such an axis, on logarithmic ones, and divided by the number of GPUs.
+# Only the 91 % at 16 GPUs, the star, are the talk's; what stands right of them is a guess.
 
 # %% explore=true
 gpus = 2 ** np.arange(9)
@@ -2170,7 +2161,7 @@ for k, idle in zip(gpus[4::4], (gpus * (1 - efficiency))[4::4], strict=True):
 
 # %% [markdown]
 # The talk also says that 256 GPUs reached 1.1 PFLOPS, and that the fastest supercomputer has 93 PFLOPS.
-# A K80 board has two GPUs and 8.73 Tflop/s in float32, at its highest clock, says its data sheet:
+# A K80 board has two GPUs and 8.73 Tflop/s in float32, says its data sheet:
 # 128 boards have 1.12 Pflop/s: what could be done at most, it seems, not what was done.
 # The supercomputer's 93 were measured, solving equations in float64 (TOP500, 2017).
 
@@ -2181,9 +2172,8 @@ for k, idle in zip(gpus[4::4], (gpus * (1 - efficiency))[4::4], strict=True):
 # %% [markdown]
 # ### What grows, and how one counts (optional, 5 minutes)
 #
-# Slides D show that data sets, connections a neuron and hidden units grow, the units twofold every 2.4 years, from 1958 to 2014:
-# 33 % a year. On a logarithmic axis that is a straight line, which looks tame;
-# on a linear axis the last doubling is half of the height.
+# Slides D show that data sets, connections a neuron and hidden units grow, the units twofold every 2.4 years, from 1958 to 2014.
+# On a logarithmic axis that is a straight line, which looks tame; on a linear axis the last doubling is half of the height.
 # An exponent's error grows, too: the two outer lines have 0.2 years more and less.
 
 # %% explore=true
@@ -2380,7 +2370,7 @@ card
 #
 # * Time to accuracy, from the start, setup included, to the target. A rate without an accuracy is not a result.
 # * All runs count, the baseline's, too. Tune it as much as your own method, and say how much that was.
-# * Measure in turns, keep the pairs, and print an interval. That of the same code against itself must contain 1, nearly always.
+# * Measure in turns, keep the pairs, and print an interval.
 # * Seconds become comparable by their price; idle devices are paid as well.
 # * Measure at the level of which you speak. A kernel is not a training.
 # * The chart decides what is believed. Draw all runs, from zero where lengths are compared.
