@@ -17,7 +17,7 @@
 # | | |
 # |---|---|
 # | Prerequisites | NumPy, gradients (lab 01), the parameter server and all-reduce (lab 11), data-parallel training (lab 12) |
-# | Time | about 7 hours, two of them optional, in two sittings: one set of weights, late (up to Experiment 4), then weights of one's own |
+# | Time | about 7 hours, one and a half of them in the optional part at the end; in two sittings: one set of weights, late (up to Experiment 2), then weights of one's own |
 # | Points | 20: 16 from checks, 2 from an open task, 2 from a written answer |
 # | Hardware | two CPU cores; one cell near the end uses a GPU |
 
@@ -29,7 +29,7 @@
 # Then run the look cell, which shows what yours does, and the check below it; read the first case that fails.
 # Further cases, hidden here, test what the task's text promises, with other numbers.
 # The *real things* in the second half have a question instead of a task.
-# What a heading calls optional no task and no question needs.
+# What stands under "Optional", Experiments 3 and 4 among it, no task and no question needs.
 # Your code must not change its arguments. No check looks at a real clock.
 
 # %% [markdown]
@@ -1215,98 +1215,6 @@ for title, (name, rate, aware) in tries.items():
 # The rate that knows staleness finds the sixteenth by itself.
 
 # %% [markdown]
-# ### Experiment 3. How large may the rate be? (optional, 10 minutes)
-#
-# Equal workers that deliver in turn all have the same staleness: one less than there are workers.
-# For each number the next cell looks for the largest rate with which 960 gradients reach 80 %.
-# For the parabola $\frac{\lambda}{2} w^2$ a gradient that is $s$ updates old is stable
-# up to the rate $\frac{2}{\lambda}\sin\frac{\pi}{2(2s+1)}$ (Yang et al. 2021, for pipelines).
-# The figure takes the $\lambda$ with which both curves begin at the same point: compare how they fall.
-
-
-# %% explore=true
-def in_turn(workers, steps):
-    """Return the events of equal workers that deliver in turn."""
-    seconds = np.ones((workers, steps))
-    seconds[:, 0] += np.arange(workers) / workers / 2
-    return simulate(seconds, always)
-
-
-def largest_rate(workers, gradients=960, seed=0, most=2**1.5):
-    """Return the largest rate, up to `most`, to a fourth root of two."""
-    events = in_turn(workers, gradients // workers)
-    for power in range(round(4 * math.log2(most)), -32, -1):
-        rate = 2 ** (power / 4)
-        server = Server(start(seed), rate)
-        replay(events, server, 2 * gradients, seed, every=1e9)
-        if accuracy(server.weights) >= 0.8:
-            return rate
-    return 0.0
-
-
-# %% explore=true
-sizes = np.array([1, 2, 4, 8, 16])
-largest = [largest_rate(1)]
-for workers in sizes[1:]:  # more workers do not bear a larger rate
-    largest.append(largest_rate(workers, most=largest[-1]))
-stale = sizes - 1
-theory = largest[0] * np.sin(np.pi / (2 * (2 * stale + 1)))
-ax = plot.curves(
-    {
-        "your server": (sizes, largest),
-        "a parabola, scaled": (sizes, theory),
-    },
-    title="The largest rate that learns",
-    xlabel="workers (staleness + 1)",
-    ylabel="rate of each gradient",
-    logx=True,
-    logy=True,
-)
-for workers, rate in zip(sizes, largest, strict=True):
-    said = f"{rate:.3f}; times workers {rate * workers:.2f}"
-    print(f"staleness {workers - 1:2}: {said}")
-
-# %% [markdown]
-# Your server's rate falls about as $1/(s+1)$, the parabola's about as $1/(2s+1)$: in the end both halve where the staleness doubles.
-# So sixteen asynchronous workers are *not* sixteen times as fast as one with its best rate.
-# They are as a large batch is (lab 12): useful where noise limits learning, not where the rate does.
-
-# %% [markdown]
-# ### Experiment 4. One straggler (optional, 10 minutes)
-#
-# Until now delays fell on everybody alike. Now one worker of sixteen is four times as slow as the others, always.
-
-# %% explore=true
-lame = cluster_seconds.copy()
-lame[3] *= 4
-print("one worker of 16 four times as slow")
-print(f"{'':14} gradients a second   its share   its staleness")
-for name, events in {
-    "synchronous": simulate(lame, partial(within, slack=0)),
-    "slack 3": simulate(lame, partial(within, slack=3)),
-    "slack 10": simulate(lame, partial(within, slack=10)),
-    "asynchronous": simulate(lame, always),
-    "15 of 16": backup_workers(lame, 15),
-}.items():
-    early = [event for event in events if event[0] <= 300]
-    ends = [worker for _, kind, worker in early if kind == "end"]
-    old = [s for s, w in zip(staleness(early), ends, strict=True) if w == 3]
-    mean = f"{np.mean(old):.0f}" if old else "none"
-    share = ends.count(3) / len(ends)
-    print(f"{name:14} {rate_of(events, 300):18.2f} {share:11.1%} {mean:>15}")
-
-# %% [markdown]
-# A slack lets workers run ahead of a *short* delay. Against a worker that is always slow it helps only until it is used up;
-# from then on all go at the straggler's pace.
-# Asynchronous training goes on, with gradients of that worker that are several times as old, and fewer images of its share:
-# if its data are unlike the others', the model hardly sees them.
-
-# %% [markdown]
-# Backup workers throw most of its gradients away, and use none that is made of an older version
-# (staleness counts arrivals, and a slow worker is the last of its round).
-# But the straggler takes the one place to spare: each round now waits for the delays of the fifteen others.
-
-# %% [markdown]
 # ## Weights of one's own
 #
 # Talk B orders the ways to train by how far workers agree.
@@ -2224,7 +2132,7 @@ with check.hidden_case(
 check.score(2)
 
 # %% [markdown]
-# ### Experiment 6. What crosses the network (optional, 10 minutes)
+# ### Experiment 6. What crosses the network
 #
 # Sixteen asynchronous workers in four machines of four. Between machines the network is slow.
 
@@ -2332,224 +2240,6 @@ print(f"{2:9} {'':9} {lost:12.4%}  (counting only)")
 # and training does not mind: another minibatch will say the same.
 # The checksum is of the weights: one process ends with the same ones each time, two hardly ever.
 # That is a price when you look for an error.
-
-# %% [markdown]
-# ## The real thing, 2: a sharded server on ranks (optional, 10 minutes)
-#
-# Two ranks each hold a half of the weights in a `Server` of yours; others are workers.
-# A worker sends a server its part of a gradient, and gets new weights back; a server serves whoever comes next.
-# What mean staleness do you expect at a server of two workers, and of four?
-
-
-# %% explore=true
-def serve(shard, workers, steps, rate):
-    """Serve whoever comes; return the shard, and all staleness."""
-    server, came = Server(shard, rate), torch.empty(len(shard))
-    for worker in workers:
-        dist.send(torch.from_numpy(server.pull(worker)), worker)
-    stale, seen = [], dict.fromkeys(workers, 0)
-    for pushes in range(len(workers) * steps):
-        worker = dist.recv(came)  # from anybody
-        server.push(worker, came.numpy())
-        stale.append(pushes - seen[worker])
-        seen[worker] = pushes + 1
-        dist.send(torch.from_numpy(server.pull(worker)), worker)
-    return server.weights, stale
-
-
-def work(rank, servers, steps):
-    """Compute; send each server its part, and take what it returns."""
-    draw = np.random.default_rng(rank)
-    parts = [torch.empty(len(p)) for p in np.array_split(start(0), servers)]
-    for server, part in enumerate(parts):
-        dist.recv(part, server)
-    for _ in range(steps):
-        found = some_gradient(torch.cat(parts).numpy(), draw)
-        for server, part in enumerate(np.array_split(found, servers)):
-            dist.send(torch.from_numpy(part.copy()), server)
-            dist.recv(parts[server], server)
-    return 2 * steps * servers
-
-
-# %% explore=true
-def cluster_of_ranks(rank, world_size, servers, steps, rate):
-    """Be a server or a worker."""
-    if rank >= servers:
-        return work(rank, servers, steps)
-    shard = np.array_split(start(0), servers)[rank]
-    return serve(shard, list(range(servers, world_size)), steps, rate)
-
-
-def run_servers(servers, workers, steps, rate=0.2):
-    """Return accuracy, staleness at the first server, messages of workers."""
-    count = servers + workers
-    given = servers, steps, rate
-    ranks = launch(
-        cluster_of_ranks, count, *given, backend="gloo", timeout_s=40
-    )
-    weights = np.concatenate([shard for shard, _ in ranks[:servers]])
-    return accuracy(weights), ranks[0][1], sum(ranks[servers:])
-
-
-print("servers  workers  accuracy  staleness: mean, largest  messages")
-for servers, workers in ((1, 1), (2, 2), (2, 4)):
-    share, stale, sent = run_servers(servers, workers, 600 // workers)
-    print(
-        f"{servers:7} {workers:8} {share:9.3f} "
-        f"{np.mean(stale):16.1f} {max(stale):8} {sent:9}"
-    )
-
-# %% [markdown]
-# The mean staleness, about one less than there are workers, follows from counting.
-# The largest is the machine's: while the system gave one worker no processor time,
-# or its message none, another pushed that often in a row, and no rule bounds it.
-# Every shard sees each worker once a step, so two servers share the bytes, not the messages.
-
-# %% [markdown]
-# ## The real thing, 3: TensorFlow's jobs (optional, 15 minutes)
-#
-# Slides D: a TensorFlow cluster consists of *tasks*, processes, usually one a machine; a *job* is a set of tasks with the same role.
-# `ps` tasks keep the variables, `worker` tasks compute.
-# `ParameterServerStrategy` adds a coordinator (the job `chief`), which hands steps to whichever worker is free: asynchronous training.
-# The next cells start two `ps` and two `worker` tasks here, for a linear model.
-# Read `coordinate`; the rest is plumbing. Two workers add to one counter, `done`: will it come to 300?
-
-# %% explore=true
-import importlib.util
-import os
-import socket
-from contextlib import ExitStack
-
-# Else each task starts some 80 threads for its connections; and with a single
-# thread for operations a task that waits for another one cannot answer it.
-FEW = {
-    "TF_GRPC_WORKER_CACHE_QUEUES": "2",
-    "TF_GRPC_WORKER_CACHE_THREADS": "2",
-    "TF_NUM_INTEROP_THREADS": "4",
-}
-QUIET = {"TF_CPP_MIN_LOG_LEVEL": "2", "CUDA_VISIBLE_DEVICES": ""}
-
-
-def addresses(**jobs):
-    """Return a cluster: for each job, addresses of free ports."""
-    with ExitStack() as stack:
-
-        def free():
-            probe = stack.enter_context(socket.socket())
-            probe.bind(("127.0.0.1", 0))
-            return f"127.0.0.1:{probe.getsockname()[1]}"
-
-        return {job: [free() for _ in range(n)] for job, n in jobs.items()}
-
-
-# %% explore=true
-def tensorflow_task(cluster, job, index):
-    """Be one task of a job, until somebody ends this process."""
-    os.environ.update(FEW | QUIET)  # read when TensorFlow is imported
-    import tensorflow as tf
-
-    spec = tf.train.ClusterSpec(cluster)
-    server = tf.distribute.Server(spec, job, index, protocol="grpc")
-    print("ready")
-    server.join()
-
-
-# %% explore=true
-def strategy_for(cluster):
-    """Return a strategy that cuts each variable into a shard for each ps."""
-    import tensorflow as tf
-
-    resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(
-        tf.train.ClusterSpec(cluster),
-        rpc_layer="grpc",
-        task_type="chief",
-        task_id=0,
-    )
-    cut = tf.distribute.experimental.partitioners.FixedShardsPartitioner
-    return tf.distribute.ParameterServerStrategy(
-        resolver, cut(len(cluster["ps"]))
-    )
-
-
-def softmax_step(w, x, y, rate):
-    """Move the shards of w down their gradients, as they are now."""
-    import tensorflow as tf
-
-    with tf.GradientTape() as tape:
-        scores = x @ tf.convert_to_tensor(w)
-        each = tf.nn.sparse_softmax_cross_entropy_with_logits(y, scores)
-        loss = tf.reduce_mean(each)
-    shards = list(w.variables)
-    for shard, found in zip(shards, tape.gradient(loss, shards), strict=True):
-        shard.assign_sub(rate * found)
-
-
-# %% explore=true
-def coordinate(cluster, x, y, steps):
-    """Hand out steps; return weights, steps counted, places of the shards."""
-    import tensorflow as tf
-
-    strategy = strategy_for(cluster)
-    coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
-    with strategy.scope():
-        w = tf.Variable(tf.zeros((64, 10)))
-        done = tf.Variable(0, aggregation=tf.VariableAggregation.SUM)
-
-    @tf.function(autograph=False)
-    def step(batch):
-        images, labels = tf.gather(x, batch), tf.gather(y, batch)
-        softmax_step(w, images, labels, 0.3)
-        done.assign_add(1)
-
-    draw = np.random.default_rng(0)
-    for _ in range(steps):
-        batch = tf.constant(draw.integers(len(y), size=32))
-        coordinator.schedule(step, args=(batch,))
-    coordinator.join()
-    places = [shard.device for shard in w.variables]
-    return tf.convert_to_tensor(w).numpy(), int(done.numpy()), places
-
-
-# %% explore=true
-def with_tensorflow(steps=300):
-    """Start four tasks, train, and end them."""
-    cluster = addresses(ps=2, worker=2, chief=1)
-    with ExitStack() as stack:
-        tasks = {
-            f"{job} {index}": stack.enter_context(
-                background(tensorflow_task, cluster, job, index)
-            )
-            for job in ("ps", "worker")
-            for index in range(2)
-        }
-        for name, task in tasks.items():
-            task.find("ready", timeout_s=90)
-            print(f"{name}: process {task.pid}")
-        given = cluster, x_train, y_train.astype(np.int64), steps
-        found = in_fresh_process(
-            coordinate, *given, environment=FEW | QUIET, timeout_s=90
-        )
-        for task in tasks.values():
-            task.kill()
-    return found
-
-
-# %% explore=true
-if importlib.util.find_spec("tensorflow") is None:
-    print("TensorFlow is not installed here: skipped.")
-else:
-    w, done, places = with_tensorflow()
-    share = np.mean((x_validation @ w).argmax(axis=1) == y_validation)
-    print(f"{done} of 300 steps counted; accuracy {share:.3f}, a linear model")
-    for place in places:
-        print("a shard lies on", place)
-
-# %% [markdown]
-# One shard lies on each task of the job `ps`. `assign_add` and `assign_sub` run on the `ps`, one after the other for each variable,
-# so no step is lost; but nobody promises in which order, and a worker reads shards while others change them.
-#
-# The synchronous way with backup workers (Task 4) was `SyncReplicasOptimizer`, which TensorFlow 2 keeps under `compat.v1` only.
-# Its synchronous way over several machines is now `MultiWorkerMirroredStrategy`: an all-reduce.
 
 # %% [markdown]
 # ## D or B?
@@ -2663,61 +2353,6 @@ for group, some in plane.items():
 # To the left are ways of many steps alone, which they can afford because all draw from the same images.
 # Low are those in which a delay keeps nobody else, or few, waiting.
 # Points that are close are equal: between two readings an accuracy is not known, and seeds differ.
-
-# %% [markdown]
-# ### With a GPU (optional, 5 minutes)
-#
-# On a GPU many workers fit side by side, as one batch of matrices. The next cell is Experiment 5's local SGD in another size,
-# with the same number of steps in ever fewer rounds. Does it matter how seldom they talk?
-
-
-# %% explore=true
-def replicas(every, workers, hidden, rounds, seed=0, rate=0.5):
-    """Return the accuracy of the mean of many workers on this device."""
-    where, generator = device(), torch.Generator().manual_seed(seed)
-    x, y = torch.from_numpy(x_train), torch.from_numpy(y_train).long()
-    shapes = [((64, hidden), (2 / 64) ** 0.5), ((hidden, 10), hidden**-0.5)]
-    layers = [
-        (size * torch.randn(shape, generator=generator)).to(where)
-        for shape, size in shapes
-    ]
-    for _ in range(rounds):
-        own = [w.repeat(workers, 1, 1).requires_grad_() for w in layers]
-        for _ in range(every):
-            batch = torch.randint(len(y), (workers, 16), generator=generator)
-            scores = (x[batch].to(where) @ own[0]).relu() @ own[1]
-            targets = y[batch].to(where).flatten()
-            loss = torch.nn.functional.cross_entropy(
-                scores.flatten(0, 1), targets, reduction="sum"
-            )
-            for w, found in zip(
-                own, torch.autograd.grad(loss, own), strict=True
-            ):
-                w.data -= rate / 16 * found
-        layers = [w.detach().mean(dim=0) for w in own]
-    scores = (torch.from_numpy(x_validation).to(where) @ layers[0]).relu()
-    guess = (scores @ layers[1]).argmax(dim=1).cpu().numpy()
-    return float(np.mean(guess == y_validation))
-
-
-# %% explore=true
-from labkit import recorded
-
-workers, hidden, seeds = scale(cpu=(8, 32, 3), gpu=(64, 1024, 1))
-if device() == "cpu":
-    print("No GPU here: a small size instead of 64 workers with 1024 units.")
-print(f"{workers} workers, {hidden} hidden units, 128 steps each")
-for every in (1, 8, 32):
-    rounds = 128 // every
-    found = [replicas(every, workers, hidden, rounds, s) for s in range(seeds)]
-    each = "  ".join(f"{share:.3f}" for share in found)
-    print(f"{every:3} steps alone, {rounds:3} rounds: {each}")
-if device() == "cpu":
-    print(recorded("13_consistency"))
-
-# %% [markdown]
-# It hardly matters: on a CPU the rows differ no more than the seeds of one row, in the run recorded on a GPU by one image.
-# With the same images for all, 128 steps do not take workers far apart.
 
 # %% [markdown]
 # ## Open task: your own policy (2 points)
@@ -2870,6 +2505,374 @@ result_card(
     lab="13_consistency",
     note=f"Validation images. Where all workers are alike: {alike.mean():.2f}.",
 )
+
+# %% [markdown]
+# ## Optional: two more experiments, and two more real things
+
+# %% [markdown]
+# ### Experiment 3. How large may the rate be? (15 minutes)
+#
+# Equal workers that deliver in turn all have the same staleness: one less than there are workers.
+# For each number the next cell looks for the largest rate with which 960 gradients reach 80 %.
+# For the parabola $\frac{\lambda}{2} w^2$ a gradient that is $s$ updates old is stable
+# up to the rate $\frac{2}{\lambda}\sin\frac{\pi}{2(2s+1)}$ (Yang et al. 2021, for pipelines).
+# The figure takes the $\lambda$ with which both curves begin at the same point: compare how they fall.
+
+
+# %% explore=true
+def in_turn(workers, steps):
+    """Return the events of equal workers that deliver in turn."""
+    seconds = np.ones((workers, steps))
+    seconds[:, 0] += np.arange(workers) / workers / 2
+    return simulate(seconds, always)
+
+
+def largest_rate(workers, gradients=960, seed=0, most=2**1.5):
+    """Return the largest rate, up to `most`, to a fourth root of two."""
+    events = in_turn(workers, gradients // workers)
+    for power in range(round(4 * math.log2(most)), -32, -1):
+        rate = 2 ** (power / 4)
+        server = Server(start(seed), rate)
+        replay(events, server, 2 * gradients, seed, every=1e9)
+        if accuracy(server.weights) >= 0.8:
+            return rate
+    return 0.0
+
+
+# %% explore=true
+sizes = np.array([1, 2, 4, 8, 16])
+largest = [largest_rate(1)]
+for workers in sizes[1:]:  # more workers do not bear a larger rate
+    largest.append(largest_rate(workers, most=largest[-1]))
+stale = sizes - 1
+theory = largest[0] * np.sin(np.pi / (2 * (2 * stale + 1)))
+ax = plot.curves(
+    {
+        "your server": (sizes, largest),
+        "a parabola, scaled": (sizes, theory),
+    },
+    title="The largest rate that learns",
+    xlabel="workers (staleness + 1)",
+    ylabel="rate of each gradient",
+    logx=True,
+    logy=True,
+)
+for workers, rate in zip(sizes, largest, strict=True):
+    said = f"{rate:.3f}; times workers {rate * workers:.2f}"
+    print(f"staleness {workers - 1:2}: {said}")
+
+# %% [markdown]
+# Your server's rate falls about as $1/(s+1)$, the parabola's about as $1/(2s+1)$: in the end both halve where the staleness doubles.
+# So sixteen asynchronous workers are *not* sixteen times as fast as one with its best rate.
+# They are as a large batch is (lab 12): useful where noise limits learning, not where the rate does.
+
+# %% [markdown]
+# ### Experiment 4. One straggler (15 minutes)
+#
+# In the experiments above delays fell on everybody alike. Now one worker of sixteen is four times as slow as the others, always.
+
+# %% explore=true
+lame = cluster_seconds.copy()
+lame[3] *= 4
+print("one worker of 16 four times as slow")
+print(f"{'':14} gradients a second   its share   its staleness")
+for name, events in {
+    "synchronous": simulate(lame, partial(within, slack=0)),
+    "slack 3": simulate(lame, partial(within, slack=3)),
+    "slack 10": simulate(lame, partial(within, slack=10)),
+    "asynchronous": simulate(lame, always),
+    "15 of 16": backup_workers(lame, 15),
+}.items():
+    early = [event for event in events if event[0] <= 300]
+    ends = [worker for _, kind, worker in early if kind == "end"]
+    old = [s for s, w in zip(staleness(early), ends, strict=True) if w == 3]
+    mean = f"{np.mean(old):.0f}" if old else "none"
+    share = ends.count(3) / len(ends)
+    print(f"{name:14} {rate_of(events, 300):18.2f} {share:11.1%} {mean:>15}")
+
+# %% [markdown]
+# A slack lets workers run ahead of a *short* delay. Against a worker that is always slow it helps only until it is used up;
+# from then on all go at the straggler's pace.
+# Asynchronous training goes on, with gradients of that worker that are several times as old, and fewer images of its share:
+# if its data are unlike the others', the model hardly sees them.
+
+# %% [markdown]
+# Backup workers throw most of its gradients away, and use none that is made of an older version
+# (staleness counts arrivals, and a slow worker is the last of its round).
+# But the straggler takes the one place to spare: each round now waits for the delays of the fifteen others.
+
+# %% [markdown]
+# ### The real thing, 2: a sharded server on ranks (20 minutes)
+#
+# Two ranks each hold a half of the weights in a `Server` of yours; others are workers.
+# A worker sends a server its part of a gradient, and gets new weights back; a server serves whoever comes next.
+# What mean staleness do you expect at a server of two workers, and of four?
+
+
+# %% explore=true
+def serve(shard, workers, steps, rate):
+    """Serve whoever comes; return the shard, and all staleness."""
+    server, came = Server(shard, rate), torch.empty(len(shard))
+    for worker in workers:
+        dist.send(torch.from_numpy(server.pull(worker)), worker)
+    stale, seen = [], dict.fromkeys(workers, 0)
+    for pushes in range(len(workers) * steps):
+        worker = dist.recv(came)  # from anybody
+        server.push(worker, came.numpy())
+        stale.append(pushes - seen[worker])
+        seen[worker] = pushes + 1
+        dist.send(torch.from_numpy(server.pull(worker)), worker)
+    return server.weights, stale
+
+
+def work(rank, servers, steps):
+    """Compute; send each server its part, and take what it returns."""
+    draw = np.random.default_rng(rank)
+    parts = [torch.empty(len(p)) for p in np.array_split(start(0), servers)]
+    for server, part in enumerate(parts):
+        dist.recv(part, server)
+    for _ in range(steps):
+        found = some_gradient(torch.cat(parts).numpy(), draw)
+        for server, part in enumerate(np.array_split(found, servers)):
+            dist.send(torch.from_numpy(part.copy()), server)
+            dist.recv(parts[server], server)
+    return 2 * steps * servers
+
+
+# %% explore=true
+def cluster_of_ranks(rank, world_size, servers, steps, rate):
+    """Be a server or a worker."""
+    if rank >= servers:
+        return work(rank, servers, steps)
+    shard = np.array_split(start(0), servers)[rank]
+    return serve(shard, list(range(servers, world_size)), steps, rate)
+
+
+def run_servers(servers, workers, steps, rate=0.2):
+    """Return accuracy, staleness at the first server, messages of workers."""
+    count = servers + workers
+    given = servers, steps, rate
+    ranks = launch(
+        cluster_of_ranks, count, *given, backend="gloo", timeout_s=40
+    )
+    weights = np.concatenate([shard for shard, _ in ranks[:servers]])
+    return accuracy(weights), ranks[0][1], sum(ranks[servers:])
+
+
+print("servers  workers  accuracy  staleness: mean, largest  messages")
+for servers, workers in ((1, 1), (2, 2), (2, 4)):
+    share, stale, sent = run_servers(servers, workers, 600 // workers)
+    print(
+        f"{servers:7} {workers:8} {share:9.3f} "
+        f"{np.mean(stale):16.1f} {max(stale):8} {sent:9}"
+    )
+
+# %% [markdown]
+# The mean staleness, about one less than there are workers, follows from counting.
+# The largest is the machine's: while the system gave one worker no processor time,
+# or its message none, another pushed that often in a row, and no rule bounds it.
+# Every shard sees each worker once a step, so two servers share the bytes, not the messages.
+
+# %% [markdown]
+# ### The real thing, 3: TensorFlow's jobs (30 minutes)
+#
+# Slides D: a TensorFlow cluster consists of *tasks*, processes, usually one a machine; a *job* is a set of tasks with the same role.
+# `ps` tasks keep the variables, `worker` tasks compute.
+# `ParameterServerStrategy` adds a coordinator (the job `chief`), which hands steps to whichever worker is free: asynchronous training.
+# The next cells start two `ps` and two `worker` tasks here, for a linear model.
+# Read `coordinate`; the rest is plumbing. Two workers add to one counter, `done`: will it come to 300?
+
+# %% explore=true
+import importlib.util
+import os
+import socket
+from contextlib import ExitStack
+
+# Else each task starts some 80 threads for its connections; and with a single
+# thread for operations a task that waits for another one cannot answer it.
+FEW = {
+    "TF_GRPC_WORKER_CACHE_QUEUES": "2",
+    "TF_GRPC_WORKER_CACHE_THREADS": "2",
+    "TF_NUM_INTEROP_THREADS": "4",
+}
+QUIET = {"TF_CPP_MIN_LOG_LEVEL": "2", "CUDA_VISIBLE_DEVICES": ""}
+
+
+def addresses(**jobs):
+    """Return a cluster: for each job, addresses of free ports."""
+    with ExitStack() as stack:
+
+        def free():
+            probe = stack.enter_context(socket.socket())
+            probe.bind(("127.0.0.1", 0))
+            return f"127.0.0.1:{probe.getsockname()[1]}"
+
+        return {job: [free() for _ in range(n)] for job, n in jobs.items()}
+
+
+# %% explore=true
+def tensorflow_task(cluster, job, index):
+    """Be one task of a job, until somebody ends this process."""
+    os.environ.update(FEW | QUIET)  # read when TensorFlow is imported
+    import tensorflow as tf
+
+    spec = tf.train.ClusterSpec(cluster)
+    server = tf.distribute.Server(spec, job, index, protocol="grpc")
+    print("ready")
+    server.join()
+
+
+# %% explore=true
+def strategy_for(cluster):
+    """Return a strategy that cuts each variable into a shard for each ps."""
+    import tensorflow as tf
+
+    resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(
+        tf.train.ClusterSpec(cluster),
+        rpc_layer="grpc",
+        task_type="chief",
+        task_id=0,
+    )
+    cut = tf.distribute.experimental.partitioners.FixedShardsPartitioner
+    return tf.distribute.ParameterServerStrategy(
+        resolver, cut(len(cluster["ps"]))
+    )
+
+
+def softmax_step(w, x, y, rate):
+    """Move the shards of w down their gradients, as they are now."""
+    import tensorflow as tf
+
+    with tf.GradientTape() as tape:
+        scores = x @ tf.convert_to_tensor(w)
+        each = tf.nn.sparse_softmax_cross_entropy_with_logits(y, scores)
+        loss = tf.reduce_mean(each)
+    shards = list(w.variables)
+    for shard, found in zip(shards, tape.gradient(loss, shards), strict=True):
+        shard.assign_sub(rate * found)
+
+
+# %% explore=true
+def coordinate(cluster, x, y, steps):
+    """Hand out steps; return weights, steps counted, places of the shards."""
+    import tensorflow as tf
+
+    strategy = strategy_for(cluster)
+    coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
+    with strategy.scope():
+        w = tf.Variable(tf.zeros((64, 10)))
+        done = tf.Variable(0, aggregation=tf.VariableAggregation.SUM)
+
+    @tf.function(autograph=False)
+    def step(batch):
+        images, labels = tf.gather(x, batch), tf.gather(y, batch)
+        softmax_step(w, images, labels, 0.3)
+        done.assign_add(1)
+
+    draw = np.random.default_rng(0)
+    for _ in range(steps):
+        batch = tf.constant(draw.integers(len(y), size=32))
+        coordinator.schedule(step, args=(batch,))
+    coordinator.join()
+    places = [shard.device for shard in w.variables]
+    return tf.convert_to_tensor(w).numpy(), int(done.numpy()), places
+
+
+# %% explore=true
+def with_tensorflow(steps=300):
+    """Start four tasks, train, and end them."""
+    cluster = addresses(ps=2, worker=2, chief=1)
+    with ExitStack() as stack:
+        tasks = {
+            f"{job} {index}": stack.enter_context(
+                background(tensorflow_task, cluster, job, index)
+            )
+            for job in ("ps", "worker")
+            for index in range(2)
+        }
+        for name, task in tasks.items():
+            task.find("ready", timeout_s=90)
+            print(f"{name}: process {task.pid}")
+        given = cluster, x_train, y_train.astype(np.int64), steps
+        found = in_fresh_process(
+            coordinate, *given, environment=FEW | QUIET, timeout_s=90
+        )
+        for task in tasks.values():
+            task.kill()
+    return found
+
+
+# %% explore=true
+if importlib.util.find_spec("tensorflow") is None:
+    print("TensorFlow is not installed here: skipped.")
+else:
+    w, done, places = with_tensorflow()
+    share = np.mean((x_validation @ w).argmax(axis=1) == y_validation)
+    print(f"{done} of 300 steps counted; accuracy {share:.3f}, a linear model")
+    for place in places:
+        print("a shard lies on", place)
+
+# %% [markdown]
+# One shard lies on each task of the job `ps`. `assign_add` and `assign_sub` run on the `ps`, one after the other for each variable,
+# so no step is lost; but nobody promises in which order, and a worker reads shards while others change them.
+#
+# The synchronous way with backup workers (Task 4) was `SyncReplicasOptimizer`, which TensorFlow 2 keeps under `compat.v1` only.
+# Its synchronous way over several machines is now `MultiWorkerMirroredStrategy`: an all-reduce.
+
+# %% [markdown]
+# ### With a GPU (10 minutes)
+#
+# On a GPU many workers fit side by side, as one batch of matrices. The next cell is Experiment 5's local SGD in another size,
+# with the same number of steps in ever fewer rounds. Does it matter how seldom they talk?
+
+
+# %% explore=true
+def replicas(every, workers, hidden, rounds, seed=0, rate=0.5):
+    """Return the accuracy of the mean of many workers on this device."""
+    where, generator = device(), torch.Generator().manual_seed(seed)
+    x, y = torch.from_numpy(x_train), torch.from_numpy(y_train).long()
+    shapes = [((64, hidden), (2 / 64) ** 0.5), ((hidden, 10), hidden**-0.5)]
+    layers = [
+        (size * torch.randn(shape, generator=generator)).to(where)
+        for shape, size in shapes
+    ]
+    for _ in range(rounds):
+        own = [w.repeat(workers, 1, 1).requires_grad_() for w in layers]
+        for _ in range(every):
+            batch = torch.randint(len(y), (workers, 16), generator=generator)
+            scores = (x[batch].to(where) @ own[0]).relu() @ own[1]
+            targets = y[batch].to(where).flatten()
+            loss = torch.nn.functional.cross_entropy(
+                scores.flatten(0, 1), targets, reduction="sum"
+            )
+            for w, found in zip(
+                own, torch.autograd.grad(loss, own), strict=True
+            ):
+                w.data -= rate / 16 * found
+        layers = [w.detach().mean(dim=0) for w in own]
+    scores = (torch.from_numpy(x_validation).to(where) @ layers[0]).relu()
+    guess = (scores @ layers[1]).argmax(dim=1).cpu().numpy()
+    return float(np.mean(guess == y_validation))
+
+
+# %% explore=true
+from labkit import recorded
+
+workers, hidden, seeds = scale(cpu=(8, 32, 3), gpu=(64, 1024, 1))
+if device() == "cpu":
+    print("No GPU here: a small size instead of 64 workers with 1024 units.")
+print(f"{workers} workers, {hidden} hidden units, 128 steps each")
+for every in (1, 8, 32):
+    rounds = 128 // every
+    found = [replicas(every, workers, hidden, rounds, s) for s in range(seeds)]
+    each = "  ".join(f"{share:.3f}" for share in found)
+    print(f"{every:3} steps alone, {rounds:3} rounds: {each}")
+if device() == "cpu":
+    print(recorded("13_consistency"))
+
+# %% [markdown]
+# It hardly matters: on a CPU the rows differ no more than the seeds of one row, in the run recorded on a GPU by one image.
+# With the same images for all, 128 steps do not take workers far apart.
 
 # %% [markdown]
 # ## What you take along
