@@ -3,9 +3,8 @@
 #
 # **Why are there so many convolution algorithms?**
 # A convolution is seven nested loops, and a library for GPUs has about sixteen ways to compute it.
-# They return the same numbers, nearly.
-# They differ in how often they multiply, in how much memory they need beside the result,
-# and in how many digits are left at the end.
+# They return the same numbers, nearly, and differ in how often they multiply,
+# in how much memory they need beside the result, and in how many digits are left at the end.
 # Here you write four of them, get two more out of these, count what each does,
 # measure what each takes, and let dynamic programming choose between them.
 
@@ -13,7 +12,7 @@
 # | | |
 # |---|---|
 # | Prerequisites | NumPy with broadcasting, complex numbers, dynamic programming; lab 01 or its equivalent |
-# | Time | about 5 hours |
+# | Time | about 5 hours, in two sittings: the algorithms (Tasks 1 to 6), then what each costs and which to take |
 # | Points | 20: 16 from checks, 4 from two written answers |
 # | Hardware | two CPU cores; with a GPU, one cell near the end shows what cuDNN chooses there |
 
@@ -22,10 +21,8 @@
 #
 # Each task asks for one or two functions.
 # Replace the line that raises `NotImplementedError` and keep the name and the arguments.
-# Then run what stands below it: a cell that shows what your function does, and a check.
-# Read the first case that fails.
-# Further cases, hidden here, run when your work is graded.
-# They test what the task's text promises, with other numbers and shapes.
+# Then run what stands below it: a cell that shows what your function does, and a check. Read the first case that fails.
+# Further cases, hidden here, run when your work is graded: the text's promises, with other numbers and shapes.
 # Your functions must not change their arguments, nor a result that they have returned before.
 # No check looks at a clock: seconds are shown; numbers, shapes and bytes are graded.
 #
@@ -53,8 +50,8 @@ F = torch.nn.functional
 # ### Task 1. Predict (1 point)
 #
 # Commit to three numbers before you measure them; the point is for writing them down.
-# A *kernel* here is a small window of weights that slides over an image (in lab 04 the word was a GPU's program), a *channel* one of the numbers at a place;
-# Winograd's algorithm and the Fourier transform are ways to the same results with fewer multiplications, and Tasks 5 and 6 explain them.
+# A *kernel* here is a small window of weights that slides over an image, a *channel* one of the numbers at a place;
+# Winograd's algorithm and the Fourier transform are ways to the same results with fewer multiplications (Tasks 5 and 6).
 
 # %% [markdown]
 # * `"winograd"`: kernels of 3 x 3. How many times fewer multiplications of data with data
@@ -280,11 +277,10 @@ check.score(2)
 #
 # ![Left an image of 4 x 4 numbers. im2col makes a matrix of it: four rows, one for each entry of a 2 x 2 kernel, and nine columns, one for each place. k kernels times that matrix are k images of 3 x 3. col2im goes back.](figures/im2col.svg)
 #
-# Nothing on a CPU or a GPU has been tuned as long as the matrix product.
+# Nothing has been tuned as long as the matrix product.
 # So put what the kernel sees at each place into a *column*, all columns side by side,
 # and the convolution is one product of two matrices (Chellapilla et al. 2006).
-# The multiplications stay the same.
-# The price is memory: an entry of x is copied once for each place that sees it.
+# The multiplications stay the same. The price is memory: an entry of x is copied once for each place that sees it.
 
 # %% [markdown]
 # ### Task 3. im2col (2 points)
@@ -650,18 +646,17 @@ check.score(2)
 # ## By Fourier transform
 #
 # A *Fourier transform* writes an image as a sum of waves; the heights of these waves, complex numbers, are its *spectrum*.
-# `np.fft.rfft2` computes it in about $hw \log(hw)$ steps, `irfft2` goes back. Waves are what a convolution does not mix:
-# it multiplies each by a number of its own. So the transform of a convolution is the product of the transforms, entry by entry.
-# Two spectra of $h \times w$ numbers take at most $h\,w$ products there, however large the kernel is.
+# `np.fft.rfft2` computes it in about $hw \log(hw)$ steps, `irfft2` goes back.
 # (For real images half of a spectrum follows from the other half: `rfft2` keeps $h\,(\lfloor w/2 \rfloor + 1)$ numbers.)
-# And each image and each kernel is transformed only once,
+# The transform of a convolution is the product of the transforms, entry by entry, however large the kernel is;
+# and each image and each kernel is transformed only once,
 # while their spectra meet $n\,k\,c$ times (Mathieu et al. 2014).
 
 # %% [markdown]
 # For a correlation, one spectrum is *conjugated*: $\hat y = \sum_c \hat x_c\, \overline{\hat w_c}$.
 # (To conjugate a real array's spectrum is to mirror the array, and a correlation is a convolution with the mirrored kernel.)
 # That correlation is *circular*: a kernel which leaves at the right comes in again at the left.
-# The results at places where it lies inside are not touched by this. They are the ones to keep.
+# The results at places where it lies inside are not touched by this: keep these.
 
 # %% [markdown]
 # ### Task 5. By Fourier transform (2 points)
@@ -712,14 +707,9 @@ for side in (3, 15):
     print(compare(ways), "\n")
 
 # %% [markdown]
-# A counter-example: for 3 x 3 kernels the transforms are a detour beside im2col. Compare the two rows in the first table.
-# (Beside the loops they may win: with four images they even multiply less, as Task 7 counts.)
-# Everything has to be transformed, and spectra are read and written again.
-# But the work between the transforms does not grow with the kernel,
-# so from some side on the detour may be the shorter way: Task 7 asks both count and clock.
-#
-# (Compare rows of one table only: the same direct convolution may take another time in Task 3's.
-# A wide middle half, from far below 1x to above it, say, is a busy machine.)
+# For 3 x 3 kernels the transforms are a detour beside im2col: compare the two rows in the first table.
+# But the work between the transforms does not grow with the kernel: Task 7 asks from which side on the detour pays.
+# (A wide middle half, from far below 1x to above it, say, is a busy machine.)
 
 # %% nbgrader={"grade_id": "conv-fft-check", "grade": true, "points": 2}
 import math
@@ -873,15 +863,6 @@ check.score(2)
 # `winograd`, below, builds them for $m + r$ from 4 to 9, by interpolation through up to seven points; you need not read it.
 
 # %% [markdown]
-# Where do they come from? Take the numbers as coefficients of two polynomials, of degree $m - 1$ and $r - 1$.
-# Their product has degree $m + r - 2$, so its values at $t = m + r - 1$ points say all about it:
-# evaluate both polynomials at these points, multiply the values, $t$ products in all, and interpolate.
-# Evaluating and interpolating are matrices of constants. A correlation is the transpose of such a product, and takes as many.
-#
-# $F(2, 3)$ has the points 0, 1, -1 and infinity (the leading coefficients).
-# Larger tiles need 2, -2 and 1/2, too, and their powers: large constants, which cost digits (the figure of Task 6 shows how many).
-
-# %% [markdown]
 # In two dimensions (Lavin and Gray 2016), a tile $d$ of $t \times t$ numbers and a kernel $g$ of $r \times r$ give
 # $m \times m$ results:
 #
@@ -985,11 +966,10 @@ for ax, dtype in zip(plot.panels(2), ("float16", "float32"), strict=True):
     plot.bars(right, fmt=".1f", title=f"Right digits in {dtype}", ax=ax)
 
 # %% [markdown]
-# Here is the counter-experiment. From $F(2,3)$ to $F(6,3)$ multiplications become fewer, and so do digits.
-# Larger tiles take more points, and more points mean larger constants:
-# numbers become large first, and are then subtracted from each other.
+# From $F(2,3)$ to $F(6,3)$ multiplications become fewer, and so do digits: larger tiles mean larger constants,
+# so numbers become large first, and are then subtracted from each other.
 # In float32 nobody minds. In float16, which has three digits to begin with, $F(6,3)$ loses about one.
-# And $F(2,3)$, whose constants are 1 and 1/2? Compare its bar with direct's: it is the safe one.
+# And $F(2,3)$, whose constants are 1 and 1/2? Compare its bar with direct's.
 # So with 16 bits take small tiles, or compute the transforms in float32.
 
 # %% nbgrader={"grade_id": "conv-winograd-check", "grade": true, "points": 3}
@@ -1159,15 +1139,23 @@ with check.hidden_case(
 check.score(3)
 
 # %% [markdown]
+# ### Where the matrices come from (optional, 5 minutes)
+#
+# Take the numbers as coefficients of two polynomials, of degree $m - 1$ and $r - 1$.
+# Their product has degree $m + r - 2$, so its values at $t = m + r - 1$ points say all about it:
+# evaluate both polynomials at these points, multiply the values, $t$ products in all, and interpolate.
+# Evaluating and interpolating are matrices of constants. A correlation is the transpose of such a product, and takes as many.
+# $F(2, 3)$ has the points 0, 1, -1 and infinity (the leading coefficients);
+# larger tiles need 2, -2 and 1/2, too, and their powers.
+
+# %% [markdown]
 # ## What each costs
 #
-# In cuDNN, NVIDIA's library of network operators, there are about 16 implementations of a convolution, says talk B (T. Hoefler's of 2018, one of this course's sources):
-# matrix products with columns stored or made on the way, Fourier transforms whole and in tiles, Winograd's in two versions, and variants of these.
-# Why so many? Keep the question: you will have three tables to answer it.
+# cuDNN, NVIDIA's library of network operators, has about 16 implementations of a convolution, says talk B (T. Hoefler's of 2018, one of this course's sources).
+# Why so many? You will have three tables to answer it.
 #
-# Two algorithms more come without a new function:
-# $F(4,3)$ is yours with other matrices.
-# And a large image can be cut into tiles of 16 x 16 that overlap, each with a small Fourier transform.
+# Two algorithms more come without a new function: $F(4,3)$ is yours with other matrices,
+# and a large image can be cut into tiles of 16 x 16 that overlap, each with a small Fourier transform.
 # So there are six. All return the same; each is called as `RUN[name](x, weights)`.
 
 # %% nbgrader={"grade_id": "six", "locked": true}
@@ -1269,8 +1257,8 @@ def multiplications_and_workspace(
 
 # %% [markdown]
 # A formula is an assertion. So let your own code be counted:
-# `labkit.count.multiplications` hands it arrays whose numbers note each product that they take part in,
-# whichever function of NumPy makes it (and to `conv_fft`, transforms that do the same).
+# `labkit.count.multiplications` hands it arrays whose numbers note each product that they take part in
+# (and to `conv_fft`, transforms that do the same).
 # `labkit.count.workspace` asks Python how many bytes a call holds at its peak, beside arguments and result.
 
 
@@ -1306,13 +1294,10 @@ for algorithm, run in RUN.items():
 # %% [markdown]
 # Both counts of multiplications should be equal (small shape: 2 images, 16 x 8).
 # If yours are not, a formula is wrong, or your code does more than it has to.
-# The workspace of a plain NumPy program differs from the formula's. As a rule it is larger:
-# each step leaves an array, and a padded copy or a product before its sum lives beside what is needed (also in direct, which needs none).
-# It is smaller where you take one image after the other.
-# A library writes into one buffer instead, and asks for as many bytes as the formula.
-#
-# Winograd's multiplications by constants are many for a small image.
-# With many channels they are forgotten: a tile is transformed once and multiplied with $k$ kernels.
+# The workspace of a plain NumPy program is as a rule larger than the formula's, smaller where you take one image after the other;
+# a library writes into one buffer, and asks for as many bytes as the formula.
+# Winograd's multiplications by constants are forgotten where channels are many:
+# a tile is transformed once and multiplied with $k$ kernels.
 
 # %% nbgrader={"grade_id": "multiplications-and-workspace-check", "grade": true, "points": 2}
 from collections import namedtuple
@@ -1434,10 +1419,10 @@ check.score(2)
 # %% [markdown]
 # ### Which is the best where?
 #
-# A map, twice: for each kernel's side and number of channels (in and out the same)
+# Some of your algorithms multiply far less than the loops. Which one would you ship here? Guess before you run the cells:
+# for each kernel's side and number of channels (in and out the same), a map shows
 # the algorithm with the fewest multiplications by your formulas,
 # and the one that is fastest here, by your code (pale where the second takes less than 10 % more).
-
 
 # %% explore=true
 import matplotlib.pyplot as plt
@@ -1577,21 +1562,18 @@ ratio = terms("direct", one) / terms("F(4,3)", one)
 print(f"F(4,3): {ratio:g} times fewer; you: {guess['winograd']:g}")
 
 # %% [markdown]
-# The two maps differ. Multiplications are what theory counts; a machine waits for bytes, too,
-# and runs a large matrix product at several times the speed of small ones:
+# The two maps differ. A machine waits for bytes, too, and runs a large matrix product at several times the speed of small ones:
 # the table's last column says how fast each algorithm multiplies, in thousand millions a second.
 # Is a Winograd transform fastest anywhere? It multiplies least for 3 x 3 kernels, and in NumPy it does so slowly.
-# The figure shows what that does to the side from which a Fourier transform pays (direct and im2col have equal counts):
-# look where its line crosses direct's on the left, and where it crosses im2col's on the right.
-# (A clocked line may even fall where the count rises: matrix products of other sizes run at other speeds.)
+# Direct and im2col have equal counts. From which side does a Fourier transform pay?
+# Look where its line crosses direct's on the left, and im2col's on the right.
+# (A clocked line may fall where the count rises: matrix products of other sizes run at other speeds.)
 
 # %% [markdown]
 # So a library guesses by rules that others have found out, or it *measures*, on your shapes and your machine,
-# and remembers the winner: the benchmark mode of cuDNN
-# does this at the first call, and again for each shape that it has not seen.
+# and remembers the winner: the benchmark mode of cuDNN does this at the first call of each shape.
 #
-# And the library for this CPU? oneDNN, which PyTorch calls here, writes a log if it is asked to:
-# which code it took, not why.
+# And the library for this CPU? oneDNN, which PyTorch calls here, writes a log of which code it took.
 
 # %% explore=true
 import os
@@ -1643,11 +1625,8 @@ for name, (c, k, r, groups) in LAYERS.items():
 # Each row is one kind of layer, the code that was taken for it, the algorithm's family, the time of the third call with 8 images,
 # and thousand millions of multiplications a second.
 # `jit` is code generated for this shape when it was first met; what follows says for which instructions.
-# On some machines you will see `brgconv`, many small matrix products in place of one large one, without im2col's copy,
-# or `gemm`, which is im2col.
-# Where a row says that it is not oneDNN, PyTorch took code of its own:
-# a layer of 1 x 1, for one, *is* a matrix product, without any copy, and PyTorch may call that product itself.
-# A depthwise layer has no sum over channels, and so a code of its own (`dw`).
+# Elsewhere you may see `brgconv`, many small matrix products without im2col's copy, or `gemm`, which is im2col.
+# A layer of 1 x 1 *is* a matrix product, so PyTorch may take code of its own.
 
 # %% [markdown]
 # ## Split the batch
@@ -1657,10 +1636,9 @@ for name, (c, k, r, groups) in LAYERS.items():
 #
 # But a batch is not indivisible.
 # Half of it needs half of im2col's columns (of Fourier's spectra more: those of the kernels stay),
-# and the same workspace serves one *microbatch* after the other.
-# Each may be of any size and use any algorithm (Oyama et al. 2018).
-# There are many ways to split, and they have a structure:
-# what is best for the remaining images does not depend on how the others were computed.
+# and the same workspace serves one *microbatch* after the other,
+# each of any size and by any algorithm (Oyama et al. 2018).
+# What is best for the remaining images does not depend on how the others were computed.
 
 # %% [markdown]
 # ### Task 8. Plan (2 points)
@@ -1765,11 +1743,12 @@ for name, row in zip(names, bytes_of, strict=True):
           f" MB for {LAYER.n}")  # fmt: skip
 
 # %% [markdown]
-# Is your plan the best there is? Two other ways to find out:
+# ### Is your plan the best there is? (optional, 5 minutes)
+#
+# Two other ways to find out:
 # by *brute force*, all ways to write 12 as a sum; and by an *integer linear program*:
 # let $x_{a,b}$ be how many microbatches of $b$ images algorithm $a$ gets,
 # minimise $\sum t_{a,b}\, x_{a,b}$ under $\sum b\, x_{a,b} = n$, all $x_{a,b}$ whole.
-
 
 # %% explore=true
 from scipy.optimize import Bounds, LinearConstraint, milp
@@ -1816,18 +1795,17 @@ for limit in limits[[0, 5, 6, 7]]:
 
 # %% [markdown]
 # All three agree, up to the solver's tolerance.
-# (A plan that splits at limit 0, where one algorithm alone is allowed, follows differences of a few per cent in the table:
-# a program that optimises a table optimises its noise, too.)
+# (A program that optimises a table optimises its noise, too: at limit 0, say, where one algorithm alone is allowed.)
 
 # %% [markdown]
-# Now let the limit vary. The batch is left whole, or split in any way:
-# how many times as fast as the whole batch is the best plan?
+# ### What splitting gains
+#
+# Now let the limit vary: how many times as fast as the whole batch is the best plan?
 # Talk B quotes up to 4.54 times for μ-cuDNN, on DeepBench, a collection of layers for benchmarks.
 #
-# And a question that should always be asked: compared with what?
-# The direct convolution in this table is a plain sum for each entry of the kernel, the same for everybody.
+# Compared with what? The direct convolution in this table is a plain sum for each entry of the kernel.
 # The line with the better baseline has one more algorithm to choose from, split or not:
-# a direct convolution made of $r\,s$ matrix products, as yours may be. The copies that it makes do not grow with the kernel; they are not counted here.
+# a direct convolution made of $r\,s$ matrix products, as yours may be. (Its copies, which do not grow with the kernel, are not counted.)
 
 
 # %% explore=true
@@ -1901,10 +1879,8 @@ print(f"you predicted {predictions()['microbatch']:g}")
 
 # %% [markdown]
 # A plan adds up seconds from a table; does it take as long when it is run?
-# The next cell runs the plan at the limit where it gains most, and the undivided batch, in turns,
-# and prints what the table says of both.
+# The next cell runs the plan at the limit where it gains most, and the undivided batch, in turns.
 # (The table has the best of seven turns, the run a median: it is often slower.)
-
 
 # %% explore=true
 best = limits[int(np.argmax(speedups["plain sum"]))]
@@ -1938,24 +1914,17 @@ print(
 
 # %% [markdown]
 # "Up to" is the top of such a curve: of one layer, on one machine, at one limit.
-# (At a limit of 0, which is not in the plot, only what needs no workspace is left:
-# the plain sum, and with the better baseline the matrix products.)
 # Where the first curve steps up, a faster algorithm fits for a few more images, and the whole batch still has to take a slow one.
 # Where it falls, the whole batch gets a faster one, too: a dotted line says which.
-# Where everything fits, or nothing does, little or nothing is gained;
-# what there is then is not due to the limit: small arrays stay in a cache, and the table has noise.
+# Where everything fits, or nothing does, what is gained is not due to the limit: small arrays stay in a cache, and the table has noise.
 
 # %% [markdown]
-# Compare the curve with that of the better baseline: what there is to gain depends on what is split.
-# A ratio says as much about its baseline as about its idea.
-# So quote a speed-up with its limit and its baseline, or draw the curve (lab 16).
+# Compare the two curves: quote a speed-up with its limit and its baseline, or draw the curve (lab 16).
 
 # %% [markdown]
-# ### Several layers share
+# ### Several layers share (optional, 10 minutes)
 #
-# (Optional: nothing below needs it.)
-#
-# A workspace used by one layer after the other can be the same memory: one limit for all, a plan for each.
+# Layers that run one after the other use the same memory: one limit for all, a plan for each.
 # Layers that run side by side have to *share* it, and the plans depend on each other.
 # An integer program says this in three lines: choose one limit per layer, their sum at most what there is.
 # Costs are multiplications by your formulas this time, so that the result is the same everywhere.
@@ -2003,7 +1972,6 @@ for whole in (1.5, 3, 6):
 # %% [markdown]
 # Half a MiB for each layer helps none: below some size nothing fits, not even for one image.
 # All of it for the first layer, with the largest kernels, lets that one take a Fourier transform, and the others stay direct.
-# What is scarce is better given whole than divided evenly.
 
 # %% nbgrader={"grade_id": "plan-microbatch-check", "grade": true, "points": 2}
 import numpy as np
@@ -2196,11 +2164,10 @@ check.score(2)
 # %% [markdown]
 # ### With a GPU
 #
-# The next cell asks cuDNN, or says that it has nothing to ask:
-# for some layers, which GPU program (also called a kernel) runs without and with the benchmark mode, and how long it takes.
-# The names are cuDNN's own. Look for `winograd`, `fft`, `implicit` (columns that are made on the way and never stored)
+# For some layers, which GPU program (also called a kernel) does cuDNN run without and with the benchmark mode, and how long does it take?
+# Look for `winograd`, `fft`, `implicit` (columns that are made on the way and never stored)
 # and `gemm`. Our H100 took neither of the first two for any layer, and its guess was what it measured, too.
-# One instruction does a whole small matrix product there, so products are what is cheapest;
+# One instruction does a whole small matrix product there;
 # Winograd's and Fourier's transforms are additions and bytes, which no such instruction does.
 
 # %% explore=true
@@ -2273,18 +2240,18 @@ regret = {
     name: [t[f(s)] / min(t.values()) for s, t in zip(NEW, taken, strict=True)]
     for name, f in choosers.items()
 }
-at = np.arange(1, len(NEW) + 1)
+at = np.arange(len(NEW))
 ax = plot.scatter(
-    {
-        name: (at + shift, regret[name])
-        for name, shift in zip(regret, (-0.12, 0, 0.12), strict=True)
-    },
-    xlabel="new shapes, by their kernels",
-    ylabel="times as long as the fastest",
+    {name: (at + 0.12 * k, regret[name]) for k, name in enumerate(regret)},
     logy=True,
     title="Regret of three choosers",
 )
-_ = ax.set_xticks(at, [f"{s.r} x {s.s}" for s in NEW])
+ax.set(xlabel="kernel of the new shape", ylabel="times the fastest's seconds")
+ax.set_xticks(at + 0.12, [f"{s.r} x {s.s}" for s in NEW])
+top = ax.get_ylim()[1]
+marks = [m for m in (1, 1.5, 2, 3, 5, 10, 20, 50) if m < top]
+ax.set_yticks(marks, marks)
+ax.minorticks_off()
 
 # %% [markdown] nbgrader={"grade_id": "my-choice", "grade": true, "solution": true, "points": 2}
 # ### BEGIN SOLUTION
@@ -2383,11 +2350,11 @@ result_card(
 #
 # * Algorithms that return the same differ in multiplications, memory and digits.
 #   Which of them wins depends on the machine as much as on the shape: compare your map, oneDNN's log and cuDNN's list.
-#   That is why there are so many. Fourier's and Winograd's were made when multiplications were dear.
+#   That is why there are so many.
 # * im2col buys a fast matrix product with memory; its adjoint, col2im, adds up, and is the gradient.
 # * A Fourier transform costs the same for every kernel: worth it for large ones, a detour for small ones.
 # * Winograd saves multiplications and pays with additions, and with digits.
-# * Counting tells what could be; measuring tells what is. A library that does not measure guesses.
+# * Counting tells what could be; measuring tells what is.
 # * A workspace limit is a price. Split the batch, and a plan by dynamic programming is provably the best for its table.
 
 # %% [markdown]
