@@ -31,7 +31,9 @@ _MOST_BYTES = 64 << 20
 class _Last:
     """What belongs to the last questions, by number: so many of them, and so many bytes."""
 
-    def __init__(self) -> None:
+    def __init__(self, dropped: Callable[[Any], None] = lambda _: None) -> None:
+        """dropped: called with what is forgotten, or replaced."""
+        self._dropped = dropped
         self._entries: collections.OrderedDict[int, tuple[Any, int]] = collections.OrderedDict()
         self.bytes = 0
 
@@ -49,7 +51,10 @@ class _Last:
 
     def drop(self, number: int) -> None:
         """Forget it, if it is there."""
-        self.bytes -= self._entries.pop(number, (None, 0))[1]
+        if number in self._entries:
+            entry, size = self._entries.pop(number)
+            self.bytes -= size
+            self._dropped(entry)
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
         return ((number, entry) for number, (entry, _) in self._entries.items())
@@ -61,18 +66,18 @@ class Remembered:
     def __init__(self) -> None:
         self.kept = _Last()
 
-    def note(self, number: Any, arguments: list[Any], results: list[Any], size: int) -> None:
-        """Keep what went along with a question and its answer. size: of both messages."""
+    def note(self, number: Any, arguments: list[Any], results: list[Any], asked: int, answered: int) -> None:
+        """Keep what went along with a question and its answer. asked, answered: the sizes of these messages."""
         if type(number) is int and (arguments or results):
-            self.kept.put(number, (arguments, results), size + sum(map(_kept_alive, results)))
+            answered += sum(map(_kept_alive, results))
+            self.kept.put(number, (arguments, results, asked), asked + answered)
 
     def forget(self, numbers: Any) -> None:
         """Forget the results of these questions: the test has them no more. Who resizes an array must own it alone."""
         for number in numbers or ():
-            arguments, _ = self.kept.get(number) or ([], [])
-            self.note(number, arguments, [], sum(map(_kept_alive, arguments)))
-            if not arguments:
-                self.kept.drop(number)
+            arguments, _, asked = self.kept.get(number) or ([], [], 0)
+            self.kept.drop(number)
+            self.note(number, arguments, [], asked, 0)
 
     def current(self, places: Iterable[tuple[int, bool, int]]) -> list[Any]:
         """Return what lies at these places, as it is now, each in a list; an empty list for what is forgotten."""
@@ -85,7 +90,7 @@ class Remembered:
         return common(self.current(one), self.current(other))
 
     def _at(self, number: int, came: bool, place: int) -> list[Any]:
-        arguments, results = self.kept.get(number) or ([], [])
+        arguments, results, _ = self.kept.get(number) or ([], [], 0)
         return (results if came else arguments)[place : place + 1]
 
 
@@ -106,7 +111,7 @@ class _Came:
 
 
 class _Answer:
-    """What the test still has of an answer. While this is there, `came` knows its values by their ids."""
+    """What the test still has of an answer. Until this ends, `came` knows its values by their ids."""
 
     def __init__(self, came: dict[int, _Came]) -> None:
         self._came = came
@@ -124,7 +129,8 @@ class _Answer:
             self._forget(key)
         return not self.keys
 
-    def __del__(self) -> None:
+    def end(self) -> None:
+        """Forget all of it."""
         for key in [*self.keys]:
             self._forget(key)
 
@@ -143,7 +149,7 @@ class Heard:
         self._sent = _Last()
         self._latest: tuple[list[_Came], int] = [], 0
         """Of the latest answer, and its size; most tests are done with it before they ask again."""
-        self._answers = _Last()
+        self._answers = _Last(_Answer.end)
         self._came: dict[int, _Came] = {}
         self._gone: list[int] = []
 

@@ -77,7 +77,7 @@ class ChangesMade(Protocol):
     def changes(self, peer: Peer, mutable: list[Any], before: list[Any]) -> dict[str, Any]:
         """Return what the other end is told about changes. `Peer.answer` calls it after `perform`."""
 
-    def note(self, number: Any, arguments: list[Any], results: list[Any], size: int) -> None:
+    def note(self, number: Any, arguments: list[Any], results: list[Any], asked: int, answered: int) -> None:
         """Note what went with the question of this number and with its answer. `Peer.answer` calls it at the end."""
 
 

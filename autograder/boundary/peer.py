@@ -220,7 +220,7 @@ class Peer:
             self._nested -= 1
             changes = made.changes(self, codec.mutable[: len(before)], before) if made else {}
             if made:
-                made.note(message.get("n"), codec.mutable, out.mutable, codec.size + out.size)
+                made.note(message.get("n"), codec.mutable, out.mutable, codec.size, out.size)
             try:
                 self._send(number | reply | ({"changes": out.encode(changes)} if changes else {}), out.block)
             except WireError as error:

@@ -53,8 +53,8 @@ class _Changes:
         gradients = peer.leaves.gradients()
         return found | ({"gradients": gradients} if gradients else {})
 
-    def note(self, number: Any, arguments: list[Any], results: list[Any], size: int) -> None:
-        self.remembered.note(number, arguments, results, size)
+    def note(self, number: Any, arguments: list[Any], results: list[Any], asked: int, answered: int) -> None:
+        self.remembered.note(number, arguments, results, asked, answered)
 
     def forget(self, numbers: Any) -> None:
         self.remembered.forget(numbers)

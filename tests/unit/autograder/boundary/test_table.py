@@ -545,16 +545,39 @@ def test_what_is_remembered_of_results_is_bounded_by_what_keeps_their_memory() -
         return [number for number, _ in remembered.kept]
 
     for number in range(3):  # views of large arrays, each of one of its own
-        remembered.note(number, [], [np.zeros(half, np.uint8)[:1]], 100)
+        remembered.note(number, [], [np.zeros(half, np.uint8)[:1]], 0, 100)
     assert there() == [2]
-    remembered.note(3, [np.ones(2)], [np.zeros(8)], 100)
+    remembered.note(3, [np.ones(2)], [np.zeros(8)], 50, 100)
     assert there() == [2, 3]
     remembered.forget([2, 3, 99])
     assert there() == [3]
     assert [len(found) for found in remembered.current([(3, False, 0), (3, True, 0), (2, True, 0)])] == [1, 0, 0]
-    remembered.note(4, [], [[1]], exchanges._MOST_BYTES + 1)
+    assert remembered.kept.bytes == 50
+    for number in range(4, 9):  # large arguments, of whose results nothing is left
+        remembered.note(number, [np.zeros(2)], [np.zeros(2)], half, 10)
+        remembered.forget([number])
+        assert there() == [number] or number == 4
+    remembered.note(9, [], [[1]], 0, exchanges._MOST_BYTES + 1)
     assert there() == []
     assert remembered.kept.bytes == 0
+
+
+def test_what_the_test_has_of_answers_is_bounded_too(talk: Talk) -> None:
+    talk.code("def rows(n): return [list(range(n)) for _ in range(3)]")
+    cases = talk.cases(
+        """
+        from labkit._values import remotes
+        heard = remotes[0].changes_heard._heard
+        with check.case("bounded"):
+            kept = [rows(20_000) for _ in range(20)]
+            rows(1)
+            check.at_most(heard._answers.bytes, 64 << 20)
+            check.at_most(len(heard._came), 4 * 20)
+            check.true(id(kept[-1]) in heard._came and id(kept[0]) not in heard._came, "the last ones to be known")
+        """,
+        time_s=60,
+    )
+    assert cases["bounded"]["passed"], cases
 
 
 def test_memory_in_common(talk: Talk) -> None:
