@@ -19,7 +19,7 @@ import itertools
 import pkgutil
 import sys
 import types
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from autograder.boundary.parsing import syntax_tree
@@ -90,7 +90,7 @@ class Foreseen:
             space = value.__globals__
             for code in _codes(value.__code__):
                 for module in [*self._imported(code, space), *(space.get(name) for name in code.co_names)]:
-                    yield from self._attributes(module, code)
+                    yield from self._attributes(module, code, space)
             if _is_own(value):
                 yield from (space[name] for code in _codes(value.__code__) for name in code.co_names if name in space)
                 yield from [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values(), *_enclosed(value)]
@@ -126,7 +126,7 @@ class Foreseen:
                         codecs.lookup(step.argval)
                         self.codecs.add(step.argval)
 
-    def _attributes(self, module: Any, code: types.CodeType) -> Iterator[Any]:
+    def _attributes(self, module: Any, code: types.CodeType, space: Mapping[str, Any]) -> Iterator[Any]:
         """Yield what this code may find in a module, and in those that it finds there."""
         modules, passed = [module], set()
         while modules:
@@ -134,7 +134,7 @@ class Foreseen:
             if isinstance(module, types.ModuleType) and id(module) not in passed:
                 passed.add(id(module))
                 self._note(module)
-                found = [_held(module, name) for name in (*code.co_names, *_parts_of_texts(code))]
+                found = [_held(module, name) for name in (*code.co_names, *_parts_of_texts(code, space))]
                 modules += found
                 yield from (one for one in found if isinstance(one, types.FunctionType | type))
 
@@ -162,9 +162,9 @@ def _held(value: Any, name: str) -> Any:
     return None
 
 
-def _parts_of_texts(code: types.CodeType) -> Iterator[str]:
-    """Yield the names in this code's texts that may be paths of attributes, "linalg.norm"."""
-    for text in code.co_consts:
+def _parts_of_texts(code: types.CodeType, space: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names in texts of this code, and in those it names, that may be paths of attributes, "linalg.norm"."""
+    for text in (*code.co_consts, *(space.get(name) for name in code.co_names)):
         if isinstance(text, str) and text.replace(".", "_").isidentifier():
             yield from filter(str.isidentifier, text.split("."))
 

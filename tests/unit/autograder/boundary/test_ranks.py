@@ -354,6 +354,8 @@ _IMPORTS = {
     "    return 3.0 * bool(importlib.import_module('scipy.signal').convolve)",
     "by a path of attributes in a text": "import operator, scipy\n"
     "    return 3.0 * bool(operator.attrgetter('linalg.blas.daxpy')(scipy))",
+    "by a path in a text that it names": "import operator, scipy\n"
+    "    return 3.0 * bool(operator.attrgetter(PATH)(scipy))",
     "by an attribute's name in a text": "import scipy\n    return 3.0 * bool(getattr(scipy, 'interpolate').griddata)",
     "in a helper in a deque": "return HELPERS[0](3)",
     "in a helper in a slot": "return Slotted(helper).of(3)",
@@ -384,6 +386,7 @@ def late(x):
     return float(x) * (interpolate is not None)
 
 HELPERS = collections.deque([late])
+PATH = 'linalg.blas.daxpy'
 
 class Slotted:
     __slots__ = ("of",)
