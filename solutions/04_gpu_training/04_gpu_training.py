@@ -3018,7 +3018,6 @@ for name, (top, memory, _) in DATA_SHEETS.items():
 # Narrow layers gain little: the same Python starts the same operators, and up to the first of the printed widths
 # the host bounds all cards, so that the modelled lines nearly lie on each other (the buses differ).
 # The gain grows with the width, for the core needs longer and the cards hardly do.
-# (On a busy machine a point may lie off.)
 # Source A says *at least 10x*. That is a statement about large enough work, not about GPUs.
 
 # %% [markdown]
