@@ -1251,7 +1251,7 @@ panels[1].figure.set_size_inches(9, 3.1)
 
 # %% [markdown]
 # A wrapped sum has any value, and is far off at once.
-# A saturated one loses what is cut off on the way: it is wrong at least as often, and by less.
+# A saturated one loses what is cut off on the way: it is wrong at least as often, and by less in short sums.
 # float16 is wrong even where nothing overflows, as it has no odd integers above 2048, but by little until it overflows, too.
 # In 32 bits 65,793 of the largest terms fit, $65{,}793 \cdot 255 \cdot 128 < 2^{31}$:
 # int32 sums are *exact*, whatever the order of the terms.
@@ -1408,7 +1408,7 @@ check.score(2)
 # |---|---|---|
 # | 16 | 32 | 64 |
 #
-# So two and four times are possible, where the chip has these instructions and the library uses them.
+# So two and four times are what lanes alone promise, where the chip has these instructions and the library uses them.
 # Source D, slides of 2017, reports three times by fixed point, with the 128 bits of 2011.
 # AMX, which multiplies tiles of bytes or bf16, may win by more.
 # (A GPU's warp takes the idea further: 32 threads, written in CUDA or OpenCL, execute one instruction.)
@@ -1459,8 +1459,9 @@ print(f"you predicted {predictions()['int8']:g}")
 # %% [markdown]
 # In the single row all that surrounds the product counts, and a narrow format may lose.
 # From 64 rows on the products count, the numbers in brackets.
-# A ratio has two of them: one above 4 may say that float32 is slow here rather than int8 fast,
-# so the last ratio takes float32 where it did better.
+# A ratio has two of them, and the last takes float32 where it did better.
+# Above 4 it says more than lanes: at 3 GHz one instruction of 512 bits a tick is 48 products of float32 a nanosecond, or 192 of bytes.
+# A format that stays near its number keeps one such unit busy, one well above it more than one.
 #
 # The next table has one size, with NumPy and your own product beside PyTorch's.
 
@@ -1479,7 +1480,7 @@ ways = {
 compare(ways, repeat=9)
 
 # %% [markdown]
-# Read orders of magnitude only. NumPy calls BLAS, a tuned library, for floats, and BLAS has no integers;
+# Compare orders of magnitude. NumPy calls BLAS, a tuned library, for floats, and BLAS has no integers;
 # PyTorch's own `@` of integers does not use what `_int_mm` does.
 # (Yours may be faster than NumPy's integers if it sums in float64: then it uses BLAS.)
 # A narrow format saves time only if the instruction exists, the library uses it,
@@ -1515,7 +1516,7 @@ for by_column in (False, True):
 # and more where only the smaller array fits into a cache.
 # A large network that reads one input at a time waits for its weights, too (lab 04).
 # The last lines show what PyTorch's programs make of that, with the weights stored by rows and by columns.
-# A ratio below 1: that program converts as it goes.
+# A ratio below 1: that program converts as it goes. One far above 4: the float32 program makes poor use of this order.
 
 # %% [markdown]
 # ## Floats that share an exponent
@@ -1876,6 +1877,7 @@ ax = plot.scatter(
     names=named,
     logx=True,
     xlabel="error of the weights as trained, %",
+    logy=True,
     ylabel="test images misread, %",
     title="Weights may be wrong by 15 %, and the network reads on",
 )
@@ -1884,7 +1886,9 @@ begin, end = (100 * error, 100 * (1 - plain)), (100 * error, 100 * (1 - twin))
 arrow = {"arrowstyle": "->", "color": "grey", "shrinkA": 6, "shrinkB": 6}
 ax.annotate("", end, begin, arrowprops=arrow)
 ax.text(0.8 * begin[0], 40, "same function,\none unit x 256", ha="right")
-ax.set_ylim(0, 100)
+ax.set_ylim(3, 150)
+ax.set_yticks([5, 10, 20, 50, 100], [5, 10, 20, 50, 100])
+ax.tick_params(axis="y", which="minor", labelleft=False)
 own = 100 * (1 - means["float32"][0])
 ax.axhline(own, color="black", linestyle=":", linewidth=1)
 print(f"dotted: float32 misreads {own:.1f} %")
@@ -1895,7 +1899,7 @@ print(f"dotted: float32 misreads {own:.1f} %")
 # * The factor 256 is a power of two: in bf16 it changes exponents and no digit.
 #   E4M3 and E5M2 bear it as far as their exponents reach.
 #   E2M1 alone has no exponents for weights: most lie below 1/4, where its nearest number is 0.
-#   In MX blocks it works, but plain int4 by column is as good here: these weights have no tails, as Task 7's numbers had.
+#   In MX blocks it works, but plain int4 by column is at least as good here: these weights have no tails, as Task 7's numbers had.
 
 # %% [markdown]
 # * With one scale the outlier takes nearly all steps of 8 bits for itself,
@@ -1950,12 +1954,14 @@ def matmul_cost(
 import matplotlib.pyplot as plt
 
 for ax, inputs in zip(plot.panels(2), (1, 1024), strict=True):
-    energy, memory, title = {}, [], f"{inputs} x 1024 x 1024"
+    title = "one input" if inputs == 1 else f"{inputs} inputs"
+    energy, memory = {}, []
     for name, number in NUMBERS.items():
         moved, picojoules = matmul_cost(inputs, 1024, 1024, number)
         energy[name] = picojoules / 1e6
         memory.append(moved * DRAM / 1e6)
     plot.bars(energy, fmt=".0f", ylabel="microjoules", title=title, ax=ax)
+    ax.patches[0].set_label("arithmetic")
     ax.bar(range(len(memory)), memory, color=plot.PALETTE[1], label="DRAM")
     ratio = energy["float32"] / energy["int8"]
     print(f"{title:18} int8 takes {ratio:.1f} times less (modelled)")
@@ -2185,6 +2191,7 @@ result_card(
     seed_value=2**16,
     source="A: 65536 points are exactly representable",
     lab="03_number_formats",
+    kind="counted",
     note=f"{2**16 - finite} codes are infinities and NaN; 0 has two.",
 )
 
