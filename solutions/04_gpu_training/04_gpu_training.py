@@ -444,7 +444,8 @@ check.score(1)
 # ### Your core's roof, measured, and two cards' roofs from their data sheets
 #
 # The peak of your core is the best that a large matrix product gets, or an operator of the table below, if one gets more.
-# Its bandwidth comes from $z = x + 3y$ on large arrays, the *triad* of McCalpin's STREAM (1995), or from `multiply`, if that gets more.
+# Its bandwidth comes from $z = x + 3y$ on large arrays, the *triad* of McCalpin's STREAM (1995).
+# (`multiply` sets it, if that gets more.)
 # The numbers for the GPUs are their maker's: nobody reaches them quite.
 # Tensor Cores are units of a GPU that multiply small matrices of 2-byte numbers;
 # PCIe is the bus between host and card.

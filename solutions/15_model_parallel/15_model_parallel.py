@@ -3147,7 +3147,7 @@ best = {
     for batch in batches
 }
 most = [
-    np.nan if s <= 0 else 3 if c.count(max(c)) > 1 else np.argmax(c)
+    (3 if c.count(max(c)) > 1 else np.argmax(c)) if s > 0 else np.nan
     for s, *c, _ in best.values()
 ]
 ax = plot.matrix(
