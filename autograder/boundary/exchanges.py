@@ -26,6 +26,8 @@ __all__ = ["Heard", "Remembered", "alike"]
 _MOST = 20_000
 """So many questions are remembered, the last ones; and what takes so many bytes."""
 _MOST_BYTES = 64 << 20
+_MOST_HIDDEN = 256 << 20
+"""Bytes of arrays that are kept alive by views of them, each array once."""
 
 
 class _Last:
@@ -64,18 +66,35 @@ class Remembered:
     """The student's end: lists, arrays and the like of the last questions and answers."""
 
     def __init__(self) -> None:
-        self.kept = _Last()
+        self.kept = _Last(self._release)
+        self._wholes: dict[int, tuple[int, int]] = {}
+        """How often an array is kept alive by views, and how large it is."""
+        self.hidden = 0
 
     def note(self, number: Any, arguments: list[Any], results: list[Any], asked: int, answered: int) -> None:
         """Keep what went along with a question and its answer. asked, answered: the sizes of these messages."""
         if type(number) is int and (arguments or results):
-            answered += sum(map(_kept_alive, results))
-            self.kept.put(number, (arguments, results, asked), asked + answered)
+            wholes = [whole for value in results if (whole := _kept_alive(value))]
+            for key, size in wholes:
+                uses, known = self._wholes.get(key, (0, size))
+                self._wholes[key] = uses + 1, known
+                self.hidden += 0 if uses else size
+            self.kept.put(number, (arguments, results, asked, wholes), asked + answered)
+            while self.hidden > _MOST_HIDDEN:
+                self.kept.drop(next(iter(self.kept))[0])
+
+    def _release(self, entry: Any) -> None:
+        for key, _ in entry[3]:
+            uses, size = self._wholes.pop(key)
+            if uses > 1:
+                self._wholes[key] = uses - 1, size
+            else:
+                self.hidden -= size
 
     def forget(self, numbers: Any) -> None:
         """Forget the results of these questions: the test has them no more. Who resizes an array must own it alone."""
         for number in numbers or ():
-            arguments, _, asked = self.kept.get(number) or ([], [], 0)
+            arguments, _, asked, _ = self.kept.get(number) or ([], [], 0, [])
             self.kept.drop(number)
             self.note(number, arguments, [], asked, 0)
 
@@ -90,7 +109,7 @@ class Remembered:
         return common(self.current(one), self.current(other))
 
     def _at(self, number: int, came: bool, place: int) -> list[Any]:
-        arguments, results, _ = self.kept.get(number) or ([], [], 0)
+        arguments, results, *_ = self.kept.get(number) or ([], [])
         return (results if came else arguments)[place : place + 1]
 
 
@@ -274,14 +293,15 @@ def _within(value: Any) -> list[Any]:
     return [value, *(part for item in _items(value) for part in _within(item))]
 
 
-def _kept_alive(value: Any) -> int:
-    """Return how many bytes a view of an array keeps alive, or a tensor; 0 for what is as large as it looks."""
+def _kept_alive(value: Any) -> tuple[int, int] | None:
+    """Return a number for the memory that a view of an array keeps alive, or a tensor, and its bytes; else None."""
     if type(value) is np.ndarray:
         whole = value
         while isinstance(whole.base, np.ndarray):
             whole = whole.base
-        return 0 if whole is value else whole.nbytes
+        return None if whole is value else (id(whole), whole.nbytes)
     try:
-        return int(value.untyped_storage().nbytes()) if hasattr(value, "untyped_storage") else 0
+        storage = value.untyped_storage() if hasattr(value, "untyped_storage") else None
+        return (int(storage.data_ptr()), int(storage.nbytes())) if storage is not None else None
     except Exception:  # one without memory of its own
-        return 0
+        return None

@@ -539,14 +539,22 @@ def test_a_result_that_the_test_has_no_more_is_its_makers_alone(talk: Talk) -> N
 
 def test_what_is_remembered_of_results_is_bounded_by_what_keeps_their_memory() -> None:
     remembered = exchanges.Remembered()
-    half = exchanges._MOST_BYTES // 2 + 8
+    half, large = exchanges._MOST_BYTES // 2 + 8, exchanges._MOST_HIDDEN // 2 + 8
 
     def there() -> list[int]:
         return [number for number, _ in remembered.kept]
 
     for number in range(3):  # views of large arrays, each of one of its own
-        remembered.note(number, [], [np.zeros(half, np.uint8)[:1]], 0, 100)
+        remembered.note(number, [], [np.zeros(large, np.uint8)[:1]], 0, 100)
     assert there() == [2]
+    whole = np.zeros(large, np.uint8)
+    remembered.forget([2])
+    for number in range(100, 200):  # and of one array
+        remembered.note(number, [], [whole[number:][:1]], 0, 100)
+    assert len(there()) == 100
+    remembered.forget(range(100, 200))
+    assert remembered.hidden == 0
+    remembered.note(2, [], [whole[:1]], 0, 100)
     remembered.note(3, [np.ones(2)], [np.zeros(8)], 50, 100)
     assert there() == [2, 3]
     remembered.forget([2, 3, 99])
@@ -557,7 +565,7 @@ def test_what_is_remembered_of_results_is_bounded_by_what_keeps_their_memory() -
         remembered.note(number, [np.zeros(2)], [np.zeros(2)], half, 10)
         remembered.forget([number])
         assert there() == [number] or number == 4
-    remembered.note(9, [], [[1]], 0, exchanges._MOST_BYTES + 1)
+    remembered.note(9, [], [whole[:1]], 0, exchanges._MOST_BYTES + 1)
     assert there() == []
     assert remembered.kept.bytes == 0
 
