@@ -15,7 +15,7 @@ from typing import Any
 __all__ = ["begin", "changed", "hands_over", "tests"]
 
 tests: set[str] = set()
-"""The names of the files that tests are compiled as."""
+"""The names of the files that tests are compiled as which ask labkit; others look themselves, and run in the kernel."""
 _CHECKS = {"_assertions.py", "check.py"}
 """Modules of labkit that call a function for a test."""
 

@@ -12,6 +12,7 @@ import pytest
 
 from autograder.proof import wrongly
 from autograder.proof.met import met
+from labkit._values import remotes
 
 
 @pytest.fixture(autouse=True)
@@ -19,6 +20,7 @@ def _forgotten() -> Iterator[None]:
     yield
     met.clear()
     wrongly._kept.clear()
+    remotes.clear()
 
 
 def same(value: Any) -> Any:
