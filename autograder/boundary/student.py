@@ -17,13 +17,13 @@ from typing import Any
 
 from autograder.boundary import DESCRIPTOR, as_left
 from autograder.boundary.exact import TYPES
-from autograder.boundary.exchanges import Remembered
 from autograder.boundary.frames import Connection, ProcessDied, WireError
 from autograder.boundary.given_again import Unmade, made_again
 from autograder.boundary.handles import handle_of
 from autograder.boundary.operations import OF_TUPLES, OPERATIONS, UNARY
 from autograder.boundary.peer import Peer
 from autograder.boundary.proxy import make
+from autograder.boundary.remembered import Remembered
 from autograder.boundary.student_ranks import answer_until_end, packed
 from autograder.boundary.student_values import RANDOM_SOURCES, changed, reduced, snapshot
 from autograder.boundary.tensors import travels

@@ -106,7 +106,7 @@ _RANKS = {
 """`labkit.count.collective`, whose ranks the grader plays itself: what a rank does, and how a launch fails."""
 _PROTOCOL = {
     "autograder/boundary/cells.py": {"labkit.check"},
-    "autograder/boundary/exchanges.py": {"labkit._memory.common"},
+    "autograder/boundary/remembered.py": {"labkit._memory.common"},
     **{f"autograder/boundary/{name}.py": found for name, found in _RANKS.items()},
     "autograder/proof/apart.py": {"labkit.check"},
     "autograder/proof/prepared_main.py": {"labkit.check"},

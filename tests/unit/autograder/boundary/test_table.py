@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from autograder.boundary import exact, exchanges, operations
+from autograder.boundary import exact, operations
+from autograder.boundary import remembered as memory
 from autograder.boundary.evaluation import evaluates
 from autograder.boundary.proxy import Proxy, is_special, make
 from tests.unit.autograder.boundary.talk import MIME, Talk
@@ -538,8 +539,8 @@ def test_a_result_that_the_test_has_no_more_is_its_makers_alone(talk: Talk) -> N
 
 
 def test_what_is_remembered_of_results_is_bounded_by_what_keeps_their_memory() -> None:
-    remembered = exchanges.Remembered()
-    half, large = exchanges._MOST_BYTES // 2 + 8, exchanges._MOST_HIDDEN // 2 + 8
+    remembered = memory.Remembered()
+    half, large = memory._MOST_BYTES // 2 + 8, memory._MOST_HIDDEN // 2 + 8
 
     def there() -> list[int]:
         return [number for number, _ in remembered.kept]
@@ -565,7 +566,7 @@ def test_what_is_remembered_of_results_is_bounded_by_what_keeps_their_memory() -
         remembered.note(number, [np.zeros(2)], [np.zeros(2)], half, 10)
         remembered.forget([number])
         assert there() == [number] or number == 4
-    remembered.note(9, [], [whole[:1]], 0, exchanges._MOST_BYTES + 1)
+    remembered.note(9, [], [whole[:1]], 0, memory._MOST_BYTES + 1)
     assert there() == []
     assert remembered.kept.bytes == 0
 

@@ -1,0 +1,117 @@
+"""The student's end of what went with questions and came with answers: it remembers the objects, for a while.
+
+See `exchanges` for the other end.
+"""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Last", "Remembered"]
+
+_MOST = 20_000
+"""So many questions are remembered, the last ones; and what takes so many bytes."""
+_MOST_BYTES = 64 << 20
+_MOST_HIDDEN = 256 << 20
+"""Bytes of arrays that are kept alive by views of them, each array once."""
+
+
+class Last:
+    """What belongs to the last questions, by number: so many of them, and so many bytes."""
+
+    def __init__(self, dropped: Callable[[Any], None] = lambda _: None) -> None:
+        """dropped: called with what is forgotten, or replaced."""
+        self._dropped = dropped
+        self._entries: collections.OrderedDict[int, tuple[Any, int]] = collections.OrderedDict()
+        self.bytes = 0
+
+    def put(self, number: int, entry: Any, size: int) -> None:
+        """Keep what belongs to a question."""
+        self.drop(number)
+        self._entries[number] = entry, size
+        self.bytes += size
+        while len(self._entries) > _MOST or self.bytes > _MOST_BYTES:
+            self.drop(next(iter(self._entries)))
+
+    def get(self, number: int) -> Any:
+        """Return it; None if there is none, or none any more."""
+        return self._entries.get(number, (None,))[0]
+
+    def drop(self, number: int) -> None:
+        """Forget it, if it is there."""
+        if number in self._entries:
+            entry, size = self._entries.pop(number)
+            self.bytes -= size
+            self._dropped(entry)
+
+    def __iter__(self) -> Iterator[tuple[int, Any]]:
+        return ((number, entry) for number, (entry, _) in self._entries.items())
+
+
+class Remembered:
+    """The student's end: lists, arrays and the like of the last questions and answers."""
+
+    def __init__(self) -> None:
+        self.kept = Last(self._release)
+        self._wholes: dict[int, tuple[int, int]] = {}
+        """How often an array is kept alive by views, and how large it is."""
+        self.hidden = 0
+
+    def note(self, number: Any, arguments: list[Any], results: list[Any], asked: int, answered: int) -> None:
+        """Keep what went along with a question and its answer. asked, answered: the sizes of these messages."""
+        if type(number) is int and (arguments or results):
+            wholes = [whole for value in results if (whole := _kept_alive(value))]
+            for key, size in wholes:
+                uses, known = self._wholes.get(key, (0, size))
+                self._wholes[key] = uses + 1, known
+                self.hidden += 0 if uses else size
+            self.kept.put(number, (arguments, results, asked, wholes), asked + answered)
+            while self.hidden > _MOST_HIDDEN:
+                self.kept.drop(next(iter(self.kept))[0])
+
+    def _release(self, entry: Any) -> None:
+        for key, _ in entry[3]:
+            uses, size = self._wholes.pop(key)
+            if uses > 1:
+                self._wholes[key] = uses - 1, size
+            else:
+                self.hidden -= size
+
+    def forget(self, numbers: Any) -> None:
+        """Forget the results of these questions: the test has them no more. Who resizes an array must own it alone."""
+        for number in numbers or ():
+            arguments, _, asked, _ = self.kept.get(number) or ([], [], 0, [])
+            self.kept.drop(number)
+            self.note(number, arguments, [], asked, 0)
+
+    def current(self, places: Iterable[tuple[int, bool, int]]) -> list[Any]:
+        """Return what lies at these places, as it is now, each in a list; an empty list for what is forgotten."""
+        return [self._at(*place) for place in places]
+
+    def common(self, one: Iterable[tuple[int, bool, int]], other: Iterable[tuple[int, bool, int]]) -> bool:
+        """Whether what lies at the first places has an object or memory in common with what lies at the others."""
+        from labkit._memory import common
+
+        return common(self.current(one), self.current(other))
+
+    def _at(self, number: int, came: bool, place: int) -> list[Any]:
+        arguments, results, *_ = self.kept.get(number) or ([], [])
+        return (results if came else arguments)[place : place + 1]
+
+
+def _kept_alive(value: Any) -> tuple[int, int] | None:
+    """Return a number for the memory that a view of an array keeps alive, or a tensor, and its bytes; else None."""
+    if type(value) is np.ndarray:
+        whole = value
+        while isinstance(whole.base, np.ndarray):
+            whole = whole.base
+        return None if whole is value else (id(whole), whole.nbytes)
+    try:
+        storage = value.untyped_storage() if hasattr(value, "untyped_storage") else None
+        return (int(storage.data_ptr()), int(storage.nbytes())) if storage is not None else None
+    except Exception:  # one without memory of its own
+        return None
