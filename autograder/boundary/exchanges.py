@@ -22,7 +22,7 @@ from autograder.boundary.student_values import snapshot
 if TYPE_CHECKING:
     from autograder.boundary.peer import Peer
 
-__all__ = ["Heard", "alike"]
+__all__ = ["Heard", "alike", "within"]
 
 
 @dataclass
@@ -122,10 +122,9 @@ class Heard:
             self._answers.drop(number)
             self._gone.append(number)
 
-    def now(self, value: Any) -> Any:
-        """Return the value with each part that came as it is now; the value itself if nothing has run since."""
-        known = self._old(value)
-        if not known or self._peer is None:
+    def now(self, value: Any, known: list[_Came]) -> Any:
+        """Return the value with these parts, which came earlier, as they are now."""
+        if self._peer is None:
             return value
         found = self._peer.ask("current", None, [[came.place for came in known]])
         if type(found) is not list or len(found) != len(known):
@@ -134,18 +133,15 @@ class Heard:
         fresh = {id(came.here()): now[0] for came, now in pairs if type(now) is list and now}
         return _with(value, fresh)
 
-    def may_have_changed(self, value: Any) -> bool:
-        """Whether a part of this came before something else was asked for that may have changed it."""
-        return bool(self._old(value))
-
     def common(self, one: Any, other: Any) -> bool:
         """Whether, says the student's process, its own of the one has memory in common with its own of the other."""
         self._settle()
         mine = [came.place for came in self._outermost(one)]
-        theirs = [place for part in _within(other) for place in self._places(part)]
+        theirs = [place for part in within(other) for place in self._places(part)]
         return bool(mine and theirs and self._peer and self._peer.ask("common", None, [mine, theirs]) is True)
 
-    def _old(self, value: Any) -> list[_Came]:
+    def old(self, value: Any) -> list[_Came]:
+        """Return the parts of a value that came before something else was asked for that may have changed them."""
         turn = self._peer.turn if self._peer else 0
         return [came for came in self._outermost(value) if came.turn < turn]
 
@@ -200,6 +196,6 @@ def _items(value: Any) -> list[Any]:
     return [*value] if type(value) in {list, tuple} else []
 
 
-def _within(value: Any) -> list[Any]:
+def within(value: Any) -> list[Any]:
     """Return a value and all that its lists, tuples and dictionaries contain."""
-    return [value, *(part for item in _items(value) for part in _within(item))]
+    return [value, *(part for item in _items(value) for part in within(item))]

@@ -128,13 +128,14 @@ class Foreseen:
 
     def _attributes(self, module: Any, code: types.CodeType, space: Mapping[str, Any]) -> Iterator[Any]:
         """Yield what this code may find in a module, and in those that it finds there."""
+        names = (*code.co_names, *_parts_of_texts(code, space))
         modules, passed = [module], set()
         while modules:
             module = modules.pop()
             if isinstance(module, types.ModuleType) and id(module) not in passed:
                 passed.add(id(module))
                 self._note(module)
-                found = [_held(module, name) for name in (*code.co_names, *_parts_of_texts(code, space))]
+                found = [_held(module, name) for name in names]
                 modules += found
                 yield from (one for one in found if isinstance(one, types.FunctionType | type))
 

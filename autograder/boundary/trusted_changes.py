@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autograder.boundary.crossed import Crossed
-from autograder.boundary.exchanges import Heard, alike
+from autograder.boundary.exchanges import Heard, alike, within
 from autograder.boundary.peer import Peer
 
 __all__ = ["ChangesOfStudents"]
@@ -78,9 +78,10 @@ class ChangesOfStudents:
 
     def now(self, value: Any) -> Any:
         """See Trusted.now. What the test has written to itself is what it is."""
-        if not self._heard.may_have_changed(value) or any(map(self.crossed.was_written, _parts(value))):
+        old = self._heard.old(value)
+        if not old or any(map(self.crossed.was_written, within(value))):
             return value
-        return self._heard.now(value)
+        return self._heard.now(value, old)
 
     def common(self, one: Any, other: Any) -> bool:
         """See Trusted.common."""
@@ -92,9 +93,9 @@ class ChangesOfStudents:
 
     def begin_to_watch(self, value: list[Any]) -> None:
         """Have copies of these values watched from now on, and those of what they contain."""
-        self._watching = {id(part): part for part in _parts(value)}
+        self._watching = {id(part): part for part in within(value)}
         self._copies = {number: own for number, own in self._copies.items() if id(own) not in self._watching}
-        for part in _parts(value):
+        for part in within(value):
             self._changed.pop(id(part), None)
         self._before = {id(one): (one, self.now(one)) for one in value}
 
@@ -103,19 +104,9 @@ class ChangesOfStudents:
         for number in self._peer.ask("changed") if self._peer and self._copies else ():
             if type(number) is int and number in self._copies:
                 self._changed[id(self._copies[number])] = self._copies[number]
-        if any(id(part) in self._changed for part in _parts(value)):
+        if any(id(part) in self._changed for part in within(value)):
             return True
         return not alike(self._before.get(id(value), (value, value))[1], self.now(value))
-
-
-def _parts(value: Any) -> list[Any]:
-    """Return a value and all that its lists, tuples and dictionaries contain."""
-    found = [value]
-    if type(value) is dict:
-        value = list(value.values())
-    if type(value) in {list, tuple}:
-        found += [part for item in value for part in _parts(item)]
-    return found
 
 
 def _update(own: Any, value: Any) -> None:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any
+
+from autograder.boundary.exchanges import within
 
 __all__ = ["begin", "changed", "hands_over", "tests"]
 
@@ -35,11 +37,11 @@ class _Copies:
         self.is_shared[id(value)] = value
 
     def forget_changes(self, value: Any) -> None:
-        for part in _parts(value):
+        for part in within(value):
             self._changed.pop(id(part), None)
 
     def was_changed(self, value: Any) -> bool:
-        return any(id(part) in self._changed for part in _parts(value))
+        return any(id(part) in self._changed for part in within(value))
 
     def is_remote(self, value: Any) -> bool:
         return False
@@ -91,10 +93,3 @@ def _copied(value: Any) -> Any:
     if torch is not None and isinstance(value, torch.Tensor):
         return value.detach().clone()
     return value.copy() if type(value) in {list, dict} or hasattr(value, "dtype") else None
-
-
-def _parts(value: Any) -> Collection[Any]:
-    if type(value) in {list, tuple, dict}:
-        inside = value.values() if type(value) is dict else value
-        return [value, *(part for item in inside for part in _parts(item))]
-    return [value]

@@ -7,7 +7,6 @@ whether it met any: a fault of the result's dtype changes nothing in a function 
 from __future__ import annotations
 
 import functools
-import inspect
 import sys
 from collections.abc import Callable, Iterable
 from itertools import islice
@@ -17,6 +16,7 @@ from autograder.proof import apart
 from autograder.proof.met import met
 from autograder.proof.results import (
     Function,
+    afterwards,
     cached,
     everywhere,
     form,
@@ -151,25 +151,7 @@ def changing(name: str) -> Callable[[Function], Function]:
     Of what a test hands over the copy is: see `autograder.proof.apart`.
     """
     apart.begin()
-
-    def decorate(function: Function) -> Function:
-        signature = inspect.signature(function)
-
-        @functools.wraps(function)
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            is_copy = apart.hands_over(sys._getframe(1))
-            result = function(*args, **kwargs)
-            met.add("seen")
-            value = signature.bind(*args, **kwargs).arguments.get(name)
-            if is_copy:
-                apart.changed(value, _change)
-            else:
-                _change(value)
-            return result
-
-        return wrapper
-
-    return decorate
+    return afterwards(name, _change_what_was_handed_over)
 
 
 def coarse(name: str) -> Callable[[Function], Function]:
@@ -200,6 +182,14 @@ def _unsigned(value: Any) -> Any:
     if is_tensor(value) and value.dtype != sys.modules["torch"].bool and not value.requires_grad:
         return value.abs()
     return value
+
+
+def _change_what_was_handed_over(value: Any) -> None:
+    """Change the copy, if the caller of the function, two frames up, is a test; else the value."""
+    if apart.hands_over(sys._getframe(2)):
+        apart.changed(value, _change)
+    else:
+        _change(value)
 
 
 def _change(value: Any) -> None:
