@@ -92,8 +92,9 @@ class Heard:
                 self._sent.put(number, mutable, size)
 
     def came(self, peer: Peer, number: int, mutable: list[Any], size: int) -> None:
-        """Note what came with its answer."""
+        """Note what came with its answer; with a question of the student's end, whose number is then below zero."""
         if peer is self._peer and mutable:
+            self._settle()
             held = (weakref.ref(value) if type(value) is np.ndarray else value for value in mutable)
             self._latest = [_Came(value, (number, True, place), peer.turn) for place, value in enumerate(held)], size
 

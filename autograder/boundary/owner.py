@@ -97,4 +97,7 @@ class ChangesHeard(Protocol):
         """Note what of a question of this number can be changed. `Peer.ask` calls it."""
 
     def came(self, peer: Peer, number: int, mutable: list[Any], size: int) -> None:
-        """Note what of its answer's value can be changed. `Peer.ask` calls it."""
+        """Note what of its answer's value can be changed. `Peer.ask` calls it.
+
+        `Peer.answer` does with what a question brings; its number is below zero then.
+        """

@@ -119,6 +119,8 @@ class Peer:
             if heard := self._owner.changes_heard:
                 heard.sent(self, number, codec.mutable, codec.size)
                 message |= {"watch": heard.watched(self, codec.mutable), "forget": heard.gone()}
+            if made := self._owner.changes_made:
+                made.note(-number, [], codec.mutable, 0, codec.size)
             self._send(message, codec.block)
             self.turn += operation not in _ONLY_LOOKING
             if operation not in _LEAVING:
@@ -197,12 +199,14 @@ class Peer:
         out = Codec(self)
         number = {"n": message.get("n")}
         reply: dict[str, Any]
-        made, before = self._owner.changes_made, []
+        made, heard, before = self._owner.changes_made, self._owner.changes_heard, []
         self._nested += 1
         try:
             if self._nested > _MAX_NESTED:
                 raise RecursionError(f"the test and the tested code call each other more than {_MAX_NESTED} deep")
             operation, target, arguments, options = self._request(message, codec)
+            if heard and type(message.get("n")) is int:
+                heard.came(self, -message["n"], codec.mutable, codec.size)
             if made:
                 before = made.snapshot(codec.mutable)
                 made.watch(codec.mutable, message.get("watch"))
@@ -218,6 +222,7 @@ class Peer:
             reply = {"k": "raise", "error": report(error, out.encode, self.keep, discreet=self.trusted)}
         with self._lock:
             self._nested -= 1
+            self.turn += 1  # the other end goes on, and may change what it has given
             changes = made.changes(self, codec.mutable[: len(before)], before) if made else {}
             if made:
                 made.note(message.get("n"), codec.mutable, out.mutable, codec.size, out.size)

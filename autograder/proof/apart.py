@@ -1,4 +1,4 @@
-"""Changes of arguments as a grader sees them: a test hands out copies, and only `check.unchanged` asks about these.
+"""Changes in place as a grader sees them: a test hands out copies and gets copies, and only checks ask about these.
 
 In one process a test's next case would meet the changed array, and fail for a reason that a grader does not know.
 """
@@ -13,8 +13,10 @@ from types import FrameType
 from typing import Any
 
 from autograder.boundary.exchanges import within
+from labkit import _memory, check
+from labkit._assertions import Mismatch, same, snapshot
 
-__all__ = ["begin", "changed", "hands_over", "tests"]
+__all__ = ["begin", "changed", "hand_back", "hands_over", "tests"]
 
 tests: set[str] = set()
 """The names of the files that tests are compiled as which ask labkit; others look themselves, and run in the kernel."""
@@ -23,11 +25,38 @@ _CHECKS = {"_assertions.py", "check.py"}
 
 
 class _Copies:
-    """See labkit._values.Remote; nothing is remote here but what becomes of arguments."""
+    """See labkit._values.Remote; nothing is remote here but what becomes of arguments and results."""
 
     def __init__(self) -> None:
         self._changed: dict[int, Any] = {}
         self.is_shared: dict[int, Any] = {}
+        self._came: dict[int, tuple[Any, Any]] = {}
+        """By the id of a copy that a test got: the copy, and what it is a copy of."""
+        self._before: list[tuple[Any, Any]] = []
+        """Of results that are watched: they, and how they were."""
+
+    def hand_back(self, value: Any) -> Any:
+        """Return a copy of a result, for a test."""
+        if type(value) in {list, tuple}:
+            copy = type(value)(map(self.hand_back, value))
+        elif type(value) is dict:
+            copy = {key: self.hand_back(item) for key, item in value.items()}
+        elif getattr(value, "shape", ()) and not getattr(value, "requires_grad", False):
+            copy = _copied(value)
+        else:
+            copy = None
+        if copy is None:  # nothing that a buffer could hold
+            return value
+        self._came[id(copy)] = copy, value
+        return copy
+
+    def _own(self, value: Any) -> Any:
+        """Return what a value is a copy of, if it is one, or its parts are."""
+        if id(value) in self._came:
+            return self._came[id(value)][1]
+        if type(value) in {list, tuple}:
+            return type(value)(map(self._own, value))
+        return {key: self._own(item) for key, item in value.items()} if type(value) is dict else value
 
     def note(self, value: Any) -> None:
         """Note that the copy of a value was changed."""
@@ -39,9 +68,13 @@ class _Copies:
     def forget_changes(self, value: Any) -> None:
         for part in within(value):
             self._changed.pop(id(part), None)
+        came = [self._came[id(part)][1] for part in within(value) if id(part) in self._came]
+        self._before = [(part, snapshot(part, "")) for part in came]
 
     def was_changed(self, value: Any) -> bool:
-        return any(id(part) in self._changed for part in within(value))
+        return any(id(part) in self._changed for part in within(value)) or not all(
+            _is_same(part, before) for part, before in self._before
+        )
 
     def is_remote(self, value: Any) -> bool:
         return False
@@ -56,20 +89,23 @@ class _Copies:
         return contextlib.nullcontext()
 
     def now(self, value: Any) -> Any:
-        return value
+        return self._own(value)
 
     def common(self, one: Any, other: Any) -> bool:
-        return False
+        return _memory.common(self._own(one), self._own(other))
 
 
 _copies = _Copies()
 
 
 def begin() -> None:
-    """Have labkit's checks ask here what has become of arguments."""
-    from labkit import check
-
+    """Have labkit's checks ask here what has become of arguments and results."""
     check.adopt(_copies)
+
+
+def hand_back(result: Any, caller: FrameType) -> Any:
+    """Return what a student's function gives to its caller: to a test, a copy."""
+    return _copies.hand_back(result) if hands_over(caller) else result
 
 
 def hands_over(caller: FrameType) -> bool:
@@ -85,6 +121,14 @@ def changed(value: Any, change: Callable[[Any], None]) -> None:
     elif (copy := _copied(value)) is not None:
         change(copy)
         _copies.note(value)
+
+
+def _is_same(value: Any, before: Any) -> bool:
+    try:
+        same(snapshot(value, ""), before)
+    except Mismatch:
+        return False
+    return True
 
 
 def _copied(value: Any) -> Any:

@@ -108,33 +108,50 @@ def cached_by_first_call(function: Function) -> Function:
 
 
 def one_buffer(function: Function) -> Function:
-    """Results of one shape are written into one array, so that each call changes what an earlier one returned."""
+    """Results of one shape are written into one array, lists into one list: each call changes what an earlier returned.
+
+    What a test gets is a copy: see `autograder.proof.apart`.
+    """
+    apart.begin()
     buffers: dict[Any, Any] = {}
     place = [0]
 
     def reused(value: Any) -> Any:
         place[0] += 1
-        if not getattr(value, "shape", ()) or not hasattr(value, "dtype"):
-            return value
-        tensor = is_tensor(value)
-        if (tensor and value.requires_grad) or not (tensor or type(value).__module__ == "numpy"):
-            return value
-        key = (place[0], tuple(value.shape), str(value.dtype))
-        if key not in buffers:
-            buffers[key] = value.clone() if tensor else value.copy()
-        buffers[key][...] = value
-        return buffers[key]
-
-    spoil = everywhere(reused)
+        if type(value) is list:
+            kept = buffers.setdefault(place[0], [])
+            kept[:] = map(reused, value)
+            met.add("touched")
+            return kept
+        if type(value) is tuple:
+            return tuple(map(reused, value))
+        if type(value) is dict:
+            return {key: reused(item) for key, item in value.items()}
+        return _in_buffer(value, buffers, place[0])
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         result = function(*args, **kwargs)
         place[0] = 0
         met.add("seen")
-        return spoil(result)
+        return apart.hand_back(reused(result), sys._getframe(1))
 
     return wrapper
+
+
+def _in_buffer(value: Any, buffers: dict[Any, Any], place: int) -> Any:
+    """Return the buffer of an array's or a tensor's place and form with its numbers; anything else as it is."""
+    if not getattr(value, "shape", ()) or not hasattr(value, "dtype"):
+        return value
+    tensor = is_tensor(value)
+    if (tensor and value.requires_grad) or not (tensor or type(value).__module__ == "numpy"):
+        return value
+    key = (place, tuple(value.shape), str(value.dtype))
+    if key not in buffers:
+        buffers[key] = value.clone() if tensor else value.copy()
+    buffers[key][...] = value
+    met.add("touched")
+    return buffers[key]
 
 
 def kept(name: str, make: Callable[[], Any]) -> Any:

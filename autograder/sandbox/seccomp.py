@@ -9,11 +9,12 @@ Refused is what an unprivileged process may call, no lab needs, and a sandbox co
 - the kernel's keys: root's session keyring would be inherited;
 - bpf, io_uring, userfaultfd and performance events: large kernel interfaces with a history;
 - what tells one submission of another through a file that both may read, such as a library: being told that it was
-  opened (inotify, leases), and asking which of it is in memory. Locks, of a whole file (flock) or of a part (fcntl),
-  are passed over in silence, as if they had been done: /dev/null is one file in all sandboxes, and everybody may write
-  to it. So are the times of files, which whoever may write may set to now, and advice to forget what was read. Who asks
-  about locks (SQLite does, beside another writer) gets his question back: another lock may be in the way. Of what else
-  fcntl can do, what is known and concerns this process alone is allowed: the file itself keeps some of it.
+  opened (inotify, leases), and asking which of it is in memory. Locking a whole file (flock) needs no right to write:
+  it is passed over in silence, as if it had been done. So are the times of files, which whoever may write may set to
+  now (/dev/null is one file in all sandboxes), and advice to forget what was read. Locking a part of a file for writing
+  (fcntl) needs that right, and is done: SQLite's file would be torn by two processes whose locks are not. Who asks
+  about such locks gets his question back: another one may be in the way. Of what else fcntl can do, what is known and
+  concerns this process alone is allowed: the file itself keeps some of it.
 
 Everything else is allowed. Known for x86-64 and AArch64; a 32-bit program is killed at its first system call.
 
@@ -66,7 +67,8 @@ _AS_IF_DONE: dict[str, tuple[int, int | None]] = {
     "utimensat": (280, 88),
 }
 _FCNTL, _PREADV2 = (72, 25), (327, 286)
-_LOCKS = (5, 6, 7, 36, 37, 38)  # F_GETLK, F_SETLK, F_SETLKW, and the same of open files, F_OFD_...
+_ASKING = (5, 36)  # F_GETLK, F_OFD_GETLK
+_LOCKING = (6, 7, 37, 38)  # F_SETLK, F_SETLKW, and the same of open files, F_OFD_...
 # Descriptors and flags (F_DUPFD to F_SETFL, F_DUPFD_CLOEXEC), who is signalled, the size of a pipe, seals of memory.
 _OF_ITS_OWN = (0, 1, 2, 3, 4, 8, 9, 10, 11, 15, 16, 1030, 1031, 1032, 1033, 1034)
 _RWF_NOWAIT = 8
@@ -164,8 +166,8 @@ def filter_program(machine: str = platform.machine(), *, sole_wall: bool = False
 
 def _of_shared_files(column: int) -> list[bytes]:
     """Keep from a process what others have locked, opened or read of a file that it can only read."""
-    commands = [step for command in _LOCKS for step in _if(_EQUAL, command, _fail(0))]
-    commands += [step for command in _OF_ITS_OWN for step in _if(_EQUAL, command, _step(_RETURN, _ALLOW))]
+    commands = [step for command in _ASKING for step in _if(_EQUAL, command, _fail(0))]
+    commands += [step for command in _LOCKING + _OF_ITS_OWN for step in _if(_EQUAL, command, _step(_RETURN, _ALLOW))]
     passed_over = [pair[column] for pair in _AS_IF_DONE.values()]
     return [
         *(step for number in passed_over if number is not None for step in _if(_EQUAL, number, _fail(0))),

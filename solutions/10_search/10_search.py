@@ -2132,8 +2132,8 @@ check.score(2)
 # One of them is killed in the middle of a trial, as by `kill -9`.
 
 # %% [markdown]
-# Read `objective`: a search of your own needs no more. The four cells after it need not be read:
-# they put trials back, and let a worker claim a trial by making a file of its name, since SQLite lets two workers see the same one waiting.
+# Read `objective`: a search of your own needs no more. The three cells after it need not be read: they put trials back into the queue.
+# In `open_study`, `BEGIN IMMEDIATE` takes SQLite's lock before anything is read; otherwise two workers see the same trial waiting.
 
 # %% nbgrader={"grade_id": "optuna-worker", "locked": true}
 import os
@@ -2151,6 +2151,7 @@ def open_study(url):
         RDBStorage,
         RetryHeartbeatStaleTrialCallback,
     )
+    from sqlalchemy import event
 
     warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
     optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -2161,6 +2162,16 @@ def open_study(url):
         grace_period=2,
         heartbeat_stale_trial_callback=RetryHeartbeatStaleTrialCallback(),
     )
+
+    @event.listens_for(storage.engine, "connect")
+    def begin_by_hand(connection, _):
+        connection.isolation_level = None
+
+    @event.listens_for(storage.engine, "begin")
+    def take_the_lock(connection):  # nobody reads what another will change
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    storage.engine.dispose()  # connections from before
     pruner = optuna.pruners.SuccessiveHalvingPruner(1, reduction_factor=3)
     return optuna.create_study(
         study_name="lab10", storage=storage, pruner=pruner, load_if_exists=True
@@ -2230,32 +2241,6 @@ def give_up(study):
 
 
 # %% explore=true
-def exclusive_worker(url):
-    """Work as `optuna_worker`; whoever makes a trial's file has the trial."""
-    import optuna
-    from optuna.storages import RDBStorage
-
-    take = RDBStorage.set_trial_state_values
-
-    def take_alone(storage, trial_id, state, values=None):
-        if state != optuna.trial.TrialState.RUNNING:
-            return take(storage, trial_id, state, values)
-        claim = Path(f"{url.removeprefix('sqlite:///')}.{trial_id}")
-        try:
-            claim.touch(exist_ok=False)
-        except FileExistsError:
-            return False
-        try:
-            return take(storage, trial_id, state, values)
-        except optuna.exceptions.StorageInternalError:
-            claim.unlink()  # the file was busy: the trial waits on
-            return False
-
-    RDBStorage.set_trial_state_values = take_alone
-    optuna_worker(url)
-
-
-# %% explore=true
 def search_with_optuna(count):
     """Run trials in two processes, one of which is killed."""
     with tempfile.TemporaryDirectory() as folder:
@@ -2264,8 +2249,8 @@ def search_with_optuna(count):
         put_in_queue(study, range(count))
         start = time.perf_counter()
         with (
-            background(exclusive_worker, url) as one,
-            background(exclusive_worker, url) as two,
+            background(optuna_worker, url) as one,
+            background(optuna_worker, url) as two,
         ):
             one.find("epoch 2 of")  # in a trial that went on
             one.kill()
@@ -2280,9 +2265,7 @@ def search_with_optuna(count):
             if done and not again:
                 break
             optuna.storages.fail_stale_trials(study)
-            for claim in Path(folder).glob("study.db.*"):
-                claim.unlink()  # nobody works now, so nobody has a trial
-            with background(exclusive_worker, url) as three:
+            with background(optuna_worker, url) as three:
                 three.wait()
         took = time.perf_counter() - start
         return of_this_lab(study), took

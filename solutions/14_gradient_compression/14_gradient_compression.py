@@ -409,7 +409,7 @@ check.score(2)
 # `compress` makes bytes of a vector, `decompress` a vector of bytes.
 # `send(gradient)` returns the message, `compress(gradient + memory)`.
 # Afterwards `memory` is what was to be sent, minus what `decompress` makes of the message: a vector.
-# It is an attribute; before the first `send` nothing is left (any zero will do), so the first message is that of the gradient itself.
+# It is an attribute from the first `send` on; nothing is left before, so the first message is that of the gradient itself.
 # Each `send` calls `compress` once and `decompress` once.
 # The caller may use the array of a gradient again for the next one.
 
@@ -605,8 +605,6 @@ with check.hidden_case(
     hint="add into a new array",
 ):
     expect(np.zeros((2, 0), np.float32), coarse, refined, "message", "memory")
-    unsent = ErrorFeedback(coarse, refined).memory
-    check.close(np.abs(unsent).sum(), 0, name="memory before the first send")
     passes = feedback_passes(some, coarse, refined)
     check.true(bool(passes[0][2]), "the first gradient as it was")
     check.true(bool(passes[5][2]), "the last gradient as it was")

@@ -466,6 +466,34 @@ def test_changes_of_results(talk: Talk, first: str, then: str, read: str) -> Non
     )
 
 
+@pytest.mark.parametrize(
+    ("walk", "kept"), [("x[:] = [1, 2]; f(x); x[:] = 9", False), ("f(np.array([1, 2]))", True), ("f([1, 2])", True)]
+)
+def test_changes_of_what_a_function_of_the_tests_was_given(talk: Talk, walk: str, kept: bool) -> None:
+    talk.code(f"import numpy as np\ndef walk(f, x):\n    {walk}")
+    cases = talk.cases(
+        """
+        import numpy as np
+        points = []
+        with check.case("within"):
+            def f(x):
+                check.close(x, [1, 2])
+                points.append(x)
+            walk(f, np.zeros(2))
+        with check.case("afterwards"): check.close(points[0], [1, 2])
+        with check.case("written"):
+            def f(x):
+                x = x if type(x) is list else [3]
+                x[:] = [3, 4]
+                points.append(x)
+            walk(f, np.zeros(2))
+            check.close(points[1], [3, 4])
+        """
+    )
+    passed = {title for title, case in cases.items() if case["passed"]}
+    assert passed == {"within", "written", *(["afterwards"] if kept else [])}, cases
+
+
 def test_what_a_test_writes_to_a_result_itself_is_what_it_checks(talk: Talk) -> None:
     talk.code(_KEPT)
     cases = talk.cases(

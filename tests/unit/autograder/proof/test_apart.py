@@ -61,3 +61,24 @@ def test_checks_that_call_a_function_hand_over_copies_too() -> None:
             "with check.unchanged(x=x):\n    try: check.raises(ValueError, f, x)\n    except check.Mismatch: pass", x=x
         )
     assert x.tolist() == [1, 1]
+
+
+def given_back(source: str) -> dict[str, Any]:
+    """Run this as the cell of a test, with a function that puts all its results into one array or list."""
+    space: dict[str, Any] = {"f": wrongly.one_buffer(lambda x: x), "check": check, "np": np}
+    exec(compile(source, "<a-check>", "exec"), space)
+    return space
+
+
+@pytest.mark.parametrize(("one", "other"), [("np.ones(2)", "np.zeros(2)"), ("[1, 2]", "[3]"), ("(3, [1.5])", "(3, [])")])
+def test_what_a_test_got_stays_as_it_was_but_checks_see_what_it_is_a_copy_of(one: str, other: str) -> None:
+    space = given_back(f"first = f({one})\nsecond = f({other})")
+    assert repr(space["first"]) == repr(eval(one, {"np": np}))
+    given_back(f"first = f({one})\nf({other})\ncheck.equal(first[0], ({one})[0])")
+    with pytest.raises(check.Mismatch):
+        given_back(f"first = f({one})\nf({other})\ncheck.equal(first, {one})")
+    with pytest.raises(check.Mismatch):
+        given_back(f"first = f({one})\nwith check.unchanged(first=first): f({other})")
+    with pytest.raises(check.Mismatch):
+        given_back(f"first = f({one})\ncheck.separate(f({other}), first)")
+    given_back(f"first = f({one})\nwith check.unchanged(first=first): pass")
