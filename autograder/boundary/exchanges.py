@@ -144,6 +144,8 @@ class Heard:
     def old(self, value: Any) -> list[_Came]:
         """Return the parts of a value that came before something else was asked for that may have changed them."""
         turn = self._peer.turn if self._peer else 0
+        if self._latest[0] and self._latest[0][0].turn < turn:
+            self._settle()
         return [came for came in self._outermost(value) if came.turn < turn]
 
     def _places(self, part: Any) -> list[tuple[int, bool, int]]:

@@ -2180,6 +2180,7 @@ with check.hidden_case(
     with check.unchanged(x=pair[0], labels=pair[1]):
         history = fit(MLP((64, 10)), *pair, epochs=2, lr=1e-3)
     check.equal(len(history["validation"]), 0)
+    check.separate(fit(MLP((64, 10)), *pair, epochs=1, lr=1e-3), history)
 with check.hidden_case(
     "earlier mini-batches stay as they were",
     hint=(

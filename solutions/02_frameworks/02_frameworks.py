@@ -812,6 +812,8 @@ with check.hidden_case(
     check.equal(
         len(topological_order(nodes["c"])), 3, name="length of the order"
     )
+    orders = [topological_order(nodes[name]) for name in "dc"]
+    check.separate(*orders, name="the order")
 with check.hidden_case(
     "graphs drawn at random",
     hint=(
@@ -1916,6 +1918,8 @@ with check.hidden_case(
     ]
     for steps in (graph, PLACES):
         check.equal(by_name(fuse_elementwise(steps)), by_name(steps))
+    other = fuse_elementwise([("x", "input", [], 8)])
+    check.separate(other, fuse_elementwise(graph))
 with check.hidden_case(
     "what is read comes first, and the argument stays as it was",
     hint=(
@@ -3294,6 +3298,7 @@ with check.hidden_case(
             rtol=1e-4,
             name="losses",
         )
+    check.separate(train(head, flat, targets, epochs=1, lr=0.05), history)
 with check.hidden_case(
     "train: a last batch of one image, a batch larger than all, one image",
     hint=(

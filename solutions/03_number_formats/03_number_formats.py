@@ -1163,7 +1163,8 @@ with check.hidden_case(
     some = np.arange(24.0).reshape(2, 3, 4) - 5
     with check.unchanged(x=some):
         codes, scale, zero = quantize(some, 8, 2)
-        quantize(3 - 2 * some, 8, 2)
+        other = quantize(3 - 2 * some, 8, 2)
+    check.separate(other, codes, scale, zero)
     check.close(scale[:, :, 0] * 255, [[5, 3, 6], [10, 14, 18]])
     check.close(zero[:, :, 0], [[127, -43, -128], [-128, -128, -128]])
     check.close(codes[0, 0], [-128, -77, -26, 25], name="codes")

@@ -22,6 +22,7 @@
 # Each task asks for one function or class: replace each line that raises `NotImplementedError`, keep name and arguments.
 # Then run the look cell and the check below it, and read the first case that fails.
 # Hidden cases test what the text promises, with other numbers, when your work is graded.
+# Your functions change no result that they have returned before.
 # No check looks at a clock: seconds are shown, counts are graded.
 # Cells that begin with `# explore` are yours to change and are not run then:
 # a helper or an import that a task needs belongs in the task's cell, and your own plots are read as saved.
@@ -1092,10 +1093,12 @@ with check.hidden_case(
             begun, sides**3, name=f"blocks begun for n={n}, block={block}"
         )
 with check.hidden_case(
-    "a list, which has a length",
-    hint="what type comes back, and has it a length?",
+    "a list of its own, which has a length",
+    hint="what type comes back, has it a length, and is it a new one?",
 ):
-    check.equal(len(blocked_order(3, 2)), 27, name="length")
+    order = blocked_order(3, 2)
+    check.equal(len(order), 27, name="length")
+    check.separate(blocked_order(3, 1), order)
 with check.hidden_case(
     "the block is the argument's",
     hint=("another block: is it the length of a side, in all three indices?"),
@@ -2773,7 +2776,7 @@ with check.hidden_case(
     losses, *_ = reference(*few, 1, 16, 0, dropout=0.5)
     check.close(history["loss"], losses, rtol=1e-3, name="loss with dropout")
 with check.hidden_case(
-    "images and labels stay as they are",
+    "images, labels and an earlier history stay as they are",
     hint=(
         "prepare and to() may return the very images: is anything "
         "written to in place afterwards?"
@@ -2783,7 +2786,11 @@ with check.hidden_case(
     given = images[:20].clone(), labels[:20].clone()
     options = {"epochs": 2, "batch_size": 8, "prepare": lambda tensor: tensor}
     with check.unchanged(images=given[0], labels=given[1]):
-        fast_training(*make_training(0, "cpu"), *given, "cpu", **options)
+        first, second = (
+            fast_training(*make_training(0, "cpu"), *given, "cpu", **options)
+            for _ in range(2)
+        )
+    check.separate(second, first)
 ### END HIDDEN TESTS
 check.score(3)
 

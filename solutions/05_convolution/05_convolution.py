@@ -2154,6 +2154,7 @@ with check.hidden_case(
     with check.unchanged(seconds=seconds, workspace=workspace):
         first = plan_microbatch(seconds, workspace, 11)
         second = plan_microbatch(seconds, workspace, 0)
+    check.separate(second, first)
     found = of_plan(first, seconds, workspace, 11)
     check.close(found, best[32], rtol=1e-12, name="seconds within 11")
     found = of_plan(second, seconds, workspace, 0)

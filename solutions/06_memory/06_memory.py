@@ -1212,6 +1212,7 @@ with check.hidden_case(
 ):
     for n in (*range(1, 61), 99, 333, 1000, 12_345):
         check.equal(even_cuts(n), ends(n), name=f"cuts of {n}")
+    check.separate(even_cuts(9), even_cuts(10))
 ### END HIDDEN TESTS
 check.score(1)
 
@@ -1974,6 +1975,8 @@ with check.hidden_case(
         plan_is_best(costs, sizes, 15)
         plan_is_best(costs, sizes, 20, want=0)
         plan_is_best(costs[::-1], sizes, 15)
+    plans = [plan_checkpoints(costs, sizes, limit) for limit in (20, 15)]
+    check.separate(*plans)
 ### END HIDDEN TESTS
 check.score(3)
 

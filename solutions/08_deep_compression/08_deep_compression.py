@@ -27,7 +27,7 @@
 # Then run what stands below it: most tasks have a cell that shows what your function does,
 # and each has a check. Read the first case that fails.
 # Hidden cases test what the text promises, with other numbers.
-# None of your functions changes its arguments, and no check looks at a clock.
+# None of your functions changes its arguments, or an earlier result, and no check looks at a clock.
 #
 # Cells that begin with `# explore` are yours to change.
 # They are not run when your work is graded:
@@ -1902,15 +1902,16 @@ with check.case(
     kind = np.asarray(codes).dtype
     check.true(kind.kind in "iu", f"codes of an integer type, got {kind}")
 with check.case(
-    "each call returns codes of its own",
+    "each call returns codes, and lists, of its own",
     hint=(
         "two calls of one size: are codes made anew, from this call's "
-        "gaps and symbols?"
+        "gaps and symbols, and the lists of to_gaps?"
     ),
 ):
     first, second = from_gaps([1, 0], [5, 6], 4), from_gaps([0, 2], [7, 8], 4)
     check.close(first, [0, 5, 6, 0], name="the first codes")
     check.close(second, [7, 0, 0, 8], name="the second codes")
+    check.separate(to_gaps(second, 2), to_gaps(first, 2))
 with check.case(
     "neighbours have gap 0",
     hint=(

@@ -34,7 +34,7 @@
 # Read the first case that fails.
 # (One that "counts once another case passes" earns nothing alone.)
 # Hidden cases test what the text promises, with other numbers.
-# No function changes its arguments, and no check looks at a clock.
+# No function changes its arguments, or an earlier result, and no check looks at a clock.
 #
 # Cells that begin with `# explore` are yours to change.
 # They are not run when your work is graded:

@@ -346,6 +346,8 @@ with check.hidden_case(
         u = np.random.default_rng([9, trial]).random()
         got = configuration({"w": ("choice", often)}, 9, trial)
         check.equal(got, {"w": often[int(4 * u)]}, name="option")
+    alone = [configuration({"w": ("choice", [[n]])}, 0, 0) for n in range(2)]
+    check.equal(alone, [{"w": [0]}, {"w": [1]}], name="a list to choose")
 with check.hidden_case(
     "other spaces in turn; nothing to choose; small numbers",
     hint="read the space that is given",
@@ -865,7 +867,8 @@ with check.hidden_case(
     advance, _ = recorded({0: 1.0, 1: 2.0, 2: 3.0})
     with check.unchanged(trials=given):
         first = successive_halving(given, advance, 1, 3, 3)
-        successive_halving([1], advance, 1, 3, 3)
+        second = successive_halving([1], advance, 1, 3, 3)
+    check.separate(second, first)
     expect_trials(first, [[2, 0, 1], [0]])
 ### END HIDDEN TESTS
 check.score(3)
@@ -983,6 +986,7 @@ with check.hidden_case(
     check.equal([tuple(pair) for pair in brackets(9)], [(9, 1), (5, 3), (3, 9)])
     check.equal([tuple(pair) for pair in brackets(5, 2)][:1], [(4, 1)])
     check.equal([tuple(pair) for pair in brackets(3, 2)], [(2, 1), (2, 3)])
+    check.separate(brackets(9), brackets(5, 2))
 ### END HIDDEN TESTS
 check.score(1)
 
@@ -1613,6 +1617,11 @@ with check.hidden_case(
     want = ["ab", "ab", "c", "abx", "abxx"]
     check.equal([one[0] for one in got], want, name="architectures")
     check.equal([one[2] for one in got], [None, None, None, 1, 3])
+    first, second = (
+        evolve(lambda: 0, lambda a: a + 1, lambda a: a, 2, 1, cycles, draw)
+        for cycles in (1, 2)
+    )
+    check.separate(second, first, name="the history")
 ### END HIDDEN TESTS
 check.score(2)
 

@@ -23,6 +23,7 @@
 # Each task asks for one function or class: replace the line that raises `NotImplementedError`, keep name and arguments.
 # Then run the look cell and the check below it, and read the first case that fails.
 # Hidden cases test what the text promises, with other numbers, when your work is graded.
+# Your functions change no result that they have returned before.
 # Cells that begin with `# explore` are yours to change and are not run then:
 # a helper or an import that a task needs belongs in the task's cell, and your own plots are read as saved.
 #
@@ -207,6 +208,7 @@ with check.hidden_case(
 ):
     both = np.arange(8), np.arange(8) * 11 + 5
     found = [shard(some, 1, 2, 6) for some in both]
+    check.separate(found[1], found[0])
     for some, part in zip(both, found, strict=True):
         wanted = order_of(some, 6)[1::2].tolist()
         check.equal(
@@ -412,13 +414,14 @@ with check.hidden_case(
         plain(buckets([50, 0], 10)), [[1], [0]], name="of 50 and 0 bytes"
     )
 with check.hidden_case(
-    "the sizes stay as they were",
-    hint="count numbers down; take nothing out",
+    "the sizes stay as they were, and so do earlier buckets",
+    hint="count numbers down; take nothing out; begin with a new list",
     guard=True,
 ):
     some = [400, 100, 300, 250]
     with check.unchanged(sizes=some):
-        buckets(some, 500)
+        first = buckets(some, 500)
+    check.separate(buckets([5, 6], 3), first)
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -1346,7 +1349,7 @@ def noted_epoch(x, y, pieces, accumulate, crowded=False, sync=True):
         pieces,
         accumulate,
     )
-    return noting.images, noting.notes, list(parts)
+    return noting.images, noting.notes, parts
 
 
 # %% [markdown]
@@ -1704,14 +1707,16 @@ with check.hidden_case(
     )
     check.close(2 * crowded[0], alone[0], rtol=1e-9, name="twice the part")
 with check.hidden_case(
-    "pieces, images and labels stay as they were",
-    hint="is a piece sorted, a list emptied, or an image written to?",
+    "pieces, images, labels and earlier losses stay as they were",
+    hint="is a piece sorted, a list emptied or kept, or an image written to?",
     weight=0.5,
     guard=True,
 ):
     given = [np.array([5, 2, 9]), np.array([7, 1])]
     with check.unchanged(pieces=given, x=IMAGES, y=LABELS):
-        noted_epoch(IMAGES, LABELS, given, 1)
+        *_, first = noted_epoch(IMAGES, LABELS, given, 1)
+    *_, second = noted_epoch(IMAGES, LABELS, given[:1], 1)
+    check.separate(second, first)
 with check.hidden_case(
     "gradients of before do not count",
     hint="when are gradients cleared? a step may begin with old ones",
@@ -1906,7 +1911,7 @@ with check.hidden_case(
     found = np.asarray(efficiency(*map(np.array, given)))
     check.close(found, [1.0, 2.0, 0.5], name="efficiency")
 with check.hidden_case(
-    "the sequences stay as they were",
+    "the sequences stay as they were, and so does an earlier result",
     hint="an operator with = at its end writes into the caller's array",
     guard=True,
 ):
@@ -1917,7 +1922,8 @@ with check.hidden_case(
     }
     given = {name: np.array(numbers) for name, numbers in given.items()}
     with check.unchanged(**given):
-        efficiency(*given.values())
+        first = efficiency(*given.values())
+    check.separate(efficiency([1, 2], [8, 8], [2, 1]), first)
 ### END HIDDEN TESTS
 check.score(1)
 

@@ -30,7 +30,7 @@
 # Further cases, hidden here, test what the task's text promises, with other numbers.
 # The *real things* in the second half have a question instead of a task.
 # What stands under "Optional", Experiments 3 and 4 among it, no task and no question needs.
-# Your code must not change its arguments. No check looks at a real clock.
+# Your code must not change its arguments, nor a result that it has returned before. No check looks at a real clock.
 
 # %% [markdown]
 # Cells that begin with `# explore` are yours to change.
@@ -353,14 +353,15 @@ with check.hidden_case(
     expect(np.array([[3, 1, 2], [1, 1, 4]], np.int32), together)
     expect(np.array([[0.1, 0.2], [0.3, 0.4]], np.float32), free)
 with check.hidden_case(
-    "two simulations, and a table that stays as it was",
+    "two simulations; the table and the first events stay as they were",
     hint="keep nothing from an earlier call",
     guard=True,
 ):
     table = np.array([[2.0, 2], [3, 1]])
     with check.unchanged(durations=table):
-        simulate(table, free)
+        first = simulate(table, free)
     expect(table + 1, together)
+    check.separate(simulate(table + 1, free), first)
 ### END HIDDEN TESTS
 check.score(3)
 
@@ -555,14 +556,15 @@ with check.hidden_case(
     rest = " ".join(f"{w}- {w}+" for w in turn * 2)
     expect(f"{begin} {rest}", list(range(100)) + [99] * 100)
 with check.hidden_case(
-    "the arguments stay as they were",
-    hint="change nothing that was handed over",
+    "the arguments stay as they were, and so does an earlier result",
+    hint="change nothing that was handed over, or handed back",
     guard=True,
 ):
     clocks, events = np.array([3, 1, 2]), events_of("0+ 1+ 0- 1-")
     with check.unchanged(clocks=clocks, events=events):
         within(0, clocks, 1)
-        staleness(events)
+        first = staleness(events)
+    check.separate(staleness(events[:3]), first)
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -739,14 +741,15 @@ with check.hidden_case(
     whole = np.random.default_rng(7).integers(1, 9, (16, 12))
     expect(whole, 14)
 with check.hidden_case(
-    "two calls, and a table that stays as it was",
+    "two calls; the table and the first events stay as they were",
     hint="keep nothing; sort a copy, or the numbers of the workers",
     guard=True,
 ):
     kept = np.array([[2.0, 1], [9, 3], [1, 2]])
     with check.unchanged(durations=kept):
-        backup_workers(kept, 2)
+        first = backup_workers(kept, 2)
     expect(kept[::-1].copy(), 2)
+    check.separate(backup_workers(kept[::-1].copy(), 2), first)
 ### END HIDDEN TESTS
 check.score(2)
 

@@ -25,7 +25,7 @@
 # Replace the line that raises `NotImplementedError` and keep the name and the arguments.
 # Then run the look cell, which shows what yours does, and the check below it; read the first case that fails.
 # Further cases, hidden here, are run when your work is graded: the text's promises, with other numbers.
-# Your code must not change its arguments.
+# Your code must not change its arguments, nor a result that it has returned before.
 # No check looks at a clock: bytes, calls and exactness are graded.
 #
 # A *vector* below is an array of float32 of shape `(n,)`; `n` may be 0.

@@ -1552,11 +1552,14 @@ with check.hidden_case(
             title = f"stage {stage} of {stages}, {microbatches} microbatches"
             check.equal(found, want, name=title)
 with check.hidden_case(
-    "one stage, one microbatch", hint="no stage is ahead of the only one"
+    "one stage, one microbatch, lists of their own",
+    hint="no stage is ahead of the only one; each call makes a new list",
 ):
     check.equal(plain(one_f_one_b(0, 1, 3)), "F0 B0 F1 B1 F2 B2", name="1F1B")
     check.equal(plain(one_f_one_b(0, 1, 1)), "F0 B0", name="1F1B, one")
     check.equal(plain(gpipe(0, 1, 1)), "F0 B0", name="GPipe, one")
+    check.separate(one_f_one_b(0, 1, 2), one_f_one_b(0, 1, 1))
+    check.separate(gpipe(0, 1, 2), gpipe(0, 1, 1))
 with check.hidden_case(
     "GPipe with other numbers, for every stage",
     hint="the stage does not matter",

@@ -27,7 +27,7 @@
 # Then run the look cell, which shows what yours does, and the check below it; read the first case that fails.
 # Further cases, hidden here, run when your work is graded.
 # They test what the task's text promises, with other numbers.
-# Your code must not change its arguments.
+# Your code must not change its arguments, nor a result that it has returned before.
 # No check looks at a clock: what your functions make of given seconds is graded.
 #
 # Cells that begin with `# explore` are yours to change.
@@ -1255,12 +1255,13 @@ with check.hidden_case(
     check.equal(dict(found), {})
     check.equal(log, ["call", "call", "call"])
 with check.hidden_case(
-    "the metrics stay as they were",
+    "the metrics stay as they were, and so does an earlier result",
     hint="nothing is added to the caller's dictionary, or taken away",
     guard=True,
 ):
     metrics = {name: ((lambda: 1), (lambda _, got: got)) for name in "ba"}
-    measure(lambda: 3, check.shared(metrics), 2)
+    first = measure(lambda: 3, check.shared(metrics), 2)
+    check.separate(measure(lambda: 4, metrics, 1), first)
     check.equal(list(metrics), ["b", "a"], name="names")
 ### END HIDDEN TESTS
 check.score(2)
@@ -1667,14 +1668,15 @@ with check.hidden_case(
     )
     breaks([1, 3, 8], accuracy=None, spread=None, accuracy_options={"a": 1})
 with check.hidden_case(
-    "the report stays as it was",
+    "the report stays as it was, and so does an earlier result",
     hint="nothing is added to the caller's dictionary, or taken away",
     guard=True,
 ):
     for given in (HONEST | {"split": None}, {"shown": 2}):
         report = dict(given)
-        audit_results(check.shared(report))
+        first = audit_results(check.shared(report))
         check.equal(report, given, name="report")
+    check.separate(audit_results({"split": "train"}), first)
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -1883,14 +1885,15 @@ with check.hidden_case(
     breaks([6], io=1)
     breaks([6, 11], speed_up=0.0, io=False, scaling=...)
 with check.hidden_case(
-    "the report stays as it was",
+    "the report stays as it was, and so does an earlier result",
     hint="nothing is added to the caller's dictionary, or taken away",
     guard=True,
 ):
     for given in (FAIR | {"year": None}, {"speed_up": 2.0, "stop": "seconds"}):
         report = dict(given)
-        audit_machines(check.shared(report))
+        first = audit_machines(check.shared(report))
         check.equal(report, given, name="report")
+    check.separate(audit_machines({"unit": "op/s"}), first)
 ### END HIDDEN TESTS
 check.score(2)
 

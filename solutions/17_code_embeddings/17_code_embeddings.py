@@ -575,7 +575,9 @@ with check.hidden_case(
     text = "define void @k() {\na:\nb:\n  ret void\n}\n"
     check.equal(parse(text), [("b", "", "ret void")], name="statements")
     text = text.replace("b:", "define.1:")
-    check.equal(parse(text), [("define.1", "", "ret void")], name="statements")
+    found = parse(text)
+    check.equal(found, [("define.1", "", "ret void")], name="statements")
+    check.separate(parse(""), found)
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -1836,6 +1838,7 @@ with check.hidden_case(
     first = split_by_program(given, 2, 6)
     expect(owners, 2, 6)
     expect(other, 2, 6)
+    check.separate(split_by_program(other, 2, 6), *first)
     check.equal(given, [5, 3, 5, 1, 3, 9], name="owners")
     for part, rows in zip(first, wanted(owners, 2, 6), strict=True):
         check.equal(np.array(part).tolist(), rows, name="the first split")
