@@ -159,11 +159,16 @@ class Heard:
         return [*sent, *([came.place] if came else [])]
 
     def _outermost(self, value: Any) -> Iterator[_Came]:
-        if (came := self._came.get(id(value))) is not None:
-            yield came
-        else:
-            for item in _items(value):
-                yield from self._outermost(item)
+        left, seen = [value], set[int]()
+        while left:
+            part = left.pop()
+            if id(part) in seen:
+                continue
+            seen.add(id(part))
+            if (came := self._came.get(id(part))) is not None:
+                yield came
+            else:
+                left += _items(part)
 
 
 def alike(one: Any, other: Any) -> bool:
@@ -200,5 +205,11 @@ def _items(value: Any) -> list[Any]:
 
 
 def within(value: Any) -> list[Any]:
-    """Return a value and all that its lists, tuples and dictionaries contain."""
-    return [value, *(part for item in _items(value) for part in within(item))]
+    """Return a value and all that its lists, tuples and dictionaries contain, each object once."""
+    left, found = [value], dict[int, Any]()
+    while left:
+        part = left.pop()
+        if id(part) not in found:
+            found[id(part)] = part
+            left += _items(part)
+    return [*found.values()]

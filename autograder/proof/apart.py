@@ -41,7 +41,7 @@ class _Copies:
             copy = type(value)(map(self.hand_back, value))
         elif type(value) is dict:
             copy = {key: self.hand_back(item) for key, item in value.items()}
-        elif getattr(value, "shape", ()) and not getattr(value, "requires_grad", False):
+        elif hasattr(value, "dtype") and not getattr(value, "requires_grad", False):
             copy = _copied(value)
         else:
             copy = None

@@ -201,7 +201,7 @@ DECORATORS: Mapping[str, tuple[str, ...]] = {
     "rounded": ("wrongly.rounded",),
     "cached": ("wrongly.cached_by_shape", "wrongly.cached_by_first_call"),
     "shared result": ("unseen.cached_by_length",),
-    "result reused": ("wrongly.one_buffer",),
+    "result reused": ("wrongly.one_buffer", "wrongly.one_list"),
     "type of result": (
         "wrongly.zero_dimensional", "wrongly.list_for_tuple", "wrongly.tuple_for_list", "wrongly.tensor_for_number",
     ),

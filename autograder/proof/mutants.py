@@ -129,6 +129,8 @@ def _all(task: Task, solution: Solution) -> Iterator[Mutant]:
 def _decorated(task: Task, solution: Solution, function: Function) -> Iterator[Mutant]:
     tables = (array_rules.DECORATORS, array_rules.OF_METHODS if function.method else {})
     faults = [(rule, name) for table in tables for rule, names in table.items() for name in names]
+    if not function.parameters:  # all its results are one and the same
+        faults = [(rule, name) for rule, name in faults if rule != "result reused"]
     for rule, names in array_rules.OF_ARGUMENTS.items():
         faults += [(rule, f"{name}({arg!r})") for name in names for arg in function.parameters if arg != "self"]
     for rule, name in faults if function.node.name != "__init__" else []:

@@ -28,7 +28,7 @@ from autograder.proof.results import (
 
 __all__ = [
     "cached_by_first_call", "cached_by_shape", "changing", "coarse", "first_only", "idle", "kept",
-    "list_for_tuple", "narrowed", "one_buffer", "rounded", "tensor_for_number", "tuple_for_list", "unsigned", "widened",
+    "list_for_tuple", "narrowed", "one_buffer", "one_list", "rounded", "tensor_for_number", "tuple_for_list", "unsigned", "widened",
     "without_first", "without_last", "zero_dimensional",
 ]  # fmt: skip
 
@@ -108,43 +108,57 @@ def cached_by_first_call(function: Function) -> Function:
 
 
 def one_buffer(function: Function) -> Function:
-    """Results of one shape are written into one array, lists into one list: each call changes what an earlier returned.
+    """Results of one shape are written into one array, so that each call changes what an earlier one returned.
 
     What a test gets is a copy: see `autograder.proof.apart`.
     """
+    return _reusing(function, _in_buffer)
+
+
+def one_list(function: Function) -> Function:
+    """The same with lists and dictionaries, each filled anew; their arrays are those of the call."""
+    return _reusing(function, _in_list)
+
+
+def _reusing(function: Function, reused: Callable[[Any, dict[Any, Any], int], Any]) -> Function:
     apart.begin()
     buffers: dict[Any, Any] = {}
     place = [0]
 
-    def reused(value: Any) -> Any:
+    def spoil(value: Any) -> Any:
         place[0] += 1
-        if type(value) is list:
-            kept = buffers.setdefault(place[0], [])
-            kept[:] = map(reused, value)
-            met.add("touched")
-            return kept
-        if type(value) is tuple:
-            return tuple(map(reused, value))
-        if type(value) is dict:
-            return {key: reused(item) for key, item in value.items()}
-        return _in_buffer(value, buffers, place[0])
+        here = place[0]
+        if type(value) in (tuple, list):
+            value = type(value)(map(spoil, value))
+        elif type(value) is dict:
+            value = {key: spoil(item) for key, item in value.items()}
+        return reused(value, buffers, here)
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         result = function(*args, **kwargs)
         place[0] = 0
         met.add("seen")
-        return apart.hand_back(reused(result), sys._getframe(1))
+        return apart.hand_back(spoil(result), sys._getframe(1))
 
     return wrapper
 
 
+def _in_list(value: Any, buffers: dict[Any, Any], place: int) -> Any:
+    """Return the list or dictionary of this place, with these items; anything else as it is."""
+    if type(value) not in (list, dict):
+        return value
+    kept = buffers.setdefault((place, type(value)), type(value)())
+    kept.clear()
+    kept.extend(value) if type(value) is list else kept.update(value)
+    met.add("touched")
+    return kept
+
+
 def _in_buffer(value: Any, buffers: dict[Any, Any], place: int) -> Any:
     """Return the buffer of an array's or a tensor's place and form with its numbers; anything else as it is."""
-    if not getattr(value, "shape", ()) or not hasattr(value, "dtype"):
-        return value
     tensor = is_tensor(value)
-    if (tensor and value.requires_grad) or not (tensor or type(value).__module__ == "numpy"):
+    if (tensor and value.requires_grad) or not (tensor or (is_array(value) and value.shape)):
         return value
     key = (place, tuple(value.shape), str(value.dtype))
     if key not in buffers:

@@ -2403,14 +2403,18 @@ with check.hidden_case(
             )
         verify(graph)
 with check.hidden_case(
-    "the graph stays as it was",
-    hint="is the graph, or a list of inputs in it, used up on the way?",
+    "the graph and an earlier plan stay as they were",
+    hint=(
+        "is the graph, or a list of inputs in it, used up on the way? is "
+        "each plan new?"
+    ),
     weight=0.5,
     guard=True,
 ):
     given = layers(3, reused=(1,))
     with check.unchanged(graph=given):
-        plan_buffers(given)
+        first = plan_buffers(given)
+    check.separate(plan_buffers(layers(1)), first)
 ### END HIDDEN TESTS
 check.score(2)
 

@@ -1367,13 +1367,19 @@ with check.hidden_case(
         check.close(new_x, used, name=f"x, with whole numbers in {whole}")
         check.close(new_s, sums, name=f"s, with whole numbers in {whole}")
 with check.hidden_case(
-    "no argument is changed",
-    hint=("w, x, s or feed: which is written to, directly or through a slice?"),
+    "no argument is changed, and no earlier result",
+    hint=(
+        "w, x, s or feed: which is written to, directly or through a "
+        "slice? are x, s and feeds made anew?"
+    ),
     guard=True,
 ):
     w, x, s, feed = np.eye(3), np.ones((3, 3)), np.ones((3, 3)), np.arange(3.0)
     with check.unchanged(w=w, x=x, s=s, feed=feed):
-        systolic_step(w, x, s, feed)
+        first = systolic_step(w, x, s, feed)
+        fed = skew(w, 3)
+    check.separate(systolic_step(w, s + x, x, feed), *first)
+    check.separate(skew(2 * w, 3), fed)
 with check.hidden_case(
     "cycles of other shapes",
     hint=(
@@ -1774,6 +1780,7 @@ with check.hidden_case(
         train_epoch(model, optimizer, b, "cpu")
         for b in (batches[:2], batches[2:])
     )
+    check.separate(late, early, name="the second mean")
     check.close(
         (9 * early + 4 * late) / 13,
         expected,
@@ -2391,6 +2398,16 @@ def itself(model):
     return model
 
 
+def drawn_after(epochs):
+    """Return PyTorch's next random number after so many epochs of yours."""
+    untrained = make_training(2, "cpu")
+    options = {"batch_size": 16, "capture": itself}
+    fast_training(
+        *untrained, images[:32], labels[:32], "cpu", epochs=epochs, **options
+    )
+    return float(torch.rand(()))
+
+
 kept = {}
 
 
@@ -2775,6 +2792,7 @@ with check.hidden_case(
     history = fast_training(*untrained, *few, "cpu", **options)
     losses, *_ = reference(*few, 1, 16, 0, dropout=0.5)
     check.close(history["loss"], losses, rtol=1e-3, name="loss with dropout")
+    check.close(drawn_after(2), drawn_after(0), name="the next random number")
 with check.hidden_case(
     "images, labels and an earlier history stay as they are",
     hint=(

@@ -324,7 +324,7 @@ with check.hidden_case(
     check.equal(layer_storage([row], 9, 1), bytes_of(10, 54), name="bytes")
     check.equal(layer_storage([row], 9, 8), bytes_of(80, 432), name="bytes")
 with check.hidden_case(
-    "the list of layers stays as it was",
+    "the list of layers and an earlier result stay as they were",
     hint=(
         "is the list, or a layer of it, changed on the way? is every "
         "layer counted?"
@@ -335,6 +335,7 @@ with check.hidden_case(
     was = list(many)
     found = layer_storage(check.shared(many), 1)
     check.equal(many, was, name="layers")
+    check.separate(layer_storage(was, 2), found)
     check.equal(found, bytes_of(24, 32), name="bytes")
 ### END HIDDEN TESTS
 check.score(2)
@@ -1350,10 +1351,13 @@ print(f"{most / held.peak:.1f} times less")
 
 
 # %% folded=true nbgrader={"grade_id": "chain-cases", "locked": true}
-def chained(weights, x, cuts, p=0.0, seed=0, learns=True, reuse=False):
+def chained(
+    weights, x, cuts, p=0.0, seed=0, learns=True, reuse=False, own=False
+):
     """Run your chain; return result, gradients, and the order of calls.
 
     log: layers by number as they are called, and ("segment", which).
+    own: with the default for checkpoint.
     """
     leaves = [w.clone().requires_grad_() for w in weights]
     x, log, runs = x.clone().requires_grad_(learns), [], []
@@ -1370,7 +1374,7 @@ def chained(weights, x, cuts, p=0.0, seed=0, learns=True, reuse=False):
     fns = [partial(note, fn, n) for n, fn in enumerate(tanh_layers(leaves, p))]
     before = fns[:], list(cuts)
     torch.manual_seed(seed)
-    y = checkpoint_chain(fns, x, cuts, keep)
+    y = checkpoint_chain(fns, x, cuts, *([] if own else [keep]))
     forward, same = len(log), (fns, list(cuts)) == before
     if reuse:
         fns[:] = [torch.sin] * len(fns)
@@ -1452,13 +1456,14 @@ with check.case(
         check.close(got["gradients"][number], want, rtol=1e-10, name="gradient")
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
-    "uneven segments, single functions, tuples, dropout",
+    "uneven segments, single functions, tuples, a range, dropout",
     hint=(
-        "cuts of all kinds: a segment of one, of all, tuples: which go "
+        "cuts of all kinds: a segment of one, of all, a range: which go "
         "through checkpoint, all functions once?"
     ),
 ):
-    for cuts in ([3, 4, 6], (1, 6), [6], [1, 2, 3, 4, 5, 6], (2, 3, 5, 6)):
+    several = [3, 4, 6], (1, 6), [6], [1, 2, 3, 4, 5, 6], (2, 3, 5, 6)
+    for cuts in (*several, range(2, 7, 2)):
         found = chained(weights, x, cuts, 0.2, seed=8)
         y, grads = plain(weights, x, 0.2, seed=8)
         there, back = order(tuple(cuts))
@@ -1469,6 +1474,13 @@ with check.hidden_case(
             check.close(
                 found["gradients"][at], want, rtol=1e-10, name="gradient"
             )
+with check.hidden_case(
+    "nobody hands over a checkpoint",
+    hint="which default has the stub's argument?",
+    weight=0.5,
+):
+    found = chained(weights, x, [2, 6], own=True)
+    check.close(found["y"], plain(weights, x)[0], rtol=1e-12, name="result")
 with check.hidden_case(
     "a batch of one",
     hint=(

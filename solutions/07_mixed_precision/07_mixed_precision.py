@@ -625,7 +625,8 @@ with check.hidden_case(
 ):
     scaler = DynamicLossScaler(4.0)
     before = scaler.unscale([torch.tensor([8.0, 2.0]).half()])[0]
-    scaler.unscale([torch.tensor([1.0, 1.0]).half()])
+    after = scaler.unscale([torch.tensor([1.0, 1.0]).half()])[0]
+    check.separate(after, before)
     check.close(before[0], [2.0, 0.5], name="gradient of the first call")
 with check.hidden_case(
     "infinity is found in the first tensor, and in the last",
@@ -946,8 +947,8 @@ with check.hidden_case(
         dtype="float32",
         name="master weights at first",
     )
-    for _ in range(2):
-        halves.step([torch.tensor([-1.0, 2.0]).half()])
+    moved = [halves.step([torch.tensor([-1.0, 2.0]).half()]) for _ in range(2)]
+    check.separate(*moved, name="the second step's list")
     check.close(
         halves.master[0],
         [2.45, -4.9],

@@ -1660,7 +1660,7 @@ with check.hidden_case(
     found = bits_in_all(huffman_code(example), example)
     check.equal(found, merged_total(example), name="total bits")
 with check.hidden_case(
-    "the frequencies stay as they were",
+    "the frequencies and an earlier code stay as they were",
     hint=(
         "are frequencies changed on the way, counted down or popped? "
         "also for one symbol"
@@ -1669,8 +1669,9 @@ with check.hidden_case(
 ):
     for example in ({0: 5, 1: 2, 2: 1}, {4: 9}):
         before = dict(example)
-        huffman_code(check.shared(example))
+        code = huffman_code(check.shared(example))
         check.equal(example, before, name="frequencies")
+        check.separate(huffman_code({7: 1, 8: 2}), code)
 with check.hidden_case(
     "two symbols, and many equal ones",
     hint=(
@@ -2564,7 +2565,8 @@ with check.hidden_case(
     check.equal(names[0], names[1], name="names of the parts")
     given = dict(zip(("codes", "codebook", "bias"), FILTERS, strict=False))
     with check.unchanged(**given):
-        layer_parts(*FILTERS)
+        first = layer_parts(*FILTERS)
+    check.separate(layer_parts(*NOTHING), first)
     layers_back = there_and_back("odd", "pruned")[1]
     for layer, want in zip(layers_back, (NOTHING, FILTERS), strict=True):
         expect_codes(layer, want)

@@ -1860,7 +1860,8 @@ with check.hidden_case(
 ):
     w1, between, w2 = block(8, 3, 4, 3, 3)
     with check.unchanged(w1=w1, per_channel=between, w2=w2):
-        prune_channels(w1, between, w2, 2)
+        first = prune_channels(w1, between, w2, 2)
+    check.separate(prune_channels(w1, between, w2, 3)[1], first[1])
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -2098,7 +2099,8 @@ with check.hidden_case(
         want, _ = kd_want(z, u, labels, t, alpha)
         check.close(loss, want, rtol=1e-6, name="loss")
     far = 1e-3 * u - 100.0
-    loss = distillation_loss(z, far, labels, 1.0, 1.0)
+    earlier, loss = loss, distillation_loss(z, far, labels, 1.0, 1.0)
+    check.separate(loss, earlier, name="the second loss")
     want, _ = kd_want(z, far, labels, 1.0, 1.0)
     check.close(loss, want, rtol=1e-6, name="loss")
 with check.hidden_case(

@@ -408,11 +408,14 @@ with check.hidden_case(
     found, _ = tuned(HIGH, [0.7], [6])
     expect(found, rate=0.7, test=0.9, spread=0, runs=1, seconds=256)
 with check.hidden_case(
-    "rates and seeds stay as they were", hint="sort a copy", guard=True
+    "rates, seeds and an earlier result stay as they were",
+    hint="sort a copy; a new dictionary in each call",
+    guard=True,
 ):
     rates, seeds = [0.3, 0.05, 0.7], [7, 5, 6]
     with check.unchanged(rates=rates, seeds=seeds):
-        tuned(HIGH, rates, seeds)
+        first, _ = tuned(HIGH, rates, seeds)
+    check.separate(tuned(HIGH, [0.7], [6])[0], first)
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -761,7 +764,9 @@ with check.hidden_case(
 ):
     slow, fast = measured(8, 14)
     with check.unchanged(baseline=slow, candidate=fast):
-        speed_up(slow, fast, 20, np.random.default_rng(0))
+        first = speed_up(slow, fast, 20, np.random.default_rng(0))
+    other = speed_up(fast, slow, 20, np.random.default_rng(0))
+    check.separate(other, first)
 ### END HIDDEN TESTS
 check.score(3)
 
@@ -1632,6 +1637,9 @@ with check.hidden_case(
     breaks([], speed_options=...)
     breaks([], accuracy_options=...)
     breaks([], speed_options={}, accuracy_options={})
+    pairs = [("rate", 0.1), ("bits", 16)]
+    same = {"accuracy_options": dict(pairs[::-1])}
+    breaks([], speed_options=dict(pairs), **same)
 with check.hidden_case(
     "rule 12, how it is compared", hint="exactly one of the two is missing"
 ):
@@ -1824,6 +1832,7 @@ with check.hidden_case(
     breaks([11], scaling="weak", batches={1: 32, 5: 161, 7: 224})
     breaks([11], scaling="weak", batches={1: 32, 2: 64, 4: 129})
     breaks([11], scaling="weak", batches={1: 33, 2: 64, 4: 128})
+    breaks([11], scaling="weak", batches={1: 1000, 100: 100_001})
     breaks([11], batches={1: 257, 2: 256, 4: 256})
     breaks([11], batches={1: 100_000, 4: 100_001})
     breaks([11], batches={1: 256, 2: 256, 4: 260})
@@ -1853,7 +1862,7 @@ with check.hidden_case(
     "rule 7, operations a second",
     hint="the end of the unit decides; seconds to the target excuse it",
 ):
-    for unit in ("op/s", "PFLOP/s", "Gflop/s", "Exaop/s"):
+    for unit in ("op/s", "PFLOP/s", "Gflop/s", "Exaop/s", "PFLOP/S", "Op/S"):
         breaks([7], unit=unit)
     breaks([], unit="Tflop/s", seconds=0)
     breaks([7], unit="Tflop/s", seconds=None)

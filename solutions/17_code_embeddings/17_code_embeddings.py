@@ -986,6 +986,15 @@ with check.hidden_case(
         "<%ID> = phi i64 [<INT>, <%ID>], [<%ID>, <%ID>]",
     )
     expect("call i8 @g(8)", "<%ID> = call i8 @g(<INT>)")
+    expect("call i8 @g(half 0xH4200)", "<%ID> = call i8 @g(half <FLOAT>)")
+    expect(
+        "call i8 @g(2.5, [2.5,%a])",
+        "<%ID> = call i8 @g(<FLOAT>, [<FLOAT>,<%ID>])",
+    )
+    expect(
+        "phi i8 [%a, 2.5], [%b,-1]",
+        "<%ID> = phi i8 [<%ID>, <FLOAT>], [<%ID>,<INT>]",
+    )
 with check.hidden_case(
     "digits behind a sign that is no minus, or behind a point",
     hint="neither # nor ! nor a point may stand beside a constant",

@@ -51,6 +51,14 @@ def test_a_rule_changes_one_place(rule: str, body: str, after: str) -> None:
         compile(mutant.source, "<mutant>", "exec")
 
 
+def test_a_result_is_written_over_only_where_calls_can_differ() -> None:
+    assert "result reused" in {mutant.rule for mutant in _mutants("return [a]")}
+    block = "def task():\n    ### BEGIN SOLUTION\n    return [1]\n    ### END SOLUTION"
+    found = {mutant.rule for mutant in mutants_of(Task("task", block))}
+    assert "rounded" in found
+    assert "result reused" not in found
+
+
 LATE = {
     "a.append(b)\nc = len(a)\nreturn c": "    c = len(a)\n    a.append(b)\n    return c",
     "a += 1\nif b:\n    c = a\nreturn b": "        c = a\n    a += 1\n    return b",

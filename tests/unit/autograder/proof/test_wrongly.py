@@ -52,6 +52,16 @@ def test_one_buffer_holds_the_results_of_all_calls() -> None:
     reused = wrongly.one_buffer(same)
     first = reused(np.zeros(2))
     assert reused(np.ones(2)) is first
+    assert reused([first]) is not reused([first])
+
+
+def test_one_list_holds_the_items_of_the_last_call() -> None:
+    reused = wrongly.one_list(same)
+    first, other = reused([1, np.zeros(2)]), np.zeros(2)
+    assert reused([2, other]) is first
+    assert first[1] is other
+    assert reused({"a": [3]}) is reused({"b": 4})
+    assert reused({"b": 4}) == {"b": 4}
 
 
 def test_what_is_kept_is_made_once() -> None:
