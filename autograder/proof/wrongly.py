@@ -28,8 +28,8 @@ from autograder.proof.results import (
 
 __all__ = [
     "cached_by_first_call", "cached_by_shape", "changing", "coarse", "first_only", "idle", "kept",
-    "list_for_tuple", "narrowed", "one_buffer", "one_list", "rounded", "tensor_for_number", "tuple_for_list", "unsigned", "widened",
-    "without_first", "without_last", "zero_dimensional",
+    "list_for_tuple", "narrowed", "one_buffer", "one_list", "rounded", "tensor_for_number", "tuple_for_list",
+    "unsigned", "widened", "without_first", "without_last", "zero_dimensional",
 ]  # fmt: skip
 
 _kept: dict[str, Any] = {}

@@ -2371,6 +2371,18 @@ for ax, title in ((top, "Both, one step each"), (below, "Yours, close up")):
 # On a GPU each bar would be a launch, and each gap would be time in which the device has nothing to do.
 # How much faster yours is you cannot read here: the profiler takes time, too, most where many small operators run.
 
+
+# %% nbgrader={"grade_id": "drawn-after", "locked": true}
+def drawn_after(epochs):
+    """Return PyTorch's next random number after so many epochs of yours."""
+    untrained = make_training(2, "cpu")
+    options = {"batch_size": 16}
+    fast_training(
+        *untrained, images[:32], labels[:32], "cpu", epochs=epochs, **options
+    )
+    return float(torch.rand(()))
+
+
 # %% nbgrader={"grade_id": "fast-training-check", "grade": true, "points": 3}
 import numpy as np
 import torch
@@ -2396,16 +2408,6 @@ def copied(tensor):
 def itself(model):
     """Stand for `capture`."""
     return model
-
-
-def drawn_after(epochs):
-    """Return PyTorch's next random number after so many epochs of yours."""
-    untrained = make_training(2, "cpu")
-    options = {"batch_size": 16, "capture": itself}
-    fast_training(
-        *untrained, images[:32], labels[:32], "cpu", epochs=epochs, **options
-    )
-    return float(torch.rand(()))
 
 
 kept = {}

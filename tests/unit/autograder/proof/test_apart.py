@@ -71,7 +71,9 @@ def given_back(source: str) -> dict[str, Any]:
     return space
 
 
-@pytest.mark.parametrize(("one", "other"), [("np.array([1, 1])", "np.array([0, 0])"), ("[1, 2]", "[3]"), ("(3, [1.5])", "(3, [])")])
+@pytest.mark.parametrize(
+    ("one", "other"), [("np.array([1, 1])", "np.array([0, 0])"), ("[1, 2]", "[3]"), ("(3, [1.5])", "(3, [])")]
+)
 def test_what_a_test_got_stays_as_it_was_but_checks_see_what_it_is_a_copy_of(one: str, other: str) -> None:
     space = given_back(f"first = f({one})\nsecond = f({other})")
     assert repr(space["first"]) == repr(eval(one, {"np": np}))
