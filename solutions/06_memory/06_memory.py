@@ -522,7 +522,8 @@ KEPT = {
 def kept_case(name, x, w, without="xw"):
     """Return the bytes that kept_bytes finds, the result and w's gradient."""
     x, w = x.clone(), w.clone().requires_grad_()
-    known, calls = [{"x": x, "w": w}[letter] for letter in without], []
+    given, calls = {"x": x, "w": w, "t": x.T}, []
+    known = [given[letter] for letter in without]
 
     def fn():
         calls.append(name)
@@ -599,6 +600,7 @@ with check.hidden_case(
         ("row", "xw", 96),
         ("tanh", "w", 96 + 96),
         ("tanh", "x", 96),
+        ("tanh", "t", 96),
         ("tanh", "", 96 + 96),
         ("transposed", "xw", 96),
         ("transposed", "x", 96 + 64),
@@ -2427,6 +2429,12 @@ with check.hidden_case(
         check.equal(found["sizes"], [rows], name="examples in each microbatch")
         check.close(found["w"], dw, rtol=1e-9, name="gradient of w")
         check.close(found["loss"], value, rtol=1e-9, name="loss")
+    deep = [torch.stack([part, 1 - part], dim=1) for part in (x, y)]
+    found = accumulated(w, v, *deep, 3)
+    value, dw, _ = whole(w, v, *deep)
+    check.equal(found["sizes"], [3, 3, 1], name="examples, x of three axes")
+    check.close(found["w"], dw, rtol=1e-9, name="gradient of w")
+    check.close(found["loss"], value, rtol=1e-9, name="loss")
     classes = torch.tensor([0, 2, 1, 1, 0, 2, 2])
     found = accumulated(w, v, x, classes, 4, kind="classes")
     value, dw, dv = whole(w, v, x, classes, kind="classes")
