@@ -16,7 +16,13 @@ __all__ = ["CANNOT_GO", "rebuild", "report"]
 CANNOT_GO = "what was returned cannot go to the test"
 
 _MAX_TEXT = 2000
+
+
 _PLAIN = (str, int, float, bool, type(None))
+
+
+class CannotGo(Exception):
+    """What is reported in place of what does not travel: of no kind that a test may ask the student's code for."""
 
 
 def report(
@@ -27,7 +33,7 @@ def report(
     discreet: it was raised by a test. Where, and what it says, is not for the code that is tested.
     """
     if isinstance(error, WireError):
-        error = ValueError(f"{CANNOT_GO}: {error}")
+        error = CannotGo(f"{CANNOT_GO}: {error}")
     kind = type(error)
     origin = getattr(error, "_boundary_origin", None)
     found: dict[str, Any] = {

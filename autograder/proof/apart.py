@@ -6,15 +6,14 @@ In one process a test's next case would meet the changed array, and fail for a r
 from __future__ import annotations
 
 import contextlib
+import copy
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from autograder.boundary.exchanges import within
-from labkit import _memory, check
-from labkit._assertions import Mismatch, same, snapshot
+from autograder.boundary.exchanges import alike, within
 
 __all__ = ["begin", "changed", "hand_back", "hands_over", "tests"]
 
@@ -37,18 +36,17 @@ class _Copies:
 
     def hand_back(self, value: Any) -> Any:
         """Return a copy of a result, for a test."""
+        found = None
         if type(value) in {list, tuple}:
-            copy = type(value)(map(self.hand_back, value))
+            found = type(value)(map(self.hand_back, value))
         elif type(value) is dict:
-            copy = {key: self.hand_back(item) for key, item in value.items()}
+            found = {key: self.hand_back(item) for key, item in value.items()}
         elif hasattr(value, "dtype") and not getattr(value, "requires_grad", False):
-            copy = _copied(value)
-        else:
-            copy = None
-        if copy is None:  # nothing that a buffer could hold
+            found = _copied(value)
+        if found is None:  # nothing that a buffer could hold
             return value
-        self._came[id(copy)] = copy, value
-        return copy
+        self._came[id(found)] = found, value
+        return found
 
     def _own(self, value: Any) -> Any:
         """Return what a value is a copy of, if it is one, or its parts are."""
@@ -69,11 +67,11 @@ class _Copies:
         for part in within(value):
             self._changed.pop(id(part), None)
         came = [self._came[id(part)][1] for part in within(value) if id(part) in self._came]
-        self._before = [(part, snapshot(part, "")) for part in came]
+        self._before = [(part, copy.deepcopy(part)) for part in came]
 
     def was_changed(self, value: Any) -> bool:
         return any(id(part) in self._changed for part in within(value)) or not all(
-            _is_same(part, before) for part, before in self._before
+            alike(part, before) for part, before in self._before
         )
 
     def is_remote(self, value: Any) -> bool:
@@ -92,7 +90,9 @@ class _Copies:
         return self._own(value)
 
     def common(self, one: Any, other: Any) -> bool:
-        return _memory.common(self._own(one), self._own(other))
+        from labkit._memory import common
+
+        return common(self._own(one), self._own(other))
 
 
 _copies = _Copies()
@@ -100,6 +100,8 @@ _copies = _Copies()
 
 def begin() -> None:
     """Have labkit's checks ask here what has become of arguments and results."""
+    from labkit import check
+
     check.adopt(_copies)
 
 
@@ -118,17 +120,9 @@ def changed(value: Any, change: Callable[[Any], None]) -> None:
     """Do to the copy of an argument what `change` does; to the argument itself if the test shares it."""
     if id(value) in _copies.is_shared:
         change(value)
-    elif (copy := _copied(value)) is not None:
-        change(copy)
+    elif (found := _copied(value)) is not None:
+        change(found)
         _copies.note(value)
-
-
-def _is_same(value: Any, before: Any) -> bool:
-    try:
-        same(snapshot(value, ""), before)
-    except Mismatch:
-        return False
-    return True
 
 
 def _copied(value: Any) -> Any:

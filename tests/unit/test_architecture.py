@@ -108,7 +108,7 @@ _PROTOCOL = {
     "autograder/boundary/cells.py": {"labkit.check"},
     "autograder/boundary/remembered.py": {"labkit._memory.common"},
     **{f"autograder/boundary/{name}.py": found for name, found in _RANKS.items()},
-    "autograder/proof/apart.py": {"labkit.check"},
+    "autograder/proof/apart.py": {"labkit._memory.common", "labkit.check"},
     "autograder/proof/prepared_main.py": {"labkit.check"},
     "autograder/grading/attempt.py": {"labkit._launch.errors.STILL_RUNNING", "labkit._system.busy"},
     "autograder/sandbox/process.py": {"labkit._system.held_up"},

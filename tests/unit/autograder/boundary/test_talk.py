@@ -464,6 +464,7 @@ def test_huge_and_strange_answers_cost_one_case(talk: Talk) -> None:
     cases = talk.cases("""
         for f in ("big", "number", "deep"):
             with check.case(f): check.true({"big": big, "number": number, "deep": deep}[f](), "x")
+        with check.case("no ValueError"): check.raises(ValueError, deep)
         with check.case("fine"): check.equal(fine(), 1)
         """)
     assert {title for title, case in cases.items() if case["passed"]} == {"fine"}
