@@ -986,7 +986,7 @@ with check.hidden_case(
     check.equal([tuple(pair) for pair in brackets(9)], [(9, 1), (5, 3), (3, 9)])
     check.equal([tuple(pair) for pair in brackets(5, 2)][:1], [(4, 1)])
     check.equal([tuple(pair) for pair in brackets(3, 2)], [(2, 1), (2, 3)])
-    check.separate(brackets(9), brackets(5, 2))
+    check.separate(brackets(8), brackets(6, 2))
 ### END HIDDEN TESTS
 check.score(1)
 

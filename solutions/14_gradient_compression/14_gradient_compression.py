@@ -23,7 +23,7 @@
 #
 # Each task asks for one or two functions or a class.
 # Replace the line that raises `NotImplementedError` and keep the name and the arguments.
-# Then run the look cell, which shows what yours does, and the check below it; read the first case that fails.
+# Then run the look cell and the check below it; read the first case that fails.
 # Further cases, hidden here, are run when your work is graded: the text's promises, with other numbers.
 # Your code must not change its arguments, nor a result that it has returned before.
 # No check looks at a clock: bytes, calls and exactness are graded.

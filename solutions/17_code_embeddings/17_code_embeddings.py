@@ -577,7 +577,7 @@ with check.hidden_case(
     text = text.replace("b:", "define.1:")
     found = parse(text)
     check.equal(found, [("define.1", "", "ret void")], name="statements")
-    check.separate(parse(""), found)
+    check.separate(parse("\n"), found)
 ### END HIDDEN TESTS
 check.score(2)
 
