@@ -137,9 +137,14 @@ class Heard:
     def common(self, one: Any, other: Any) -> bool:
         """Whether, says the student's process, its own of the one has memory in common with its own of the other."""
         self._settle()
-        mine = [came.place for came in self._outermost(one)]
-        theirs = [place for part in within(other) for place in self._places(part)]
-        return bool(mine and theirs and self._peer and self._peer.ask("common", None, [mine, theirs]) is True)
+        if is_stand_in(one) and one is other:
+            return True
+        mine = [[came.place for came in self._outermost(one)], _stand_ins(one)]
+        parts = within(other)
+        theirs = [[place for part in parts for place in self._places(part)], _stand_ins(other)]
+        if self._peer is None or not any(mine) or not any(theirs):
+            return False
+        return self._peer.ask("common", None, [*mine, *theirs]) is True
 
     def old(self, value: Any) -> list[_Came]:
         """Return the parts of a value that came before something else was asked for that may have changed them."""
@@ -177,7 +182,7 @@ def alike(one: Any, other: Any) -> bool:
         return False
     if one is other or is_stand_in(one) or is_stand_in(other):
         return one is other
-    if isinstance(one, dict):
+    if isinstance(one, dict | collections.UserDict):
         return alike([*one.items()], [*other.items()])
     if isinstance(one, np.ndarray) and one.dtype.hasobject:
         return one.shape == other.shape and all(map(alike, one.flat, other.flat))
@@ -198,10 +203,14 @@ def _with(value: Any, fresh: dict[int, Any]) -> Any:
     return type(value)(_with(item, fresh) for item in value) if type(value) in {list, tuple} else value
 
 
+def _stand_ins(value: Any) -> list[Any]:
+    return [part for part in within(value) if is_stand_in(part)]
+
+
 def _items(value: Any) -> list[Any]:
-    if type(value) is dict:
+    if type(value) in {dict, collections.UserDict}:
         return [*value.values()]
-    return [*value] if type(value) in {list, tuple} else []
+    return [*value] if type(value) in {list, tuple, collections.UserList} else []
 
 
 def within(value: Any) -> list[Any]:

@@ -26,6 +26,8 @@ _CHANGING = {
     bytearray,
     collections.Counter,
     collections.OrderedDict,
+    collections.UserDict,
+    collections.UserList,
     collections.defaultdict,
     collections.deque,
 }

@@ -92,15 +92,22 @@ class Remembered:
         """Return what lies at these places, as it is now, each in a list; an empty list for what is forgotten."""
         return [self._at(*place) for place in places]
 
-    def common(self, one: Iterable[tuple[int, bool, int]], other: Iterable[tuple[int, bool, int]]) -> bool:
-        """Whether what lies at the first places has an object or memory in common with what lies at the others."""
+    def common(self, here: list[Any], objects: list[Any], there: list[Any], others: list[Any]) -> bool:
+        """Whether of the one value, what lies at places or is an object, has an object or memory of the other value."""
         from labkit._memory import common
 
-        return common(self.current(one), self.current(other))
+        return common(_opened([self.current(here), objects]), _opened([self.current(there), others]))
 
     def _at(self, number: int, came: bool, place: int) -> list[Any]:
         arguments, results, *_ = self.kept.get(number) or ([], [])
         return (results if came else arguments)[place : place + 1]
+
+
+def _opened(value: Any) -> Any:
+    """Return a value in which what keeps its items in `data` is followed by these."""
+    if type(value) is list:
+        return [_opened(item) for item in value]
+    return [value, value.data] if isinstance(value, collections.UserList | collections.UserDict) else value
 
 
 def _kept_alive(value: Any) -> tuple[int, int] | None:

@@ -466,6 +466,40 @@ def test_changes_of_results(talk: Talk, first: str, then: str, read: str) -> Non
     )
 
 
+@pytest.mark.parametrize("kept", ["UserList()", "UserDict()", "Own()", "OwnDict()", "Graph()"])
+def test_a_result_of_any_kind_that_is_filled_anew_is_not_separate(talk: Talk, kept: str) -> None:
+    talk.code(f"""
+        import torch
+        from collections import UserDict, UserList
+        class Own(list):
+            def more(self): pass
+        class OwnDict(dict):
+            def more(self): pass
+        class Graph:
+            def __init__(self): self.memory = torch.zeros(2)
+        KEPT = {kept}
+        def fresh(x): return type(KEPT)(), [type(KEPT)()]
+        def again(x):
+            if type(KEPT) is Graph:
+                y = x * torch.ones(2, requires_grad=True)
+                KEPT.memory[...] = y.detach()
+                y.data = KEPT.memory
+                return y
+            KEPT.clear()
+            KEPT.update(a=x) if hasattr(KEPT, "update") else KEPT.append(x)
+            return KEPT
+        """)
+    cases = talk.cases(
+        """
+        with check.case("new"): check.separate(fresh(1), fresh(2))
+        with check.case("again"): check.separate(again(2.0), again(1.0))
+        with check.case("within"): check.separate([again(2.0)], (3, again(1.0)))
+        """,
+        time_s=60,
+    )
+    assert {title for title, case in cases.items() if case["passed"]} == {"new"}, cases
+
+
 @pytest.mark.parametrize(
     ("walk", "kept"), [("x[:] = [1, 2]; f(x); x[:] = 9", False), ("f(np.array([1, 2]))", True), ("f([1, 2])", True)]
 )
