@@ -889,6 +889,7 @@ print(f"PyTorch's Timer: a median of {1e6 * median:.0f} µs a product")
 
 # %% [markdown]
 # Two equal programs should give an interval with 1 in it: such an A/A test tries the method, not the program.
+# (A wide one says little else than that the machine is busy.)
 # If one order's interval misses 1 and the other's does not, it was chance or a slow spell.
 # If the ratio turns over with the order, the name's place counts (warm caches, the number of calls in a sample);
 # then only both orders together can be believed, and no gain of that size in one order.
