@@ -117,7 +117,7 @@ check.score(1)
 # If a program is serial, both devices also wait for a chain of latencies, and the GPU's are longer.
 # So a GPU pays off for parallel programs with enough slow operations or lookups in a table for their bytes.
 #
-# The folded cells make programs and labels; no task asks about their code.
+# The ten folded cells make programs and labels; run them and read on below, for no task asks about their code.
 # They write *LLVM's intermediate representation* (IR) as a naive compiler would
 # and mix the two expressions' statements at random. That text is what your code reads.
 
