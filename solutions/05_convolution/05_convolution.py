@@ -112,7 +112,7 @@ check.score(1)
 # %% [markdown]
 # `conv_direct(x, weights, stride=1, padding=0)` returns $y$, shape $(n, k, rows, columns)$.
 #
-# * x and weights are floats of one dtype, and the result has that dtype too: `float32` stays `float32`.
+# * x and weights have one dtype, and the result has it, too: `float32` stays `float32`, and whole numbers stay exact.
 # * Images and kernels need not be square, and a batch may hold no image at all.
 #
 # With `x = [[[[1, 2, 3], [4, 5, 6]]]]` and one kernel `[[[[1, 10]]]]` the result is `[[[[21, 32], [54, 65]]]]`;
@@ -269,6 +269,20 @@ with check.hidden_case(
     check.close(first, want, name="the first of two")
     check.close(second, 2 * want, name="the second of two")
     check.shape(conv_direct(x[:0], weights), (0, 3, 3, 4), name="no image")
+with check.hidden_case(
+    "whole numbers are exact, and float16 stays float16",
+    hint=(
+        "another dtype: what is it of each array that is made, and does "
+        "anything pass through floats?"
+    ),
+    weight=2,
+):
+    some = np.array([[[[1, 2, 3], [4, 5, 6]]]])
+    kernel = np.array([[[[1, -1]]]])
+    got = conv_direct(2**53 + some, kernel)
+    check.equal(got, np.full((1, 1, 2, 2), -1), name="of int64")
+    got = conv_direct(some.astype(np.float16), kernel.astype(np.float16))
+    check.close(got, -np.ones((1, 1, 2, 2)), dtype="float16", name="of float16")
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -473,6 +487,25 @@ with check.hidden_case(
     check.close(second, 3 * theirs(x, weights), name="y, the second of two")
     check.shape(im2col(x[:0], (2, 3)), (0, 18, 12), name="no image")
     check.shape(conv_im2col(x[:0], weights), (0, 2, 3, 4), name="no image")
+with check.hidden_case(
+    "whole numbers are exact here, and float16 stays float16",
+    hint=(
+        "another dtype: what is it of each array that is made, and does "
+        "anything pass through floats?"
+    ),
+    weight=2,
+):
+    some = np.array([[[[1, 2, 3], [4, 5, 6]]]])
+    kernel = np.array([[[[1, -1]]]])
+    seen = np.array([[[1, 2, 4, 5], [2, 3, 5, 6]]])
+    check.equal(im2col(2**53 + some, (1, 2)), 2**53 + seen, name="of int64")
+    got = conv_im2col(2**53 + some, kernel)
+    check.equal(got, np.full((1, 1, 2, 2), -1), name="results of int64")
+    some, kernel = some.astype(np.float16), kernel.astype(np.float16)
+    got = im2col(some, (1, 2))
+    check.close(got, seen, dtype="float16", name="columns of float16")
+    got = conv_im2col(some, kernel)
+    check.close(got, -np.ones((1, 1, 2, 2)), dtype="float16", name="results")
 ### END HIDDEN TESTS
 check.score(2)
 
@@ -639,6 +672,21 @@ with check.hidden_case(
     check.close(second, 5 * want, name="the second of two")
     got = col2im(u[:0], (0, 1, 3, 4), (2, 2))
     check.shape(got, (0, 1, 3, 4), name="no image")
+with check.hidden_case(
+    "whole numbers add up exactly, and float16 stays float16",
+    hint=(
+        "another dtype: what is it of each array that is made, and does "
+        "anything pass through floats?"
+    ),
+    weight=2,
+):
+    columns = np.array([[[1, 2, 3, 4], [10, 20, 30, 40]]])
+    want = np.array([[[[1, 12, 20], [3, 34, 40]]]])
+    one = np.array([[[[1, 2, 1], [1, 2, 1]]]])
+    got = col2im(columns + 2**54 + 1, (1, 1, 2, 3), (1, 2))
+    check.equal(got, want + (2**54 + 1) * one, name="of int64")
+    got = col2im(columns.astype(np.float16), (1, 1, 2, 3), (1, 2))
+    check.close(got, want, dtype="float16", name="of float16")
 ### END HIDDEN TESTS
 check.score(2)
 

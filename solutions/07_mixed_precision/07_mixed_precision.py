@@ -2198,6 +2198,24 @@ with check.hidden_case(
             0.05,
             name="distance from float32's end, as a share of the way",
         )
+# A step moves a weight by less than half of what 16 bits can tell apart.
+with check.hidden_case(
+    "ten small steps end where float32 ends",
+    hint=(
+        "small steps add up in float32 only: which numbers does the "
+        "optimiser change, and does anything round them afterwards?"
+    ),
+    essential=True,
+):
+    for dtype in (torch.float16, torch.bfloat16):
+        net, optimizer = new_reader(7, lr=1e-3, momentum=0.0)
+        start, scaler = drawn(7, net), new_scaler(dtype, scale=256.0)
+        _, wanted = float32_steps(start, 1e-3, steps=10)
+        for _ in range(10):
+            train_step(net, optimizer, scaler, images, labels, dtype, 100.0)
+        away = distance(parameters(net), wanted) / distance(wanted, start)
+        name = "distance from float32's end, as a share of the way"
+        check.at_most(away, 0.1, name=name)
 with check.hidden_case(
     "gradients from before the first step are forgotten",
     hint=(

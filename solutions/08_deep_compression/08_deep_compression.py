@@ -991,6 +991,7 @@ with check.case(
         check.close(values, expected, rtol=1e-6, name="codebook of its own")
         found = np.bincount(np.asarray(at), minlength=8).tolist()
         check.equal(found, often, name="weights of each index")
+    check.separate(results[1], results[0])
 ### BEGIN HIDDEN TESTS
 
 

@@ -2591,18 +2591,28 @@ from types import FunctionType
 
 
 def array_bytes(thing, depth=0):
-    """Return the bytes of all arrays in lists, functions and the like."""
+    """Return the bytes of all arrays in lists, objects and the like."""
     if isinstance(thing, np.ndarray):
         base = thing if thing.base is None else thing.base
         return max(thing.nbytes, getattr(base, "nbytes", 0))
-    if isinstance(thing, dict):
-        thing = list(thing.values())
-    if isinstance(thing, partial):
-        thing = [thing.func, *thing.args, *thing.keywords.values()]
+    if hasattr(thing, "untyped_storage"):  # a tensor
+        return thing.untyped_storage().nbytes()
+    if isinstance(thing, (bytes, bytearray)):
+        return len(thing)
     if isinstance(thing, FunctionType):
         cells = [cell.cell_contents for cell in thing.__closure__ or ()]
         thing = [*cells, *(thing.__defaults__ or ())]
-    if isinstance(thing, (list, tuple, set)) and depth < 4:
+    if isinstance(thing, partial):
+        thing = [thing.func, *thing.args, *thing.keywords.values()]
+    if isinstance(thing, dict):
+        thing = list(thing.values())
+    if hasattr(thing, "rank") and hasattr(thing, "size"):
+        return 0  # the communicator
+    if not isinstance(thing, (list, tuple, set)):
+        names = getattr(type(thing), "__slots__", ())
+        slots = [getattr(thing, name, None) for name in names]
+        thing = [*getattr(thing, "__dict__", {}).values(), *slots]
+    if depth < 4:
         return sum(array_bytes(item, depth + 1) for item in thing)
     return 0
 
@@ -2620,13 +2630,13 @@ def sharded_passes(comm, mine, w, beside=False):
     for each in passes:
         x, dy = each["x"], each["dy"]
         y = layer.forward(x)
-        held = [array_bytes(vars(layer)) - x.nbytes]
+        held = [array_bytes(layer) - x.nbytes]
         if other:  # another layer, at work in between
             other.forward(x + 1)
         dx = layer.backward(dy)
         if other:
             other.backward(dy + 1)
-        held.append(array_bytes(vars(layer)) - x.nbytes)
+        held.append(array_bytes(layer) - x.nbytes)
         found.append({"y": y, "dx": dx, "grad": layer.grad, "held": held})
         if len(found) % 2:  # as an optimiser may: in place, or a new one
             part = layer.part
