@@ -229,7 +229,8 @@ class Peer:
             try:
                 self._send(number | reply | ({"changes": out.encode(changes)} if changes else {}), out.block)
             except WireError as error:
-                said = report(error, out.encode, self.keep, discreet=self.trusted)
+                said = reply.get("error") or report(error, out.encode, self.keep, discreet=self.trusted)
+                said["args"] = None  # an exception goes without what is too large in it
                 self._send({"k": "raise", "error": said} | number, b"")
 
     def send(self, kind: str, **more: Any) -> None:
