@@ -205,8 +205,8 @@ class Peer:
             if self._nested > _MAX_NESTED:
                 raise RecursionError(f"the test and the tested code call each other more than {_MAX_NESTED} deep")
             operation, target, arguments, options = self._request(message, codec)
-            if heard and type(message.get("n")) is int:
-                heard.came(self, -message["n"], codec.mutable, codec.size)
+            if heard and type(asked := message.get("n")) is int and asked > 0:
+                heard.came(self, -asked, codec.mutable, codec.size)
             if made:
                 before = made.snapshot(codec.mutable)
                 made.watch(codec.mutable, message.get("watch"))
