@@ -19,6 +19,7 @@ import itertools
 import pkgutil
 import sys
 import types
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -158,7 +159,9 @@ def _package_of(value: Any) -> Any:
 
 
 def _held(value: Any, name: str) -> Any:
-    with contextlib.suppress(Exception):
+    """Return what a value has under a name, if anything; NumPy warns of some (`bytes`) that only it will have."""
+    with contextlib.suppress(Exception), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         return getattr(value, name, None)
     return None
 

@@ -10,6 +10,7 @@ import sys
 import textwrap
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -25,7 +26,7 @@ from hypothesis import strategies as st
 
 import labkit
 from autograder.boundary import rank_host, student_ranks
-from autograder.boundary.foreseen import import_named
+from autograder.boundary.foreseen import _held, import_named
 from autograder.boundary.frames import Carrier, Connection, ProcessDied
 from autograder.boundary.network import LinkDown, Network
 from autograder.boundary.peer import Peer
@@ -295,6 +296,15 @@ def test_no_name_of_a_program_is_imported(talk: Talk, capsys: pytest.CaptureFixt
     talk.code("import unittest\ndef f(comm, x):\n    return unittest.TestCase().assertEqual(1, 1)\n")
     assert talk.value(f"{TEST}[done['value'] for done in found[0]]") == "[None, None, None]"
     assert "usage" not in capsys.readouterr().err
+
+
+def test_a_name_that_a_library_warns_of_is_looked_up_in_silence() -> None:
+    """NumPy will have a `bytes` one day, says a FutureWarning; a function that says `bytes` means Python's."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        assert _held(np, "bytes") is None
+        assert _held(np, "linalg") is np.linalg
+    assert not said
 
 
 WORM = """
