@@ -9,7 +9,7 @@ from __future__ import annotations
 import collections
 import functools
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -139,9 +139,9 @@ class Heard:
         self._settle()
         if is_stand_in(one) and one is other:
             return True
-        mine = [[came.place for came in self._outermost(one)], _stand_ins(one)]
         parts = within(other)
-        theirs = [[place for part in parts for place in self._places(part)], _stand_ins(other)]
+        mine = [[came.place for came in self._outermost(one)], [*filter(is_stand_in, within(one))]]
+        theirs = [[place for part in parts for place in self._places(part)], [*filter(is_stand_in, parts)]]
         if self._peer is None or not any(mine) or not any(theirs):
             return False
         return self._peer.ask("common", None, [*mine, *theirs]) is True
@@ -164,16 +164,9 @@ class Heard:
         return [*sent, *([came.place] if came else [])]
 
     def _outermost(self, value: Any) -> Iterator[_Came]:
-        left, seen = [value], set[int]()
-        while left:
-            part = left.pop()
-            if id(part) in seen:
-                continue
-            seen.add(id(part))
+        for part in _walk(value, self._came):
             if (came := self._came.get(id(part))) is not None:
                 yield came
-            else:
-                left += _items(part)
 
 
 def alike(one: Any, other: Any) -> bool:
@@ -203,22 +196,23 @@ def _with(value: Any, fresh: dict[int, Any]) -> Any:
     return type(value)(_with(item, fresh) for item in value) if type(value) in {list, tuple} else value
 
 
-def _stand_ins(value: Any) -> list[Any]:
-    return [part for part in within(value) if is_stand_in(part)]
-
-
 def _items(value: Any) -> list[Any]:
     if type(value) in {dict, collections.UserDict}:
         return [*value.values()]
     return [*value] if type(value) in {list, tuple, collections.UserList} else []
 
 
-def within(value: Any) -> list[Any]:
-    """Return a value and all that its lists, tuples and dictionaries contain, each object once."""
-    left, found = [value], dict[int, Any]()
+def _walk(value: Any, ends: Container[int] = ()) -> Iterator[Any]:
+    """Yield a value and all that it contains, each object once; not what is in one whose id is among `ends`."""
+    left, seen = [value], set[int]()
     while left:
         part = left.pop()
-        if id(part) not in found:
-            found[id(part)] = part
-            left += _items(part)
-    return [*found.values()]
+        if id(part) not in seen:
+            seen.add(id(part))
+            yield part
+            left += [] if id(part) in ends else _items(part)
+
+
+def within(value: Any) -> list[Any]:
+    """Return a value and all that its lists, tuples and dictionaries contain, each object once."""
+    return [*_walk(value)]
