@@ -88,12 +88,17 @@ def write_array(value: Any, put: Callable[[bytes], list[int]]) -> dict[str, Any]
 
 
 def read_array(value: dict[str, Any], get: Callable[[Any], bytes], *, writable: bool) -> np.ndarray[Any, Any]:
-    """Return the array of such JSON, whose elements `get` takes from the block; writable: a copy of them."""
+    """Return the array of such JSON, in memory of its own, whose elements `get` takes from the block.
+
+    writable: whether the code at this end may write to it. As long as there is a view of it, it is there itself.
+    """
     dtype, shape = read_dtype(value["d"]), read_shape(value["s"])
     turned = value["f"] is True
     array = read_elements(get(value["b"]), dtype, shape[::-1] if turned else shape)
     array = array.T if turned else array
-    return array.copy(order="K") if writable else array
+    array = array.copy(order="K")
+    array.flags.writeable = writable
+    return array
 
 
 def read_scalar(value: dict[str, Any], get: Callable[[Any], bytes]) -> Any:

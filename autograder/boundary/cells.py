@@ -122,12 +122,13 @@ def _run(
             result["error"] = _reported(error)
     left.note(leaves, space, names)
     result["late"] = end.came()
-    written = tests.changes_heard.crossed.written()
+    changes = tests.changes_heard
+    changed = {"altered": changes.altered, "rewritten": changes.rewritten, "written": changes.crossed.written()}
     peer.deadline = time.monotonic() + 1
     with contextlib.suppress(BaseException):
         peer.send("end", holds=left.holds)
     peer.deadline = None
-    seen = {"met": tests.met, "altered": tests.changes_heard.altered, "refused": peer.refused, "written": written}
+    seen = {"met": tests.met, "refused": peer.refused, **changed}
     return result | {"printed": printed.getvalue(), "asked": sorted(names.asked), "kept": left.bound(leaves), **seen}
 
 

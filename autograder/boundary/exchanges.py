@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import functools
+import sys
 import weakref
 from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from autograder.boundary.peer import Peer
 
 __all__ = ["Heard", "alike", "within"]
+
+_OURS = 3
+"""So many refer to a list that came if the test has it no more: what is kept here and in `Crossed`, and who counts."""
 
 
 @dataclass
@@ -53,6 +57,13 @@ class _Answer:
         if isinstance(came.value, weakref.ref):
             came.value = weakref.ref(value, ended)
         self.keys[id(value)] = self._came[id(value)] = came
+
+    def has(self, place: Any) -> bool:
+        """Whether the test still has what came at this place; of what has no weak references, as far as can be seen."""
+        found = next((came for came in self.keys.values() if came.place[2] == place), None)
+        if found is None or isinstance(found.value, weakref.ref):
+            return found is not None and found.here() is not None
+        return sys.getrefcount(found.value) > _OURS
 
     def is_over(self) -> bool:
         """Forget what is there no more; whether nothing is left."""
@@ -98,10 +109,18 @@ class Heard:
             held = (weakref.ref(value) if type(value) is np.ndarray else value for value in mutable)
             self._latest = [_Came(value, (number, True, place), peer.turn) for place, value in enumerate(held)], size
 
-    def gone(self) -> list[int]:
+    def gone(self, peer: Peer) -> list[int]:
         """Return the numbers of the questions of whose answers the test has nothing any more, each once."""
-        gone, self._gone = self._gone, []
+        gone: list[int] = []
+        if peer is self._peer:
+            gone, self._gone = self._gone, gone
         return gone
+
+    def has(self, peer: Peer, number: Any, place: Any) -> bool:
+        """Whether the test still has what came there."""
+        self._settle()
+        answer = self._answers.get(number) if peer is self._peer and type(number) is int else None
+        return answer is not None and answer.has(place)
 
     def _settle(self) -> None:
         """Remember what the test still has of the latest answer."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Owner(Protocol):
 
 
 class ChangesMade(Protocol):
-    """What the student's end tells about arguments that its code has changed in place."""
+    """What the student's end tells about arguments and results that its code has changed in place."""
 
     def snapshot(self, mutable: list[Any]) -> list[Any]:
         """Return what tells later whether these values were changed. `Peer.answer` calls it before `perform`."""
@@ -77,6 +77,9 @@ class ChangesMade(Protocol):
     def changes(self, peer: Peer, mutable: list[Any], before: list[Any]) -> dict[str, Any]:
         """Return what the other end is told about changes. `Peer.answer` calls it after `perform`."""
 
+    def rewritten(self) -> Iterable[tuple[int, int]]:
+        """Yield number and place of earlier results that are others now. `Peer` calls it with each message."""
+
     def note(self, number: Any, arguments: list[Any], results: list[Any], asked: int, answered: int) -> None:
         """Note what went with the question of this number and with its answer. `Peer.answer` calls it at the end."""
 
@@ -87,11 +90,14 @@ class ChangesHeard(Protocol):
     def watched(self, peer: Peer, mutable: list[Any]) -> list[list[int]]:
         """Return place and number of each of these values that the other end shall watch. `Peer.ask` calls it."""
 
-    def gone(self) -> list[int]:
+    def gone(self, peer: Peer) -> list[int]:
         """Return the numbers of questions whose results are of no interest any more. `Peer.ask` calls it."""
 
     def take(self, peer: Peer, sent: list[Any], changes: Any) -> None:
         """Note what the other end told with an answer, before its value is used. `Peer.ask` calls it."""
+
+    def told(self, peer: Peer, rewritten: Any) -> None:
+        """Note which earlier results the other end says to be others now. `Peer` calls it with each message."""
 
     def sent(self, peer: Peer, number: int, mutable: list[Any], size: int) -> None:
         """Note what of a question of this number can be changed. `Peer.ask` calls it."""

@@ -118,8 +118,9 @@ class Peer:
             }
             if heard := self._owner.changes_heard:
                 heard.sent(self, number, codec.mutable, codec.size)
-                message |= {"watch": heard.watched(self, codec.mutable), "forget": heard.gone()}
+                message |= {"watch": heard.watched(self, codec.mutable), "forget": heard.gone(self)}
             if made := self._owner.changes_made:
+                message["rewritten"] = [*made.rewritten()]
                 made.note(-number, [], codec.mutable, 0, codec.size)
             self._send(message, codec.block)
             self.turn += operation not in _ONLY_LOOKING
@@ -165,6 +166,8 @@ class Peer:
                 heard.came(self, number, codec.mutable, codec.size)
         else:
             raise WireError("invalid answer")
+        if heard and "rewritten" in reply:
+            heard.told(self, reply["rewritten"])
         if heard and "changes" in reply:
             heard.take(self, sent, codec.decode(reply["changes"]))
         if error is not None:
@@ -206,6 +209,7 @@ class Peer:
                 raise RecursionError(f"the test and the tested code call each other more than {_MAX_NESTED} deep")
             operation, target, arguments, options = self._request(message, codec)
             if heard and type(asked := message.get("n")) is int and asked > 0:
+                heard.told(self, message.get("rewritten"))
                 heard.came(self, -asked, codec.mutable, codec.size)
             if made:
                 before = made.snapshot(codec.mutable)
@@ -225,6 +229,7 @@ class Peer:
             self.turn += 1  # the other end goes on, and may change what it has given
             changes = made.changes(self, codec.mutable[: len(before)], before) if made else {}
             if made:
+                reply |= {"rewritten": found} if (found := [*made.rewritten()]) else {}
                 made.note(message.get("n"), codec.mutable, out.mutable, codec.size, out.size)
             try:
                 self._send(number | reply | ({"changes": out.encode(changes)} if changes else {}), out.block)

@@ -6,10 +6,14 @@ See `exchanges` for the other end.
 from __future__ import annotations
 
 import collections
+import itertools
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from autograder.boundary.student_values import changed, snapshot
 
 __all__ = ["Last", "Remembered"]
 
@@ -18,6 +22,14 @@ _MOST = 20_000
 _MOST_BYTES = 64 << 20
 _MOST_HIDDEN = 256 << 20
 """Bytes of arrays that are kept alive by views of them, each array once."""
+_MOST_LOOKED_AT = 300
+_MOST_BYTES_LOOKED_AT = 8 << 20
+"""So many results, the last ones, are compared with what went out, each time that something does.
+
+One that takes more bytes is not followed.
+"""
+_UNSEEN = object()
+"""Stands for what went out of a value that is not followed."""
 
 
 class Last:
@@ -51,6 +63,23 @@ class Last:
     def __iter__(self) -> Iterator[tuple[int, Any]]:
         return ((number, entry) for number, (entry, _) in self._entries.items())
 
+    def __reversed__(self) -> Iterator[tuple[int, Any]]:
+        return ((number, entry) for number, (entry, _) in reversed(self._entries.items()))
+
+
+@dataclass
+class _Exchange:
+    """What went with a question and came with its answer. asked: the size of the question.
+
+    seen: of each result, how it looked then. wholes: what results keep alive.
+    """
+
+    arguments: list[Any]
+    results: list[Any]
+    asked: int
+    seen: list[Any]
+    wholes: list[tuple[int, int]]
+
 
 class Remembered:
     """The student's end: lists, arrays and the like of the last questions and answers."""
@@ -69,12 +98,28 @@ class Remembered:
                 uses, known = self._wholes.get(key, (0, size))
                 self._wholes[key] = uses + 1, known
                 self.hidden += 0 if uses else size
-            self.kept.put(number, (arguments, results, asked, wholes), asked + answered)
+            seen = [*map(_look, results)]
+            self.kept.put(number, _Exchange(arguments, results, asked, seen, wholes), asked + 2 * answered)
             while self.hidden > _MOST_HIDDEN:
                 self.kept.drop(next(iter(self.kept))[0])
 
-    def _release(self, entry: Any) -> None:
-        for key, _ in entry[3]:
+    def rewritten(self) -> Iterator[tuple[int, int]]:
+        """Yield number and place of each result that is other than when it went out, the latest first, and once."""
+        left = _MOST_BYTES_LOOKED_AT
+        for number, exchange, place in itertools.islice(self._followed(), _MOST_LOOKED_AT):
+            value = exchange.results[place]
+            if (left := left - _bytes_of(value)) < 0:
+                return
+            if changed(value, exchange.seen[place]):
+                exchange.seen[place] = _UNSEEN
+                yield number, place
+
+    def _followed(self) -> Iterator[tuple[int, _Exchange, int]]:
+        for number, exchange in reversed(self.kept):
+            yield from ((number, exchange, place) for place, seen in enumerate(exchange.seen) if seen is not _UNSEEN)
+
+    def _release(self, entry: _Exchange) -> None:
+        for key, _ in entry.wholes:
             uses, size = self._wholes.pop(key)
             if uses > 1:
                 self._wholes[key] = uses - 1, size
@@ -84,9 +129,9 @@ class Remembered:
     def forget(self, numbers: Any) -> None:
         """Forget the results of these questions: the test has them no more. Who resizes an array must own it alone."""
         for number in numbers or ():
-            arguments, _, asked, _ = self.kept.get(number) or ([], [], 0, [])
-            self.kept.drop(number)
-            self.note(number, arguments, [], asked, 0)
+            if exchange := self.kept.get(number):
+                self.kept.drop(number)
+                self.note(number, exchange.arguments, [], exchange.asked, 0)
 
     def current(self, places: Iterable[tuple[int, bool, int]]) -> list[Any]:
         """Return what lies at these places, as it is now, each in a list; an empty list for what is forgotten."""
@@ -99,8 +144,17 @@ class Remembered:
         return common(_opened([self.current(here), objects]), _opened([self.current(there), others]))
 
     def _at(self, number: int, came: bool, place: int) -> list[Any]:
-        arguments, results, *_ = self.kept.get(number) or ([], [])
-        return (results if came else arguments)[place : place + 1]
+        exchange = self.kept.get(number)
+        return (exchange.results if came else exchange.arguments)[place : place + 1] if exchange else []
+
+
+def _bytes_of(value: Any) -> int:
+    return getattr(value, "nbytes", 0) if type(value) is np.ndarray or hasattr(value, "untyped_storage") else 0
+
+
+def _look(value: Any) -> Any:
+    """Return what `changed` compares a value with; nothing for a large one, which costs as much at each question."""
+    return snapshot(value) if _bytes_of(value) <= _MOST_BYTES_LOOKED_AT else _UNSEEN
 
 
 def _opened(value: Any) -> Any:

@@ -12,7 +12,7 @@ import os
 import socket
 import sys
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from autograder.boundary import DESCRIPTOR, as_left
@@ -52,6 +52,9 @@ class _Changes:
         found: dict[str, Any] = {"values": {place: mutable[place] for place in places}} if places else {}
         gradients = peer.leaves.gradients()
         return found | ({"gradients": gradients} if gradients else {})
+
+    def rewritten(self) -> Iterator[tuple[int, int]]:
+        return self.remembered.rewritten()
 
     def note(self, number: Any, arguments: list[Any], results: list[Any], asked: int, answered: int) -> None:
         self.remembered.note(number, arguments, results, asked, answered)

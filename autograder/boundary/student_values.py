@@ -81,6 +81,7 @@ def snapshot(value: Any, most_bytes: int = _MOST_BYTES) -> Any:
 
     most_bytes: of larger tensors torch's own count of changes is compared, which leaves out those through `.data`.
     """
+    value = _content_of(value)
     if isinstance(value, list | collections.deque):
         return list(value)
     if isinstance(value, array.array | bytearray):
@@ -94,6 +95,7 @@ def snapshot(value: Any, most_bytes: int = _MOST_BYTES) -> Any:
 
 def changed(value: Any, before: Any, most_bytes: int = _MOST_BYTES) -> bool:
     """Whether the value itself, not what it contains, is another than when the snapshot was taken, with this limit."""
+    value = _content_of(value)
     if isinstance(value, array.array | bytearray):
         return bool(bytes(value) != before)
     if isinstance(value, list | collections.deque):
@@ -106,6 +108,11 @@ def changed(value: Any, before: Any, most_bytes: int = _MOST_BYTES) -> bool:
     if isinstance(value, set):
         return len(value) != len(before) or any(item not in before for item in value)
     return bool(_bytes(value, most_bytes) != before)
+
+
+def _content_of(value: Any) -> Any:
+    """Return the list or dictionary in which the library's own classes keep their items; else the value."""
+    return value.data if type(value) in {collections.UserList, collections.UserDict} else value
 
 
 def _bytes(value: Any, most_bytes: int) -> Any:

@@ -20,6 +20,7 @@ class ChangesOfStudents:
 
     Attributes:
         altered: whether the student's code changed what it was handed, a copy, and was not asked to.
+        rewritten: whether it wrote to what it had returned, of which the test still has a copy.
         crossed: what went there or came from there, as it looked then.
     """
 
@@ -33,7 +34,7 @@ class ChangesOfStudents:
         self._copies: dict[int, Any] = {}
         self._sent = 0
         self._peer: Peer | None = None
-        self.altered = False
+        self.altered = self.rewritten = False
         self.crossed = Crossed()
 
     def watched(self, peer: Peer, mutable: list[Any]) -> list[list[int]]:
@@ -51,9 +52,15 @@ class ChangesOfStudents:
         """Note what went along with a question of this number."""
         self._heard.sent(peer, number, mutable, size)
 
-    def gone(self) -> list[int]:
+    def gone(self, peer: Peer) -> list[int]:
         """See Heard.gone."""
-        return self._heard.gone()
+        return self._heard.gone(peer)
+
+    def told(self, peer: Peer, rewritten: Any) -> None:
+        """Note which results the student's end says that its code has written to: number and place of each."""
+        for one in rewritten if type(rewritten) is list else ():
+            if type(one) is list and len(one) == len(("number", "place")) and self._heard.has(peer, *one):
+                self.rewritten = True
 
     def take(self, peer: Peer, sent: list[Any], changes: Any) -> None:
         """Note which arguments the student's code says to have changed; bring up to date what the test shares."""

@@ -3,8 +3,9 @@
 Apart from that code a test meets copies and stand-ins. The trial on the instructor's notebook shows that nothing of his
 is lost by that; a student may return an object of another kind. So a test that lost points, and met such an object, is
 run again in the student's kernel, watched, and a person is told if it gives more there: an attack might. One whose
-argument was changed, or that was refused what it asked of an object, is run again too, and the lower of the two counts:
-there its own list would be another, and no refusal would pass for the error that it waits for.
+argument was changed, or what it had been given, or that was refused what it asked of an object, is run again too, and
+the lower of the two counts: there its own list would be another, and no refusal would pass for the error that it waits
+for.
 
 In the kernel the student's code can read the test. So nothing that is said there is shown to students, tests with
 hidden lines are not run there beside others, nor while another student's code runs in this process, which might be
@@ -126,6 +127,8 @@ def _why(report: Report) -> str:
     """Return why what a test gives apart may be more than in one process; nothing if it is not."""
     if report.altered:
         return "an argument of the test was changed"
+    if report.rewritten:
+        return "what a call had returned was written to later"
     if report.written:
         return "the test wrote to what it had handed over, or had been given"
     return "the test asked what cannot be asked apart from the student's code" if report.refused else ""
@@ -136,7 +139,7 @@ def _by_the_wall(report: Report) -> bool:
     failure = report.failure
     texts = [f"{failure.name}: {failure.value}"] if failure else []
     texts += [f"{case['error']}: {case['message']}" for case in report.cases or () if not case["passed"]]
-    return report.met or report.altered or any(words in text for words in _WALL for text in texts)
+    return report.met or report.altered or report.rewritten or any(words in text for words in _WALL for text in texts)
 
 
 def _lost(score: CellScore) -> bool:

@@ -324,6 +324,40 @@ def test_what_an_honest_answer_loses_apart_is_said_to_a_person(tmp_path: Path) -
     assert "axis" not in lost
 
 
+EARLIER = {
+    "counts": """
+        import numpy as np
+        early = cells(2)
+        late = cells(3)
+        ### BEGIN HIDDEN TESTS
+        assert (9 * early + 4 * late).tolist() == [0, 30, 60]
+        ### END HIDDEN TESTS""",
+    "slice": "import numpy as np\nend = cells(1)[1:]\ncells(5)\nassert end.tolist() == [1, 2]",
+    "alone": "import numpy as np\nassert cells(2).tolist() == [0, 2, 4]\nassert cells(4)[2] == 8",
+}
+"""Tests that compute with what an earlier call has returned, and one that does not."""
+
+
+def test_what_is_computed_from_an_earlier_result_counts_as_in_one_process(tmp_path: Path) -> None:
+    """One array for all results: nbgrader's test meets what the later call has written."""
+    answer = (
+        ANSWER.replace("square(x)", "cells(n)")
+        .replace("x * x", "n * np.arange(3)")
+        .replace("def", "import numpy as np\ndef", 1)
+    )
+    course = Foreign(tmp_path, EARLIER, answer=answer)
+    course.hand_in("new", "import numpy as np\ndef cells(n): return n * np.arange(3)")
+    course.hand_in(
+        "reused",
+        "import numpy as np\nkept = np.arange(3)\ndef cells(n):\n    kept[:] = n * np.arange(3)\n    return kept",
+    )
+    outcomes = course.grade()
+    assert course.isolated() == set(EARLIER)
+    assert points(outcomes["new"]) == dict.fromkeys(EARLIER, 1.0)
+    assert points(outcomes["reused"]) == {"counts": 0.0, "slice": 0.0, "alone": 1.0}
+    assert any("what a call had returned was written to later" in line for line in outcomes["reused"].result.notes)
+
+
 LEAKS = "assert total([1, 2]) == 3\n### BEGIN HIDDEN TESTS\nassert total([17, 4, 21]) == 42\n### END HIDDEN TESTS"
 PARTIAL = (
     "score = 0\nif total([1, 2, 3]) == 6: score += 1\n### BEGIN HIDDEN TESTS\n"

@@ -56,7 +56,7 @@ def test_a_forged_second_run_says_nothing() -> None:
     assert looked(Report("x", met=True), scores(x=0.0), scores(x=2.0), forged=True)[:2] == ([0.0], [])
 
 
-@pytest.mark.parametrize("why", ["altered", "refused", "written"])
+@pytest.mark.parametrize("why", ["altered", "refused", "rewritten", "written"])
 @pytest.mark.parametrize(("other", "counts"), [(0.0, 0.0), (2.0, 2.0), (1.0, 1.0)])
 def test_where_the_test_may_mean_less_apart_the_lower_one_counts(why: str, other: float, counts: float) -> None:
     seen: dict[str, Any] = {why: True}

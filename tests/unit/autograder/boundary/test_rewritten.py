@@ -1,0 +1,130 @@
+"""Whether a test is told that the student's code writes to a result of which it still has a copy."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.autograder.boundary.talk import Talk
+
+_CODE = """
+import array, collections
+import numpy as np, torch
+
+def remaking(make, fill):
+    kept = make()
+    def f(*values):
+        fill(kept, values)
+        return kept
+    return f
+
+def filled(kept, values): kept[:] = values
+def machine(kept, values): kept[:] = array.array("i", values)
+def through_data(kept, values): kept.data.copy_(torch.tensor(values))
+def nested(kept, values): kept[1][0][:] = values
+def items(kept, values):
+    kept.clear()
+    kept.extend(values)
+def pairs(kept, values):
+    kept.clear()
+    kept.update((v, v + 1) for v in values)
+def members(kept, values):
+    kept.clear()
+    kept.update(values)
+
+f = dict(
+    array=remaking(lambda: np.zeros(3), filled),
+    turned=remaking(lambda: np.zeros((3, 1), order="F").T[0], filled),
+    tensor=remaking(lambda: torch.zeros(3), through_data),
+    half=remaking(lambda: torch.zeros(3, dtype=torch.bfloat16), through_data),
+    list=remaking(list, items),
+    deque=remaking(collections.deque, items),
+    user=remaking(collections.UserList, items),
+    dict=remaking(dict, pairs),
+    ordered=remaking(collections.OrderedDict, pairs),
+    userdict=remaking(collections.UserDict, pairs),
+    set=remaking(set, members),
+    machine=remaking(lambda: array.array("i", [0, 0, 0]), machine),
+    bytes=remaking(lambda: bytearray(3), filled),
+    nested=remaking(lambda: {1: [np.zeros(3), 5]}, nested),
+)
+last = np.zeros(1)
+def fails(n):
+    last[0] = n
+    if n > 1: raise ValueError("no", last, [n])
+    return last
+def calls(g):
+    x = np.zeros(2)
+    for n in range(2):
+        x += 1
+        g(x)
+large, small = np.zeros(2_000_000), np.zeros(1)
+def both():
+    large[0] += 1
+    small[0] += 1
+    return large, small
+class Run:
+    def __init__(self): self.history, self.w = [], np.zeros(2)
+    def step(self):
+        self.w += 1
+        self.history.append(self.w.sum())
+        return self.history
+    def anew(self): return 2 * self.w
+"""
+_KINDS = ("array", "turned", "tensor", "half", "list", "deque", "user", "dict", "ordered", "userdict", "set", "machine")
+
+
+def told(talk: Talk, source: str) -> bool:
+    """Run this as a test; whether it was told that a result was written to."""
+    talk.code(_CODE)
+    result = talk.test(source, time_s=60)
+    assert result["error"] is None, result
+    return bool(result["rewritten"])
+
+
+@pytest.mark.parametrize("kind", [*_KINDS, "bytes", "nested"])
+def test_what_the_test_still_has(talk: Talk, kind: str) -> None:
+    assert told(talk, f"first = f[{kind!r}](1, 2, 3)\nsecond = f[{kind!r}](4, 5, 6)")
+    assert not told(talk, f"first = f[{kind!r}](1, 2, 3)\nsecond = f[{kind!r}](1, 2, 3)")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'end = f["array"](1, 2, 3)[1:]\nf["array"](4, 5, 6)',
+        'inner, _ = f["nested"](1, 2, 3)[1]\nf["nested"](4, 5, 6)',
+        "first = fails(1)\ntry: fails(2)\nexcept ValueError: pass",
+        "seen = []\ncalls(seen.append)",
+        "first = both()\nboth()",
+        "run = Run()\nh = run.step()\nrun.step()",
+        "run = Run()\nw = run.w\nrun.step()",
+    ],
+)
+def test_parts_and_other_ways(talk: Talk, source: str) -> None:
+    assert told(talk, source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        *(f"sum(1 for _ in f[{kind!r}](1, 2, 3))\nf[{kind!r}](4, 5, 6)" for kind in _KINDS),
+        "large = both()[0]\nboth()",  # as a large one it is not followed
+        "calls(lambda x: x.sum())",
+        "run = Run()\nfor _ in range(5):\n    len(run.step()), run.w.sum()",
+        "run = Run()\nfirst = run.anew()\nrun.step()\nsecond = run.anew()",
+        'first = f["list"](1, 2)[0]\nf["list"](3, 4)',
+    ],
+)
+def test_what_the_test_has_no_more_and_what_is_new(talk: Talk, source: str) -> None:
+    assert not told(talk, source)
+
+
+def test_no_word_of_the_students_end_about_results_is_an_error(talk: Talk) -> None:
+    """It can say what it likes; at worst its test is looked at again."""
+    talk.code("""
+        import autograder.boundary.remembered as memory
+        strange = iter([[1], ["a", {}], [1, 2, 3], [10**30, -1], None, [[], []], 5])
+        memory.Remembered.rewritten = lambda self: strange
+        def f(): return [1]
+        """)
+    result = talk.test("kept = [f() for _ in range(5)]\nkept", time_s=60)
+    assert (result["error"], result["rewritten"]) == (None, False)
