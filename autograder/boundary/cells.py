@@ -100,8 +100,8 @@ def _run(
     """
     given, left = dict(given or {}), left or Left()
     left.begin(given.get("cells", ()), {*given.get("theirs", ()), *given.pop("live", ())})
-    look, tried = given.pop("look", False), given.pop("tried", False)
-    peer.begin(end.cell, holds=left.holds)
+    look, tried, mirrors = (given.pop(name, False) for name in ("look", "tried", "mirrors"))
+    peer.begin(end.cell, holds=left.holds, mirrors=mirrors)
     tests.begin(peer)
     check.begin()
     printed = _Printed()

@@ -1,8 +1,9 @@
 """Takes an array of no items for no answer where a test compares it: NumPy broadcasts it, and everything holds of it.
 
 `np.allclose(np.empty((0, 1)), 4)` is true, and `f(x) - y` has no item that could be too large. In a test, and in what
-it has of locked cells and of modules of the instructor's, nothing is equal to something, nor subtracted from it; two
-that are empty are equal. A test in which the instructor's solution relies on that does not run apart.
+it has of locked cells and of modules of the instructor's, nothing is equal to something, nor subtracted from it, by an
+operator, in place, by a function of NumPy's or by a method; two that are empty are equal. A test in which the
+instructor's solution relies on that does not run apart.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import sys
 import sysconfig
 from collections.abc import Callable, Container
 from pathlib import Path
-from types import CodeType
+from types import BuiltinFunctionType, CodeType, MethodType, MethodWrapperType
 from typing import Any
 
 from autograder.boundary.handles import is_remote_tensor, is_stand_in, plain
@@ -100,6 +101,19 @@ class _Guarded(ast.NodeTransformer):
         self.generic_visit(node)
         return _call(node, node.ops[0], node.left, *node.comparators)
 
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        """`d -= want` stays as it is, in place; before that is seen what comes of `d - want`."""
+        self.generic_visit(node)
+        if isinstance(node.target, ast.Name) and (name := f"{_named(type(node.op).__name__)} in place") in BELOW:
+            left = ast.Name(node.target.id, ast.Load())
+            node.value = ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [left, node.value], []), node.value)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        node.func = ast.copy_location(ast.Call(ast.Name(_FUNCTION, ast.Load()), [node.func], []), node.func)
+        return node
+
 
 def _call(node: ast.expr, operation: ast.AST, *operands: ast.expr) -> ast.expr:
     """Return the call that stands for an operator of two operands; the node as it is for all others."""
@@ -120,28 +134,79 @@ _OPERATORS = {
     "Eq": operator.eq, "NotEq": operator.ne, "Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt,
     "GtE": operator.ge,
 }  # fmt: skip
+_SPECIAL = {name: own.__name__.strip("_") for name, own in _OPERATORS.items()}
+_BOUND = {BuiltinFunctionType, MethodType, MethodWrapperType}
+_FUNCTION = "function of arrays"
+"""What the function is called in compiled code through which a test's calls go."""
 _ALSO_WITH_ONE = {"Sub", "Eq", "NotEq"}
 """Operators by which a single number is compared, too. By the others it scales or bounds: `2 * f([])`."""
 _PLAIN = (int, float, bool, complex, str, list, tuple)
 
 
-def _guarded(name: str, own: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    least = 0 if name in _ALSO_WITH_ONE else 1
+_FUNCTIONS = {own: name for name, own in _OPERATORS.items()}
+_UFUNCS = {"subtract": "Sub", "equal": "Eq", "not_equal": "NotEq", "matmul": "MatMult"}
+"""NumPy's functions of two arrays, by their names; all others follow the rule of `+`."""
+_METHODS = {
+    **{f"__{prefix}{name}__": rule for rule, name in _SPECIAL.items() for prefix in ("", "r", "i")},
+    **dict.fromkeys(("sub", "sub_", "subtract", "subtract_"), "Sub"),
+    **dict.fromkeys(("eq", "ne", "not_equal", "isclose"), "Eq"),
+    **dict.fromkeys(("add", "add_", "ge", "gt", "le", "lt", "mul", "mul_"), "Lt"),
+}
+"""Methods of arrays and tensors, and functions of torch, that take another one."""
 
+
+def _guarded(name: str, own: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda left, right: _looked_at(own(left, right), name, left, right)
+
+
+def _in_place(name: str, own: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def of_arrays(left: Any, right: Any) -> Any:
-        found = own(left, right)
-        if type(found) in _PLAIN or not _is_array(found) or _size(found):
-            return found
-        for nothing, something in ((left, right), (right, left)):
-            dimensions = _dimensions(nothing) if name == "MatMult" else 3  # (0, 3) @ (3, 4) is no broadcasting
-            if dimensions > 2 and not _size(nothing) and _size(something) and _dimensions(something) >= least:
-                raise AssertionError("an array of no items says nothing beside one that has some")
-        return found
+        if type(left) not in _PLAIN and _is_array(left) and not (_size(left) and _size(right)):
+            _looked_at(own(left, right), name, left, right)
+        return right
 
     return of_arrays
 
 
-BELOW = {_named(name): _guarded(name, own) for name, own in _OPERATORS.items()}
+def _of_function(function: Any) -> Any:
+    """Return what a test calls; of what broadcasts as an operator does, a function that looks at what comes of it."""
+    name = _FUNCTIONS.get(function) if type(function) is BuiltinFunctionType else None
+    operands = []
+    if type(function).__name__ == "ufunc" and function.nin == 2:
+        name = _UFUNCS.get(function.__name__, "Add")
+    elif name is None and type(function) in _BOUND and (rule := _METHODS.get(function.__name__)) is not None:
+        of = function.__self__
+        operands = [of] if _is_array(of) else []
+        name = rule if operands or getattr(function, "__module__", None) == "torch" else None
+    if name is None:
+        return function
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        left, right, *_ = [*operands, *args, None, None]
+        found = function(*args, **kwargs)
+        _looked_at(found[0] if type(found) is tuple and found else found, name, left, right)  # of divmod, both
+        return found
+
+    return call
+
+
+def _looked_at(found: Any, name: str, left: Any, right: Any) -> Any:
+    """Return what came of an operation; AssertionError if it is nothing, and came of nothing beside something."""
+    if type(found) in _PLAIN or not _is_array(found) or _size(found):
+        return found
+    least = 0 if name in _ALSO_WITH_ONE else 1
+    for nothing, something in ((left, right), (right, left)):
+        dimensions = _dimensions(nothing) if name == "MatMult" else 3  # (0, 3) @ (3, 4) is no broadcasting
+        if dimensions > 2 and not _size(nothing) and _size(something) and _dimensions(something) >= least:
+            raise AssertionError("an array of no items says nothing beside one that has some")
+    return found
+
+
+BELOW = {
+    _FUNCTION: _of_function,
+    **{_named(name): _guarded(name, own) for name, own in _OPERATORS.items()},
+    **{f"{_named(name)} in place": _in_place(name, own) for name, own in _OPERATORS.items()},
+}
 """The names that such code finds below its own."""
 
 

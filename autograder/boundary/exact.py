@@ -7,7 +7,7 @@ operators and methods evaluate texts (see `evaluation`).
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -88,9 +88,9 @@ _EMPTY_BODY = BY_PYTHON | {"__module__", "__doc__", "__dict__", "__weakref__", "
 """What a class has of its own where nothing stands in its body."""
 
 
-def adds_nothing(kind: type) -> bool:
-    """Whether a class is one of plain values under another name: derived from one alone, with nothing in its body."""
+def adds_nothing(kind: type, to: Container[type] = TYPES) -> bool:
+    """Whether a class is one of these under another name: derived from one alone, with nothing in its body."""
     own = vars(kind).keys() - _EMPTY_BODY
-    if len(kind.__bases__) != 1 or kind.__bases__[0] not in TYPES:
+    if len(kind.__bases__) != 1 or kind.__bases__[0] not in to:
         return False
     return not own or (own == {"__slots__"} and vars(kind)["__slots__"] == ())

@@ -11,13 +11,14 @@ from typing import Any
 
 from autograder.boundary.frames import WireError
 
-__all__ = ["CANNOT_GO", "rebuild", "report"]
+__all__ = ["CANNOT_GO", "outside_its_protocol", "rebuild", "report"]
 
 CANNOT_GO = "what was returned cannot go to the test"
 
 _MAX_TEXT = 2000
 
 
+_ENDS = (GeneratorExit, StopAsyncIteration, StopIteration)
 _PLAIN = (str, int, float, bool, type(None))
 
 
@@ -135,4 +136,15 @@ def _derived(bases: tuple[type[Exception], ...], name: str, module: str, text: s
         kind = type(name, bases[:1], namespace)
     error: Exception = kind.__new__(kind)
     error.args = tuple(arguments)
+    return error
+
+
+def outside_its_protocol(error: Exception, operation: str) -> Exception:
+    """Return RuntimeError for an exception by which Python would end a loop, or a lookup, that is not this one's.
+
+    StopIteration out of a function would end `all(map(f, xs))` as true, AttributeError out of a call within
+    `hasattr(...)` would answer it, and so on; PEP 479 does the same for generators.
+    """
+    if isinstance(error, _ENDS) and operation != "next":
+        return RuntimeError(f"{type(error).__name__} was raised outside of an iterator's next")
     return error

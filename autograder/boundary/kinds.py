@@ -14,7 +14,7 @@ import numpy as np
 
 from autograder.boundary import arrays, containers, exact, tensors
 
-__all__ = ["ALIASED", "READERS", "WRITERS"]
+__all__ = ["ALIASED", "DERIVED", "READERS", "WRITERS"]
 
 
 def _read_number(_codec: Any, value: dict[str, Any], _depth: int) -> float:
@@ -32,6 +32,8 @@ _CHANGING = {
     collections.deque,
 }
 """Of those that are written by their parts: what can be changed in place, which the other end is asked about."""
+DERIVED = _CHANGING - {array.array, bytearray}
+"""Of these, what classes of the student's are derived from: one that adds nothing goes as what it is derived from."""
 ALIASED = {list, dict, np.ndarray}
 WRITERS: dict[type, Callable[[Any, Any, int], Any]] = {
     complex: lambda codec, z, depth: {"t": "complex", "v": [codec.encode(x, depth + 1) for x in (z.real, z.imag)]},
@@ -47,14 +49,14 @@ WRITERS: dict[type, Callable[[Any, Any, int], Any]] = {
 }
 
 
-def _exact_writer(name: str, parts: Callable[[Any], list[Any]]) -> Callable[[Any, Any, int], Any]:
+def _exact_writer(kind: type, name: str, parts: Callable[[Any], list[Any]]) -> Callable[[Any, Any, int], Any]:
     def write(codec: Any, value: Any, depth: int) -> Any:
         try:
             found = parts(value)
         except KeyError:
             return codec.refer(value)
         written = {"t": name, "v": [codec.encode(part, depth + 1) for part in found]}
-        if type(value) in _CHANGING:
+        if kind in _CHANGING:
             codec.mutable.append(value)
         return written
 
@@ -72,7 +74,7 @@ def _exact_reader(make: Callable[[list[Any]], Any]) -> Callable[[Any, dict[str, 
 
 
 _EXACT = exact.KINDS | containers.KINDS
-WRITERS.update({kind: _exact_writer(name, parts) for kind, (name, parts, _) in _EXACT.items()})
+WRITERS.update({kind: _exact_writer(kind, name, parts) for kind, (name, parts, _) in _EXACT.items()})
 
 READERS: dict[str, Callable[[Any, dict[str, Any], int], Any]] = {
     "int": lambda codec, value, depth: exact.read_large(value["v"]),
@@ -92,6 +94,7 @@ READERS: dict[str, Callable[[Any, dict[str, Any], int], Any]] = {
     "dtype": lambda codec, value, depth: arrays.read_dtype(value["d"]),
     "tensor": lambda codec, value, depth: codec.read_tensor(value, depth),
     "same": lambda codec, value, depth: codec.read_same(value, depth),
+    "known": lambda codec, value, depth: codec.read_known(value, depth),
     "framework": lambda codec, value, depth: tensors.read_constant(value),
     "type": lambda codec, value, depth: exact.read_type(value["v"]),
     "named": lambda codec, value, depth: containers.read_named(value)(*codec.items(value["v"], depth + 1)),

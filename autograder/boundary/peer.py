@@ -11,8 +11,9 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from autograder.boundary.exceptions import CANNOT_GO, rebuild, report
+from autograder.boundary.exceptions import CANNOT_GO, outside_its_protocol, rebuild, report
 from autograder.boundary.frames import Connection, ProcessDied, WireError
+from autograder.boundary.mirror import Mirror
 from autograder.boundary.owner import Owner
 from autograder.boundary.tensors import Leaves
 from autograder.boundary.wire import Codec
@@ -21,23 +22,9 @@ __all__ = ["Peer"]
 
 _MAX_NESTED = 40
 _MAX_HANDLES = 200_000
-
-
 _ONLY_LOOKING = {"array", "changed", "common", "current", "isinstance", "issubclass", "name", "value"}
 _LEAVING = _ONLY_LOOKING | {"bool", "getattr", "getitem", "iter", "len", "next", "repr", "reversed", "str"}
 """Operations by which a container of the other end is not meant to change."""
-_ENDS = (GeneratorExit, StopAsyncIteration, StopIteration)
-
-
-def _outside_its_protocol(error: Exception, operation: str) -> Exception:
-    """Return RuntimeError for an exception by which Python would end a loop, or a lookup, that is not this one's.
-
-    StopIteration out of a function would end `all(map(f, xs))` as true, AttributeError out of a call within
-    `hasattr(...)` would answer it, and so on; PEP 479 does the same for generators.
-    """
-    if isinstance(error, _ENDS) and operation != "next":
-        return RuntimeError(f"{type(error).__name__} was raised outside of an iterator's next")
-    return error
 
 
 class Peer:
@@ -69,12 +56,14 @@ class Peer:
         self._stand_ins: dict[int, Any] = {}
         self.begin(0)
 
-    def begin(self, cell: int, *, holds: bool = False) -> None:
+    def begin(self, cell: int, *, holds: bool = False, mirrors: bool = False) -> None:
         """Forget everything of the cell before; speak of this one.
 
-        holds: but for the objects of the student's, which the tests before have left something of.
+        holds: but for the objects of the student's, which the tests before have left something of. mirrors: what both
+        ends have is one object, as far as can be.
         """
         self.cell = cell
+        self.mirror = Mirror(trusted=self.trusted) if mirrors else None
         self.leaves = Leaves()
         self.operators = False
         self.refused = False
@@ -122,7 +111,7 @@ class Peer:
             if made := self._owner.changes_made:
                 message["rewritten"] = [*made.rewritten()]
                 made.note(-number, [], codec.mutable, 0, codec.size)
-            self._send(message, codec.block)
+            self._send(message | (self.mirror.told(codec, number, answer=False) if self.mirror else {}), codec.block)
             self.turn += operation not in _ONLY_LOOKING
             if operation not in _LEAVING:
                 self._lengths.clear()
@@ -157,7 +146,7 @@ class Peer:
             raise failed
 
     def _outcome(self, operation: str, number: int, reply: Mapping[str, Any], block: bytes, sent: list[Any]) -> Any:
-        codec, heard = Codec(self, block, writable=self._writable), self._owner.changes_heard
+        codec, heard = self._incoming(block), self._owner.changes_heard
         if reply.get("k") == "raise":
             error = rebuild(reply.get("error"), codec.decode, self._kept.get)
         elif reply.get("k") == "reply":
@@ -170,13 +159,15 @@ class Peer:
             heard.told(self, reply["rewritten"])
         if heard and "changes" in reply:
             heard.take(self, sent, codec.decode(reply["changes"]))
+        if self.mirror:
+            self.mirror.hear(reply, codec, number, answer=True)
         if error is not None:
             raise self._within_its_protocol(error, operation) if self.trusted else error
         return value
 
     def _within_its_protocol(self, error: Exception, operation: str) -> Exception:
         """Return the error to raise here, and note whether it is another one than in one process."""
-        found = _outside_its_protocol(error, operation)
+        found = outside_its_protocol(error, operation)
         self.refused = self.refused or found is not error or str(error).startswith(CANNOT_GO)
         return found
 
@@ -198,23 +189,15 @@ class Peer:
 
     def answer(self, message: Mapping[str, Any], block: bytes) -> None:
         """Do what a message asks for and send the outcome."""
-        codec = Codec(self, block, writable=self._writable)
-        out = Codec(self)
-        number = {"n": message.get("n")}
+        codec, out = self._incoming(block), Codec(self)
         reply: dict[str, Any]
-        made, heard, before = self._owner.changes_made, self._owner.changes_heard, []
+        made, before, number = self._owner.changes_made, [], {"n": message.get("n")}
         self._nested += 1
         try:
             if self._nested > _MAX_NESTED:
                 raise RecursionError(f"the test and the tested code call each other more than {_MAX_NESTED} deep")
             operation, target, arguments, options = self._request(message, codec)
-            if heard and type(asked := message.get("n")) is int and asked > 0:
-                heard.told(self, message.get("rewritten"))
-                heard.came(self, -asked, codec.mutable, codec.size)
-            if made:
-                before = made.snapshot(codec.mutable)
-                made.watch(codec.mutable, message.get("watch"))
-                made.forget(message.get("forget"))
+            before = self._noted(message, codec)
             value = self._owner.perform(operation, target, arguments, options)
             reply = {"k": "reply", "value": out.encode(value)}
         except self._owner.fatal:
@@ -232,11 +215,30 @@ class Peer:
                 reply |= {"rewritten": found} if (found := [*made.rewritten()]) else {}
                 made.note(message.get("n"), codec.mutable, out.mutable, codec.size, out.size)
             try:
-                self._send(number | reply | ({"changes": out.encode(changes)} if changes else {}), out.block)
+                told = {"changes": out.encode(changes)} if changes else {}
+                if self.mirror and (reply["k"] == "reply" or not out.mutable):
+                    told |= self.mirror.told(out, message.get("n"), answer=True)
+                self._send(number | reply | told, out.block)
             except WireError as error:
                 said = reply.get("error") or report(error, out.encode, self.keep, discreet=self.trusted)
                 said["args"] = None  # an exception goes without what is too large in it
                 self._send({"k": "raise", "error": said} | number, b"")
+
+    def _noted(self, message: Mapping[str, Any], codec: Codec) -> list[Any]:
+        """Note what came along with a question; return how it looks, at the end that tells what becomes of it."""
+        made, heard, number = self._owner.changes_made, self._owner.changes_heard, message.get("n")
+        self.mirror = self.mirror or (Mirror(trusted=False) if message.get("mirrors") and not self.trusted else None)
+        if self.mirror:
+            self.mirror.hear(message, codec, number, answer=False)
+        if heard and type(number) is int and number > 0:
+            heard.told(self, message.get("rewritten"))
+            heard.came(self, -number, codec.mutable, codec.size)
+        if not made:
+            return []
+        before = made.snapshot(codec.mutable)
+        made.watch(codec.mutable, message.get("watch"))
+        made.forget(message.get("forget"))
+        return before
 
     def send(self, kind: str, **more: Any) -> None:
         """Send a message that needs no answer."""
@@ -253,6 +255,9 @@ class Peer:
         target = codec.decode(on)
         values = [codec.decode(value) for value in arguments]
         return str(message.get("op")), target, values, {str(name): codec.decode(value) for name, value in options}
+
+    def _incoming(self, block: bytes) -> Codec:
+        return Codec(self, block, writable=self._writable or self.mirror is not None)
 
     def _send(self, message: dict[str, Any], block: bytes) -> None:
         self.connection.send(message | {"cell": self.cell}, block, self.deadline)

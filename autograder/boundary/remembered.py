@@ -28,6 +28,8 @@ _MOST_BYTES_LOOKED_AT = 8 << 20
 
 One that takes more bytes is not followed.
 """
+_BYTES_OF_ITEM = 512
+"""An item of a list takes as long as so many bytes of an array."""
 _UNSEEN = object()
 """Stands for what went out of a value that is not followed."""
 
@@ -108,7 +110,7 @@ class Remembered:
         left = _MOST_BYTES_LOOKED_AT
         for number, exchange, place in itertools.islice(self._followed(), _MOST_LOOKED_AT):
             value = exchange.results[place]
-            if (left := left - _bytes_of(value)) < 0:
+            if (left := left - _cost(value)) < 0:
                 return
             if changed(value, exchange.seen[place]):
                 exchange.seen[place] = _UNSEEN
@@ -148,13 +150,16 @@ class Remembered:
         return (exchange.results if came else exchange.arguments)[place : place + 1] if exchange else []
 
 
-def _bytes_of(value: Any) -> int:
-    return getattr(value, "nbytes", 0) if type(value) is np.ndarray or hasattr(value, "untyped_storage") else 0
+def _cost(value: Any) -> int:
+    """Return what it takes to compare a value, in bytes of an array."""
+    if type(value) is np.ndarray or hasattr(value, "untyped_storage"):
+        return int(getattr(value, "nbytes", 0))
+    return _BYTES_OF_ITEM * len(value) if hasattr(value, "__len__") else 0
 
 
 def _look(value: Any) -> Any:
     """Return what `changed` compares a value with; nothing for a large one, which costs as much at each question."""
-    return snapshot(value) if _bytes_of(value) <= _MOST_BYTES_LOOKED_AT else _UNSEEN
+    return snapshot(value) if _cost(value) <= _MOST_BYTES_LOOKED_AT else _UNSEEN
 
 
 def _opened(value: Any) -> Any:

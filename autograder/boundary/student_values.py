@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["RANDOM_SOURCES", "changed", "changed_copy", "reduced", "snapshot", "without_graph"]
+__all__ = ["RANDOM_SOURCES", "changed", "changed_copy", "reduced", "snapshot", "vars_of", "without_graph"]
 
 _MOST_BYTES = 16 * 2**20
 _SCALARS: tuple[tuple[type, Callable[[Any], Any]], ...] = (
@@ -52,6 +52,15 @@ def reduced(value: Any) -> Any:
     if hasattr(value, "numpy") and own.__module__.partition(".")[0] in {"keras", "tensorflow"}:
         return np.asarray(value.numpy())
     return value
+
+
+def vars_of(value: Any) -> dict[str, Any]:
+    """Return the attributes that an object has of its own; none of one that has no place for them."""
+    try:
+        found = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
+    return found if type(found) is dict else {}
 
 
 def without_graph(module: str, name: str, *args: Any, **kwargs: Any) -> Any:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import array
-import collections
 from typing import Any
-
-import numpy as np
 
 from autograder.boundary.crossed import Crossed
 from autograder.boundary.exchanges import Heard, alike, within
+from autograder.boundary.mirror import update
 from autograder.boundary.peer import Peer
 
 __all__ = ["ChangesOfStudents"]
@@ -71,7 +68,7 @@ class ChangesOfStudents:
             if type(place) is int and 0 <= place < len(sent):
                 self._changed[id(sent[place])] = sent[place]
                 if id(sent[place]) in self._shared:
-                    _update(sent[place], value)
+                    update(sent[place], value)
                 else:
                     self.altered = True
         gradients = changes.get("gradients")
@@ -114,21 +111,3 @@ class ChangesOfStudents:
         if any(id(part) in self._changed for part in within(value)):
             return True
         return not alike(self._before.get(id(value), (value, value))[1], self.now(value))
-
-
-def _update(own: Any, value: Any) -> None:
-    """Bring a shared argument up to date in place; what does not fit leaves it as it is."""
-    if type(own) is not type(value):
-        return
-    if isinstance(own, np.ndarray) and own.shape == value.shape and own.dtype == value.dtype:
-        own[...] = value
-    elif isinstance(own, list | array.array | bytearray):
-        own[:] = value
-    elif isinstance(own, dict | set):
-        own.clear()
-        own.update(value)
-    elif isinstance(own, collections.deque):
-        own.clear()
-        own.extend(value)
-    elif hasattr(own, "copy_") and own.shape == value.shape and own.dtype == value.dtype:
-        own.data.copy_(value)

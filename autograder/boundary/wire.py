@@ -25,8 +25,9 @@ from autograder.boundary import arrays, containers, exact, tensors
 from autograder.boundary.arrays import MAX_VALUES
 from autograder.boundary.frames import MAX_BLOCK, WireError
 from autograder.boundary.handles import is_stand_in
-from autograder.boundary.kinds import ALIASED, READERS, WRITERS
-from autograder.boundary.student_values import reduced
+from autograder.boundary.kinds import ALIASED, DERIVED, READERS, WRITERS
+from autograder.boundary.mirror import Mirror
+from autograder.boundary.student_values import reduced, vars_of
 
 __all__ = ["Codec", "References"]
 
@@ -43,10 +44,12 @@ class References(Protocol):
     Attributes:
         graphs_stay: this end keeps tensors that require gradients, and collects gradients for those that come.
         leaves: the tensors that collect gradients at the other end.
+        mirror: the objects that both ends have as one; None if each has copies.
     """
 
     graphs_stay: bool
     leaves: tensors.Leaves
+    mirror: Mirror | None
 
     def refer(self, value: Any, encode: Callable[[Any], Any]) -> dict[str, Any]:
         """Return the JSON object that stands for value at the other end; WireError if nothing can."""
@@ -92,6 +95,11 @@ class Codec:
     # -------------------------------------------------------------------------------------------------------- outwards
     def encode(self, value: Any, depth: int = 0) -> Any:
         """Return the JSON for a value; WireError if it is too large or too deep."""
+        place = mirror.place_of(value) if (mirror := self._references.mirror) else None
+        found = self._encoded(value, depth)
+        return found if place is None else {"t": "known", "at": place, "v": found}
+
+    def _encoded(self, value: Any, depth: int) -> Any:
         self._count(depth)
         kind = type(value)
         if value is None or kind is bool or kind is str:
@@ -121,10 +129,11 @@ class Codec:
 
     def _derived(self, value: Any, kind: type, depth: int) -> Any:
         """Return the JSON for an object of a class of the student's, or of the test's."""
-        if self._references.graphs_stay and exact.adds_nothing(kind):  # `class Word(str): pass` of the student's
-            plain = reduced(value)
-            if type(plain) is not kind:
+        if self._references.graphs_stay and not vars_of(value).keys() - {"data"}:  # in which UserDict has its items
+            if exact.adds_nothing(kind) and type(plain := reduced(value)) is not kind:  # `class Word(str): pass`
                 return self.encode(plain, depth)
+            if exact.adds_nothing(kind, DERIVED):
+                return WRITERS[kind.__bases__[0]](self, value, depth)
         if issubclass(kind, tuple) and (named := containers.write_named(value, self._references, self.encode)):
             return named | {"v": [self.encode(item, depth + 1) for item in tuple.__iter__(value)]}
         return self.refer(value)
@@ -156,6 +165,15 @@ class Codec:
         if len(self.mutable) > place and self.mutable[place] is value:  # which keeps it, and so its id, alive
             self._written[id(value)], self._spans[place] = place, self._values - before + 1
         return found
+
+    def read_known(self, value: dict[str, Any], depth: int) -> Any:
+        """Return this end's own object, with what the other end's holds now."""
+        start, found = len(self.mutable), self.decode(value["v"], depth)
+        if (mirror := self._references.mirror) is None:
+            return found
+        own = mirror.updated(tuple(value["at"]), found)
+        self.mutable[start:] = [own if one is found else one for one in self.mutable[start:]]
+        return own
 
     def read_same(self, value: dict[str, Any], depth: int) -> Any:
         if type(place := value["n"]) is not int or place not in self._spans:

@@ -22,7 +22,6 @@ from autograder.execution.notebook_run import Run
 from autograder.execution.preload import RANKS, has_collectives
 from autograder.execution.results import Execution
 from autograder.execution.trusted_tests import Checks, TrustedCells
-from autograder.execution.turns import Turns
 from autograder.model import Limits
 from autograder.sandbox.scratch_dir import ScratchDir
 
@@ -30,7 +29,6 @@ __all__ = ["Executor", "storable"]
 
 _POLICY = walls.Policy(environment={"NBGRADER_EXECUTION": "autograde"})
 """Tests may ask nbgrader's variable whether they are being graded."""
-_TURNS = Turns()
 _SLACK_S = 60
 """How long after all its time a submission is ended whatever it is that still waits for it."""
 
@@ -96,20 +94,17 @@ class Executor(AbstractContextManager["Executor"]):
         files: Mapping[str, Path],
         explore: Collection[str] = (),
         checks: Checks | None = None,
-        alone: bool = False,
         solution: Callable[[], nbformat.NotebookNode | None] = lambda: None,
         beside: Mapping[str, Path] | None = None,
     ) -> Execution:
         """Return the notebook with outputs; `files` are copied beside it, cells with an id in `explore` are not run.
 
-        Cells that `checks` does not name run in the kernel, as they are. alone: while no other notebook of this process
-        runs, which could hear of it, if only by how fast the machine is. solution: see canary.watched; it runs with
-        the files in `beside` only. Raises SandboxError if a process cannot be started: then nothing was run.
+        Cells that `checks` does not name run in the kernel, as they are. solution: see canary.watched; it runs with the
+        files in `beside` only. Raises SandboxError if a process cannot be started: then nothing was run.
         """
         self.warm()
         checks = checks or Checks()
-        turn = _TURNS.alone() if alone else _TURNS.beside()
-        with turn, _laid_out(files) as folder, _laid_out(checks.files) as given:
+        with _laid_out(files) as folder, _laid_out(checks.files) as given:
 
             def run(content: nbformat.NotebookNode, place: Path = folder) -> Execution:
                 ids = frozenset(explore)

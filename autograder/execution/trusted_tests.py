@@ -70,6 +70,9 @@ class Checks:
     kept: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """For each test that runs in the kernel for them, names that mean there what locked cells have bound."""
 
+    mirrors: frozenset[str] = frozenset()
+    """Tests in which what both ends have is one object, as far as can be: see boundary.mirror."""
+
     def cells_above(self, grade_id: str) -> tuple[str, ...]:
         """Return the locked cells above a test, below what the instructor's solution imports."""
         return (*filter(None, [self.imported]), *self.given.get(grade_id, ()))
@@ -81,7 +84,7 @@ class Checks:
         level = self.levels.get(grade_id, given.DATA)
         about = {"cells": list(cells), "theirs": sorted(self.theirs), "level": level, "withheld": withheld}
         about |= {"live": sorted(self._live(grade_id)), "wide": grade_id in self.wide, "look": self.look}
-        return about | {"tried": grade_id in self.levels}
+        return about | {"tried": grade_id in self.levels, "mirrors": grade_id in self.mirrors}
 
     def around(self, grade_id: str, source: str, *, locked: bool) -> tuple[list[str], list[str]]:
         """Return what the student's kernel runs before and after a cell that runs there."""

@@ -11,15 +11,21 @@ from functools import lru_cache
 from autograder.boundary.given import names_given
 from autograder.boundary.locked import names_in, statements
 from autograder.boundary.parsing import syntax_tree
-from autograder.markers import strip_hidden
+from autograder.markers import BEGIN_HIDDEN, strip_hidden
 from autograder.model import CellSpec
 
-__all__ = ["bound_in", "looks", "taken_along", "words"]
+__all__ = ["bound_in", "hiding", "looks", "taken_along", "words"]
 
 _LOOKS = 3
 """How many second looks at the instructor's notebook may be tried."""
 _ACTING = ast.Try | ast.With | ast.Delete | ast.AugAssign
 _BUILT_IN = frozenset(dir(builtins))
+
+
+def hiding(rows: Sequence[CellSpec]) -> frozenset[str]:
+    """Return the tests with hidden lines, and those that need what hidden lines of another one bind."""
+    along = taken_along(rows)
+    return frozenset(row.grade_id for row in rows if BEGIN_HIDDEN in row.source or along.get(row.grade_id))
 
 
 def taken_along(rows: Sequence[CellSpec]) -> dict[str, frozenset[str]]:

@@ -16,7 +16,7 @@ from autograder.course import Course
 from autograder.errors import SandboxError, SubmissionError, in_one_line
 from autograder.execution import Checks, Execution, Executor, mark_not_run
 from autograder.execution.time_limit import a_few_times
-from autograder.grading.along import taken_along
+from autograder.grading.along import hiding
 from autograder.grading.attempt import Attempt, used_up
 from autograder.grading.failure import explain
 from autograder.grading.mark_schemes import mark_schemes, put_beside
@@ -24,7 +24,7 @@ from autograder.grading.placement import Modes, find_modes
 from autograder.grading.scoring import score_notebook
 from autograder.grading.second_look import About, second_look
 from autograder.grading.solution import instructors_cells, own_answers
-from autograder.markers import BEGIN_HIDDEN, EXPLORE
+from autograder.markers import EXPLORE
 from autograder.model import CellScore, CellSpec, Lab, Limits
 from autograder.notebook import grade_id_of, metadata_of, to_explore
 from autograder.records.fingerprint import fingerprint
@@ -91,9 +91,7 @@ class Setup:
 
     def about(self, name: str) -> About:
         """Return what a second look has to know of the tests of this notebook."""
-        hiding = frozenset(row.grade_id for row in self.rows[name] if BEGIN_HIDDEN in row.source)
-        along = taken_along(self.rows[name])
-        return About(hiding, along, self.modes.lowered.get(name, frozenset()))
+        return About(hiding(self.rows[name]), self.modes.lowered.get(name, frozenset()))
 
     def solution(self, name: str) -> nbformat.NotebookNode | None:
         """Return the instructor's own answers to this notebook; None where there are none."""
@@ -194,9 +192,9 @@ def _run(setup: Setup, result: Attempt, name: str) -> _Scored:
     files, beside = {**handin.files, **setup.given}, setup.given
     execute = partial(setup.executor.run, files=files, explore=skipped, solution=solution, beside=beside)
 
-    def run(checks: Checks, *, alone: bool = False, limits: Limits = setup.limits) -> _Scored:
+    def run(checks: Checks, *, limits: Limits = setup.limits) -> _Scored:
         book = copy.deepcopy(repaired.notebook)
-        found = execute(book, limits=limits, checks=checks, alone=alone)
+        found = execute(book, limits=limits, checks=checks)
         return found, score_notebook(name, found, rows)
 
     execution, scores = run(setup.modes.checks[name])
@@ -214,8 +212,8 @@ def _looked_again(
     limits = a_few_times(setup.limits, execution.computed_s, execution.waited_s)
     looks: list[Execution] = []
 
-    def again(checks: Checks, *, alone: bool) -> _Scored:
-        found, others = run(checks, alone=alone, limits=limits)
+    def again(checks: Checks) -> _Scored:
+        found, others = run(checks, limits=limits)
         looks.append(found)
         return found, others
 

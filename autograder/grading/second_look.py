@@ -2,21 +2,20 @@
 
 Apart from that code a test meets copies and stand-ins. The trial on the instructor's notebook shows that nothing of his
 is lost by that; a student may return an object of another kind. So a test that lost points, and met such an object, is
-run again in the student's kernel, watched, and a person is told if it gives more there: an attack might. One whose
-argument was changed, or what it had been given, or that was refused what it asked of an object, is run again too, and
-the lower of the two counts: there its own list would be another, and no refusal would pass for the error that it waits
-for.
+run again in the student's kernel, watched, and a person is told if it gives more there: an attack might. One that was
+refused what it asked of an object is run there, too, and the lower of the two counts: no refusal passes there for the
+error that it waits for. One whose argument was changed, or what it had been given, is run again apart, with what both
+sides have kept as one object (see boundary.mirror), and the lower counts: in one process its own list is another.
 
-In the kernel the student's code can read the test. So nothing that is said there is shown to students, tests with
-hidden lines are not run there beside others, nor while another student's code runs in this process, which might be
-told, and of these it counts only whether they give as much as apart: a number could spell out what stands in them, or
-in another that ran there too.
+In the kernel the student's code can read the test, and it is the student's code that decides whether a test is looked
+at again. So no test with hidden lines is run there, nor one that needs another's; a person is told of what only the
+kernel would show.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from autograder.execution import Checks, Execution
@@ -29,12 +28,13 @@ __all__ = ["About", "second_look"]
 
 _WALL = ("WireError", "cannot go to the test", "read-only")
 """In what a test says that has met a bound of the wire, or an array that is not its own."""
+_REFUSED = "the test asked what cannot be asked apart from the student's code"
 
 
 class Again(Protocol):
-    """Runs the notebook with other checks; alone: while no other student's code runs."""
+    """Runs the notebook with other checks."""
 
-    def __call__(self, checks: Checks, *, alone: bool) -> tuple[Execution, Sequence[CellScore]]: ...
+    def __call__(self, checks: Checks) -> tuple[Execution, Sequence[CellScore]]: ...
 
 
 @dataclass(frozen=True)
@@ -42,22 +42,12 @@ class About:
     """What a second look has to know of the tests of a notebook.
 
     Attributes:
-        hiding: those with hidden lines.
-        along: for each test, others that run in the kernel with it: their hidden lines bind names that it uses.
-        lowered: those in which the instructor's own notebook loses points there: no loss counts.
+        hiding: those with hidden lines, or that need what hidden lines of another bind.
+        lowered: those in which the instructor's own notebook loses points then: no loss counts.
     """
 
     hiding: frozenset[str] = frozenset()
-    along: Mapping[str, frozenset[str]] = field(default_factory=dict)
     lowered: frozenset[str] = frozenset()
-
-    def moved(self, some: Collection[str]) -> frozenset[str]:
-        """Return the tests that run in the kernel where these do."""
-        return frozenset(some).union(*(self.along.get(name, ()) for name in some))
-
-    def hides(self, name: str) -> bool:
-        """Whether hidden lines lie in the student's kernel with this test."""
-        return bool(self.moved([name]) & self.hiding)
 
 
 def second_look(
@@ -67,37 +57,59 @@ def second_look(
     reports = execution.reports
     apart = [score for score in scores if score.grade_id in execution.isolated & reports.keys()]
     unsure = {score.grade_id for score in apart if _lost(score) and _by_the_wall(reports[score.grade_id])}
-    changed = {score.grade_id: why for score in apart if score.points and (why := _why(reports[score.grade_id]))}
-    changed = {name: why for name, why in changed.items() if name not in about.lowered}
-    within = unsure | changed.keys()
+    earning = {score.grade_id: reports[score.grade_id] for score in apart if score.points}
+    earning = {name: report for name, report in earning.items() if name not in about.lowered}
+    refused = {name: _REFUSED for name, report in earning.items() if report.refused and name not in about.hiding}
+    changed = {name: why for name, report in earning.items() if (why := _why(report))}
     counted, said = list(scores), []
-    hiding = frozenset(filter(about.hides, within))
-    for some in (within - hiding, hiding):
-        if some:
-            moved = replace(checks, isolated=checks.isolated - about.moved(some), guarded=checks.guarded | some)
-            other, found = again(moved, alone=some == hiding)
-            there = {score.grade_id: score for score in found if score.grade_id in some and score.points is not None}
-            counted = [_lower(score, there.get(score.grade_id), execution, changed, hiding) for score in counted]
-            if not other.forged:
-                said += [_more(score, there[score.grade_id]) for score in scores if _less(score, there)]
-    return counted, [*_told(scores, counted), *said]
+    if within := (unsure - about.hiding) | refused.keys():
+        other, found = again(replace(checks, isolated=checks.isolated - within, guarded=checks.guarded | within))
+        counted = _lowered(counted, found, refused, execution)
+        if not other.forged:
+            there = _of(found, within)
+            said += [_more(score, there[score.grade_id]) for score in scores if _less(score, there)]
+    if changed:
+        _, found = again(replace(checks, mirrors=frozenset(changed)))
+        counted = _lowered(counted, found, changed, execution)
+    said += [_unseen(score, reports[score.grade_id]) for score in apart if score.grade_id in about.hiding]
+    return counted, [*_told(scores, counted), *filter(None, said)]
 
 
-def _lower(
-    score: CellScore,
-    there: CellScore | None,
+def _of(scores: Sequence[CellScore], some: Collection[str]) -> dict[str, CellScore]:
+    return {score.grade_id: score for score in scores if score.grade_id in some and score.points is not None}
+
+
+def _lowered(
+    scores: Sequence[CellScore],
+    found: Sequence[CellScore],
+    why_of: Mapping[str, str],
     execution: Execution,
-    changed: Mapping[str, str],
-    hiding: Collection[str],
-) -> CellScore:
-    """Return the score that counts of a test that was run in the kernel, too."""
-    if there is None or score.grade_id not in changed or not _less(there, {score.grade_id: score}):
-        return score
-    given = 0.0 if score.grade_id in hiding else there.points or 0.0
-    why = f"{changed[score.grade_id]}: graded in the student's kernel"
-    for cell in (c for c in execution.notebook.cells if grade_id_of(c) == score.grade_id):
-        put_points(cell, given, why)
-    return replace(there, points=given, message=why, cases=())
+) -> list[CellScore]:
+    """Return the scores that count where these tests were run again, with the notebook's cells as they say."""
+    there = _of(found, why_of)
+    counted = []
+    for score in scores:
+        other = there.get(score.grade_id)
+        if other is not None and _less(other, {score.grade_id: score}):
+            why = f"{why_of[score.grade_id]}: graded as in one process"
+            for cell in (c for c in execution.notebook.cells if grade_id_of(c) == score.grade_id):
+                put_points(cell, other.points or 0.0, why)
+            counted.append(replace(other, message=why, cases=()))
+        else:
+            counted.append(score)
+    return counted
+
+
+def _unseen(score: CellScore, report: Report) -> str:
+    """Return what a person should look at, since lines of the test are hidden; nothing if there is nothing."""
+    if score.points and report.refused:
+        return f"{score.grade_id!r}: {_REFUSED}: in one process it might give less: look at it"
+    if _lost(score) and (report.met or _at_the_wall(report)):
+        return (
+            f"{score.grade_id!r}: {score.points:g} of {score.max_points:g} apart from the student's code, an object of "
+            f"another class than yours? in one process it might give more: look at it"
+        )
+    return ""
 
 
 def _less(score: CellScore, there: Mapping[str, CellScore]) -> bool:
@@ -129,17 +141,20 @@ def _why(report: Report) -> str:
         return "an argument of the test was changed"
     if report.rewritten:
         return "what a call had returned was written to later"
-    if report.written:
-        return "the test wrote to what it had handed over, or had been given"
-    return "the test asked what cannot be asked apart from the student's code" if report.refused else ""
+    return "the test wrote to what it had handed over, or had been given" if report.written else ""
 
 
 def _by_the_wall(report: Report) -> bool:
     """Whether the test may have seen something else in one process: another object, its own list, a writable array."""
+    return report.met or report.altered or report.rewritten or _at_the_wall(report)
+
+
+def _at_the_wall(report: Report) -> bool:
+    """Whether the test says that it has met a bound of the wire, or an array that is not its own."""
     failure = report.failure
     texts = [f"{failure.name}: {failure.value}"] if failure else []
     texts += [f"{case['error']}: {case['message']}" for case in report.cases or () if not case["passed"]]
-    return report.met or report.altered or report.rewritten or any(words in text for words in _WALL for text in texts)
+    return any(words in text for words in _WALL for text in texts)
 
 
 def _lost(score: CellScore) -> bool:

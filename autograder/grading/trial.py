@@ -17,7 +17,7 @@ from autograder.errors import SubmissionError, in_one_line
 from autograder.execution import Checks, Executor
 from autograder.execution.canary import FORGED, watchable
 from autograder.execution.results import Report
-from autograder.grading.along import bound_in, looks, taken_along, words
+from autograder.grading.along import bound_in, hiding, looks, words
 from autograder.grading.bound_to_kernel import bound_to_kernel
 from autograder.grading.checks import checks_of, in_open_cells
 from autograder.grading.solution import by_reason, scores_of, why_not
@@ -40,7 +40,7 @@ _DENIED = "{} cannot be made again from the text of a locked cell, and no cell t
 _DRAWS = 3
 """So many false checks of a test may pass in the instructor's own kernel: then the test is not watched."""
 _SIDE_BY_SIDE = 2
-_VERSION = b"19"
+_VERSION = b"20"
 """Of what a trial looks at: what an older one has found is looked for again."""
 
 
@@ -142,11 +142,13 @@ class Trial:
     def _looked(self, notebook: nbformat.NotebookNode, found: Found) -> Found:
         """Return what was found with the tests that lose points in a second look at the instructor's notebook."""
         theirs = checks_of(self._rows, others=self.others, solved=self.solved).theirs
-        along, lost = taken_along(self._rows), dict[str, str]()
-        for some in looks(self._rows, found.isolated, theirs):
-            moved = some.union(*(along[name] for name in some))
-            why = why_not(self._scores(notebook, self._checks((self._tests - found.isolated) | moved)))
+        within, hides, lost = self._tests - found.isolated, hiding(self._rows), dict[str, str]()
+        for some in looks(self._rows, found.isolated - hides, theirs):
+            why = why_not(self._scores(notebook, self._checks(within | some)))
             lost |= {name: why[name] for name in some & why.keys()}
+        if mirrors := frozenset().union(*looks(self._rows, found.isolated, theirs)):
+            why = why_not(self._scores(notebook, self._checks(within, mirrors=mirrors)))
+            lost |= {name: why[name] for name in mirrors & why.keys()}
         notes = self._named([f"{ids} {_LOWERED}: {why}" for ids, why in by_reason(lost)])
         return replace(found, lowered=frozenset(lost), notes=(*found.notes, *notes))
 

@@ -1745,11 +1745,13 @@ with check.case(
         [[0.0, -6], [1, 1], [4, -1], [0, 3]],
         [[14.0, 15, 16, 17], [24, 25, 26, 27]],
     )
-    found = [prune_channels(*one, 2), prune_channels(*other, 2)]
+    first = prune_channels(*one, 2)
+    with check.unchanged(first=first):
+        second = prune_channels(*other, 2)
     left = [[12.0, 13], [22, 23]]
-    pruned_to(found[0], [[0.0, -5], [2, 2]], [left[0], [2, 3]], left)
+    pruned_to(first, [[0.0, -5], [2, 2]], [left[0], [2, 3]], left)
     left = [[14.0, 16], [24, 26]]
-    pruned_to(found[1], [[0.0, -6], [4, -1]], [left[0], [0, 2]], left)
+    pruned_to(second, [[0.0, -6], [4, -1]], [left[0], [0, 2]], left)
     left = [[11.0, 12, 13], [21, 22, 23]]
     kept = [[3.0, 0], [0, -5], [2, 2]], [left[0], [1, 2, 3]], left
     pruned_to(prune_channels(*one, 3), *kept)

@@ -144,7 +144,7 @@ def test_no_hidden_test_is_said_by_what_runs_in_the_kernel(test: str, tmp_path: 
             return found""",
     )
     outcome = course.grade()["leak"]
-    assert outcome.result.score == 0
+    assert points(outcome) == {"apart": 1.0, "there": 0.0}, "it is right, but where it sees that it runs in the kernel"
     assert autograder("feedback", "hw", "--course", tmp_path).exit_code == 0
     read = "".join(path.read_text() for path in (tmp_path / "feedback").rglob("*.html"))
     assert "leak" in read

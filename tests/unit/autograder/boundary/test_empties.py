@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import importlib
 from array import array
 from collections import deque
@@ -124,3 +125,86 @@ def test_tensors_of_no_items_are_read_as_torch_reads_them() -> None:
     for text in (f"norm({none})", f"all({none} > 1)", f"({none} == 1).all()", f"torch.ones(2) - {none}"):
         with pytest.raises(AssertionError, match="no items"):
             eval(compiled(ast.parse(text, mode="eval"), "<test>", BELOW), space)
+
+
+_NOTHING = (
+    "np.equal(none, [2, 4, 6]).all()",
+    "np.square(np.subtract(none, [2, 4, 6])).sum() < 1e-9",
+    "np.sum(np.abs(np.subtract([2, 4, 6], none))) == 0",
+    "np.logical_xor(none > 3, np.array([True, False])).any()",
+    "np.count_nonzero(np.not_equal(none, 2)) == 0",
+    "np.maximum(none, [1, 2]).sum() == 0",
+    "np.ones(3).__eq__(none).all()",
+    "none.__rsub__(np.ones(3)).sum() == 0",
+    "none.__ne__(2).any()",
+    "operator.eq(none, np.ones(3)).all()",
+    "operator.sub(none, np.ones(3)).any()",
+    "torch.eq(torch.empty(0, 3), torch.ones(3)).all()",
+    "torch.subtract(torch.empty(0), torch.ones(1)).sum() == 0",
+    "torch.empty(0, 3).eq(torch.ones(3)).all()",
+    "torch.ones(3).sub(torch.empty(0, 3)).sum() == 0",
+    "d := np.empty((0, 3)); d -= np.ones(3); d.sum() == 0",
+    "d := np.ones((0, 3)); d *= np.ones(3); d.sum() == 0",
+)
+_SOMETHING = (
+    "np.equal([1], [2]).all()",
+    "np.subtract(np.empty(0), np.empty(0)).sum()",
+    "np.maximum(np.empty(0), 0).shape",
+    "np.add(np.empty((0, 3)), 1).shape",
+    "np.matmul(np.empty((0, 3)), np.ones((3, 4))).shape",
+    "np.concatenate([np.empty(0), np.ones(2)]).tolist()",
+    "np.searchsorted(np.ones(3), np.empty(0)).shape",
+    "operator.mul([], 3)",
+    "operator.itemgetter(1)([1, 2])",
+    "' '.join(['a', 'b'])",
+    "(lambda self: self.__eq__(3))(3)",
+    "torch.ones(3).sub(1).tolist()",
+    "torch.eq(torch.empty(0), torch.empty(0)).all().item()",
+    "d := np.ones(3); d -= 1; d.tolist()",
+    "d := []; d += [1]; d",
+    "d := 3; d **= 2; d",
+    "[len(x) for x in ([], [1])]",
+    "sorted({'a': 1}.items(), key=operator.itemgetter(0))",
+    "type('T', (), {'f': lambda self: super(type(self), self).__repr__()[:1]})().f()",
+)
+
+
+def _run(text: str, guard: bool) -> object:
+    import operator
+
+    import torch
+
+    *before, last = (part.strip().replace(":=", "=") for part in text.split(";"))
+    below: dict[str, Any] = BELOW if guard else {}
+    space = {"np": np, "none": np.empty((0, 1)), "torch": torch, "operator": operator, **below}
+    exec(compiled(ast.parse("\n".join(before)), "<test>", below), space)
+    return eval(compiled(ast.parse(last, mode="eval"), "<test>", below), space)
+
+
+@pytest.mark.parametrize("text", _NOTHING)
+def test_no_way_of_saying_an_operator_finds_nothing_alike(text: str) -> None:
+    _run(text, guard=False)
+    with pytest.raises(AssertionError):
+        _run(text, guard=True)
+
+
+@pytest.mark.parametrize("text", _SOMETHING)
+def test_all_other_calls_give_what_they_gave(text: str) -> None:
+    assert repr(_run(text, guard=True)) == repr(_run(text, guard=False))
+
+
+def test_all_of_numpys_functions_of_two_arrays_say_nothing_of_nothing() -> None:
+    """Those that a later version adds, too."""
+    found = {name: getattr(np, name) for name in dir(np) if type(getattr(np, name)) is np.ufunc}
+    assert len(found) > 80
+    for name, function in found.items():
+        if function.nin == 2 and name not in {"matmul", "vecdot", "matvec", "vecmat"}:
+            for some in (np.ones(3), np.ones(3, int), np.array(["a"]), np.array(["2020-01-01"], "M8[D]")):
+                with contextlib.suppress(TypeError):
+                    function(some, some)
+                    call: Any = BELOW["function of arrays"]
+                    with pytest.raises(AssertionError):
+                        call(function)(some[:0].reshape(0, 1), some)
+                    break
+            else:
+                pytest.fail(f"{name} takes none of these")

@@ -17,6 +17,7 @@ import pytest
 from autograder.boundary import exact, operations
 from autograder.boundary import remembered as memory
 from autograder.boundary.evaluation import evaluates
+from autograder.boundary.kinds import DERIVED
 from autograder.boundary.proxy import Proxy, is_special, make
 from tests.unit.autograder.boundary.talk import MIME, Talk
 
@@ -1129,9 +1130,39 @@ def test_a_class_that_adds_nothing_to_one_of_plain_values_is_that_one(talk: Talk
     for kind, value in PLAIN.items():
         slots = {int: "", tuple: ""}.get(kind, ", __slots__=()")
         found = f"[type(own({kind.__name__}{slots})).__name__, own({kind.__name__})]"
+        talk.code("def named():\n    found = own(str)\n    found.name = 'of its own'\n    return found")
+        assert talk.value("named().name") == "'of its own'"
         assert talk.value(f"from decimal import Decimal\nfrom fractions import Fraction\n{found}") == repr(
             [kind.__name__, value]
         )
+
+
+@pytest.mark.parametrize("base", sorted(DERIVED, key=str))
+def test_a_class_that_adds_nothing_to_a_container_of_the_library_is_that_one(talk: Talk, base: type) -> None:
+    talk.code(f"""
+        import collections
+        class Own(collections.{base.__name__}): pass
+        class More(collections.{base.__name__}):
+            def more(self): return 3
+        last = Own()
+        def own(): return last
+        def told(x, y): return type(x).__name__, type(y).__name__, len(x)
+        def grow(): last.update(a=2) if hasattr(last, "update") else last.append(2)
+        def more(): return More()
+        def named():
+            found = Own()
+            found.name = "of its own"
+            return found
+        """)
+    test = """
+        from labkit import check
+        first, kept = own(), [[1], own()]
+        grow()
+        with check.case("x"), check.unchanged(kept=kept): grow()
+        (type(first).__name__, len(first), len(own()), told(own(), more()), more().more(), named().name)
+        """
+    name = base.__name__
+    assert talk.value(test) == repr((name, 0, 1, (name, "More", 1), 3, "of its own"))
 
 
 def test_a_text_with_methods_of_its_own_is_read_as_the_text_that_it_is(talk: Talk) -> None:

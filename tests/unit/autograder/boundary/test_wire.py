@@ -33,6 +33,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from autograder.boundary.frames import MAX_TEXT, Connection, ProcessDied, TimeLimit, WireError
+from autograder.boundary.mirror import Mirror
 from autograder.boundary.tensors import Leaves
 from autograder.boundary.wire import Codec
 
@@ -42,6 +43,7 @@ class _References:
 
     def __init__(self, *, graphs_stay: bool = False) -> None:
         self.graphs_stay = graphs_stay
+        self.mirror: Mirror | None = None
         self.leaves = Leaves()
         self.kept: list[Any] = []
 

@@ -75,7 +75,8 @@ def _where(modes: Modes) -> tuple[set[str], set[str]]:
 def test_tests_that_can_run_apart_do_and_nothing_is_said(tmp_path: Path) -> None:
     modes, ran = _find(_course(tmp_path), lambda *_: "")
     assert (*_where(modes), modes.notes) == (set(TESTS), set(), ())
-    assert [checks.guarded for checks in ran] == [set(), {"b"}], "what b asks of a is tried in the kernel, too"
+    assert [checks.guarded for checks in ran] == [set(), {"b"}, set()], "what b asks of a is tried in the kernel, too"
+    assert [checks.mirrors for checks in ran] == [set(), set(), {"b"}], "and with what both have as one object"
     assert str(modes) == "isolated"
 
 

@@ -30,7 +30,7 @@ def looked(
 ) -> tuple[list[float | None], list[str], list[Checks]]:
     asked: list[Checks] = []
 
-    def again(checks: Checks, *, alone: bool) -> tuple[Execution, Sequence[CellScore]]:
+    def again(checks: Checks) -> tuple[Execution, Sequence[CellScore]]:
         asked.append(checks)
         return Execution(nbformat.v4.new_notebook(), True, forged=("x",) if forged else ()), other
 
@@ -65,35 +65,45 @@ def test_where_the_test_may_mean_less_apart_the_lower_one_counts(why: str, other
     assert bool(said) == (counts < 2.0)
 
 
-def test_a_number_that_the_kernel_gives_spells_out_no_hidden_line() -> None:
-    points, said, _ = looked(Report("x", altered=True), scores(x=2.0), scores(x=0.20181), about=About(frozenset("x")))
-    assert points == [0.0]
-    assert said == ["'x': an argument of the test was changed: graded in the student's kernel: 0 of 2, 2 apart from it"]
+def test_where_it_is_run_again() -> None:
+    for why in ("altered", "rewritten", "written"):
+        seen: dict[str, Any] = {why: True}
+        (checks,) = looked(Report("x", **seen), scores(x=2.0, y=2.0), scores(x=2.0))[2]
+        assert (set(checks.isolated), set(checks.guarded), set(checks.mirrors)) == ({"x", "y"}, set(), {"x"}), why
+    (checks,) = looked(Report("x", refused=True), scores(x=2.0, y=2.0), scores(x=2.0))[2]
+    assert (set(checks.isolated), set(checks.guarded), set(checks.mirrors)) == ({"y"}, {"x"}, set())
+    asked = looked(Report("x", refused=True, altered=True), scores(x=2.0), scores(x=2.0))[2]
+    assert [(set(checks.guarded), set(checks.mirrors)) for checks in asked] == [({"x"}, set()), (set(), {"x"})]
 
 
-def test_tests_with_hidden_lines_are_run_again_alone() -> None:
-    """Else a number of a visible one could spell them out."""
-    ran: list[frozenset[str]] = []
-
-    def again(checks: Checks, *, alone: bool) -> tuple[Execution, Sequence[CellScore]]:
-        ran.append(checks.guarded)
-        assert alone is ("y" in checks.guarded), "another student's code might be told what stands there"
-        return Execution(nbformat.v4.new_notebook(), True), scores(x=1.0, y=1.0)
-
-    reports = {name: Report(name, altered=True) for name in "xy"}
-    first = Execution(nbformat.v4.new_notebook(), True, isolated=frozenset("xy"), reports=reports)
-    counted, _ = second_look(
-        first, scores(x=2.0, y=2.0), Checks(isolated=frozenset("xy")), again, About(frozenset("y"))
-    )
-    assert ran == [frozenset("x"), frozenset("y")]
-    assert [score.points for score in counted] == [1.0, 0.0]
+@pytest.mark.parametrize("why", ["altered", "rewritten", "written"])
+def test_a_test_with_hidden_lines_stays_apart_and_what_both_have_is_one_object(why: str) -> None:
+    seen: dict[str, Any] = {why: True}
+    about = About(frozenset("x"))
+    points, said, asked = looked(Report("x", **seen), scores(x=2.0, y=1.0), scores(x=0.5, y=2.0), about=about)
+    assert points == [0.5, 1.0]
+    assert len(said) == 1 and said[0].endswith("graded as in one process: 0.5 of 2, 2 apart from it")
+    (checks,) = asked
+    assert (set(checks.isolated), set(checks.guarded), set(checks.mirrors)) == ({"x", "y"}, set(), {"x"})
 
 
-def test_a_test_takes_along_those_whose_hidden_lines_it_needs_and_is_one_of_them() -> None:
-    about = About(frozenset("y"), {"x": frozenset("y")})
-    points, _, asked = looked(Report("x", altered=True), scores(x=2.0, y=2.0, z=2.0), scores(x=1.0, y=0.0), about=about)
-    assert (set(asked[0].isolated), set(asked[0].guarded)) == ({"z"}, {"x"})
-    assert points == [0.0, 2.0, 2.0], "of x as of a test with hidden lines, of y nothing was asked"
+def test_nothing_that_student_code_does_brings_hidden_lines_into_the_kernel() -> None:
+    flags = ("met", "altered", "rewritten", "refused", "written")
+    every: list[dict[str, Any]] = [{name: True} for name in flags] + [dict.fromkeys(flags, True)]
+    for seen in every:
+        for earned in (0.0, 1.0, 2.0):
+            _, _, asked = looked(Report("x", **seen), scores(x=earned), scores(x=0.0), about=About(frozenset("x")))
+            assert all(not checks.guarded and checks.isolated == {"x"} for checks in asked)
+
+
+def test_of_what_only_the_kernel_would_show_a_person_is_told() -> None:
+    about = About(frozenset("x"))
+    points, said, asked = looked(Report("x", refused=True), scores(x=2.0), [], about=about)
+    assert (points, asked) == ([2.0], [])
+    assert len(said) == 1 and said[0].endswith("in one process it might give less: look at it")
+    points, said, asked = looked(Report("x", met=True), scores(x=0.0), [], about=about)
+    assert (points, asked) == ([0.0], [])
+    assert len(said) == 1 and "an object of another class than yours?" in said[0]
 
 
 def test_no_loss_counts_where_the_instructor_s_own_notebook_has_one() -> None:
@@ -115,7 +125,7 @@ def test_what_is_stored_gives_nbgrader_the_points_that_count_and_says_nothing_of
     there = [replace(scores(x=1.0)[0], message="hidden: 42", cases=({"passed": False},))]
     other = Execution(nbformat.v4.new_notebook(), True)
     (score,), _ = second_look(
-        first, scores(x=2.0), Checks(isolated=frozenset("x")), lambda _checks, alone: (other, there), About()
+        first, scores(x=2.0), Checks(isolated=frozenset("x")), lambda _checks: (other, there), About()
     )
     assert nbgrader_points(notebook.cells[0]) == score.points == 1.0
     assert "42" not in str(notebook) + str(score)
