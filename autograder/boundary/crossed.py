@@ -23,6 +23,8 @@ class Crossed:
     def __init__(self) -> None:
         self._then: dict[int, tuple[Any, Any]] = {}
         self._items, self._bytes = _MAX_ITEMS, _MAX_BYTES
+        self._written = False
+        """Whether one that is there no more looked different then."""
 
     def note(self, values: Iterable[Any]) -> None:
         """Keep how these look, if they can be written to, and have not crossed before."""
@@ -31,8 +33,17 @@ class Crossed:
                 self._then[id(value)] = value, snapshot(value)
 
     def written(self) -> bool:
-        """Whether one of them looks different now."""
-        return any(changed(value, then) for value, then in self._then.values())
+        """Whether one of them looks different now, or did when it was dropped."""
+        return self._written or any(changed(value, then) for value, then in self._then.values())
+
+    def holds(self, value: Any) -> bool:
+        """Whether this one is kept here."""
+        return id(value) in self._then
+
+    def drop(self, value: Any) -> None:
+        """Keep it no longer: the test has it no more."""
+        if (known := self._then.pop(id(value), None)) is not None:
+            self._written = self._written or changed(*known)
 
     def was_written(self, value: Any) -> bool:
         """Whether this one looks different now."""

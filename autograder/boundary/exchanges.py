@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import functools
+import itertools
 import sys
 import weakref
 from collections.abc import Callable, Container, Iterator
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from autograder.boundary.crossed import Crossed
 from autograder.boundary.handles import is_stand_in
 from autograder.boundary.remembered import Last
 from autograder.boundary.student_values import snapshot
@@ -25,8 +27,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Heard", "alike", "within"]
 
-_OURS = 3
-"""So many refer to a list that came if the test has it no more: what is kept here and in `Crossed`, and who counts."""
+_OURS = 2
+"""So many refer to a list that came and that the test has no more: what is kept here, who counts, perhaps `Crossed`."""
+
+
+_MOST_ASKED = 300
+"""Of so many answers, the last ones, is looked up with each question whether the test still has something of them."""
 
 
 @dataclass
@@ -44,6 +50,16 @@ class _Came:
         """Return it; None if the test has it no more."""
         return self.value() if isinstance(self.value, weakref.ref) else self.value
 
+    def is_dropped(self, crossed: Crossed) -> bool:
+        """Whether the test has it no more. What contains it has to be asked before: that may be all that has it."""
+        if isinstance(self.value, weakref.ref):
+            return self.value() is None
+        if sys.getrefcount(self.value) > _OURS + crossed.holds(self.value):
+            return False
+        crossed.drop(self.value)
+        self.value = None
+        return True
+
 
 class _Answer:
     """What the test still has of an answer. Until this ends, `came` knows its values by their ids."""
@@ -59,16 +75,14 @@ class _Answer:
         self.keys[id(value)] = self._came[id(value)] = came
 
     def has(self, place: Any) -> bool:
-        """Whether the test still has what came at this place; of what has no weak references, as far as can be seen."""
-        found = next((came for came in self.keys.values() if came.place[2] == place), None)
-        if found is None or isinstance(found.value, weakref.ref):
-            return found is not None and found.here() is not None
-        return sys.getrefcount(found.value) > _OURS
+        """Whether the test still has what came at this place."""
+        return any(came.place[2] == place for came in self.keys.values())
 
-    def is_over(self) -> bool:
-        """Forget what is there no more; whether nothing is left."""
-        for key in [key for key, came in self.keys.items() if came.here() is None]:
-            self._forget(key)
+    def is_over(self, crossed: Crossed) -> bool:
+        """Forget what is there no more, or only here and there; whether nothing is left."""
+        for key in [*self.keys]:  # while this goes on, arrays end that a list held
+            if (came := self.keys.get(key)) is not None and came.is_dropped(crossed):
+                self._forget(key)
         return not self.keys
 
     def end(self) -> None:
@@ -77,17 +91,21 @@ class _Answer:
             self._forget(key)
 
     def _forget(self, key: int) -> None:
-        came = self.keys.pop(key)
-        if self._came.get(key) is came:
+        came = self.keys.pop(key, None)
+        if came is not None and self._came.get(key) is came:
             del self._came[key]
 
 
 class Heard:
     """The trusted end: which values came with which answer, and went with which question."""
 
-    def __init__(self, peer: Peer | None) -> None:
-        """peer: to whose process questions go; what other processes answer is not remembered there."""
+    def __init__(self, peer: Peer | None, crossed: Crossed) -> None:
+        """peer: to whose process questions go; what other processes answer is not remembered there.
+
+        crossed: who keeps what came, too.
+        """
         self._peer = peer
+        self._crossed = crossed
         self._sent = Last()
         self._latest: tuple[list[_Came], int] = [], 0
         """Of the latest answer, and its size; most tests are done with it before they ask again."""
@@ -113,6 +131,8 @@ class Heard:
         """Return the numbers of the questions of whose answers the test has nothing any more, each once."""
         gone: list[int] = []
         if peer is self._peer:
+            for number, answer in [*itertools.islice(reversed(self._answers), _MOST_ASKED)]:
+                self._ended(number, answer)
             gone, self._gone = self._gone, gone
         return gone
 
@@ -129,16 +149,16 @@ class Heard:
             return
         number, answer = latest[0].place[0], _Answer(self._came)
         for came in latest:
-            if (value := came.here()) is not None:
+            if not came.is_dropped(self._crossed) and (value := came.here()) is not None:
                 answer.keep(came, value, functools.partial(self._ended, number, answer))
         if answer.keys:
             self._answers.put(number, answer, size)
         else:
             self._gone.append(number)
 
-    def _ended(self, number: int, answer: _Answer, _reference: Any) -> None:
-        """Of an answer to this question an array is there no more."""
-        if answer.is_over():
+    def _ended(self, number: int, answer: _Answer, _reference: Any = None) -> None:
+        """See what is still there of an answer to this question, of which an array may be there no more."""
+        if answer.is_over(self._crossed) and self._answers.get(number) is answer:
             self._answers.drop(number)
             self._gone.append(number)
 

@@ -23,7 +23,8 @@ class ChangesOfStudents:
 
     def __init__(self, peer: Peer | None) -> None:
         """peer: to the notebook's process."""
-        self._heard = Heard(peer)
+        self.crossed = Crossed()
+        self._heard = Heard(peer, self.crossed)
         self._before: dict[int, tuple[Any, Any]] = {}
         self._changed: dict[int, Any] = {}
         self._shared: dict[int, Any] = {}
@@ -32,7 +33,6 @@ class ChangesOfStudents:
         self._sent = 0
         self._peer: Peer | None = None
         self.altered = self.rewritten = False
-        self.crossed = Crossed()
 
     def watched(self, peer: Peer, mutable: list[Any]) -> list[list[int]]:
         """Have each copy watched that is handed out while its original is."""

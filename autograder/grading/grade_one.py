@@ -215,6 +215,7 @@ def _looked_again(
     def again(checks: Checks) -> _Scored:
         found, others = run(checks, limits=limits)
         looks.append(found)
+        result.tossed = result.tossed or bool(checks.guarded)
         return found, others
 
     counted, said = second_look(execution, scores, setup.modes.checks[name], again, setup.about(name))

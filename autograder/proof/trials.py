@@ -22,7 +22,7 @@ from autograder.markers import CHECK, GIVEN
 from autograder.notebook import to_explore
 from autograder.proof import fairly, results, unseen, wrongly
 from autograder.proof.mutants import Mutant
-from autograder.proof.prepared import Prepared, is_test
+from autograder.proof.prepared import Outcome, Prepared, is_test
 
 __all__ = ["Notes", "Trial", "code_of", "try_all"]
 
@@ -187,8 +187,28 @@ def _attempt(process: Prepared, changed: Mapping[str, str], mutant: Mutant, cost
     answer = process.answer(changed, first=True, cpu_s=cpu_s, time_s=_PATIENCE_S + _SLOWER * cpu_s)
     for key, outcome in answer.tests.items():
         if not outcome.full:
+            if seen := _only_in_notebook(process, changed, cpu_s):
+                return Trial(mutant, "lived", told=seen)
             return Trial(mutant, "killed", f"{key}: {outcome.why}", outcome.told)
     return Trial(mutant, "idle" if answer.idle else "lived")
+
+
+def _only_in_notebook(process: Prepared, changed: Mapping[str, str], cpu_s: float) -> str:
+    """Return the cases that find a result which is used again in a notebook, but not where tests get copies.
+
+    Such a case computes with what an earlier call has returned, and does not ask what became of that.
+    """
+    itself = {key: source.replace("wrongly.one_", "wrongly.same_") for key, source in changed.items()}
+    if itself == changed:
+        return ""
+    time_s = _PATIENCE_S + _SLOWER * cpu_s
+    copies, there = (process.answer(some, cpu_s=cpu_s, time_s=time_s).tests for some in (changed, itself))
+    found = [f"{key}: {title}" for key in there for title in sorted(_lost(there[key]) - _lost(copies[key]))]
+    return f"a notebook fails it, a grader that hands out copies does not: {'; '.join(found)}" if found else ""
+
+
+def _lost(outcome: Outcome) -> set[str]:
+    return {case["title"] for case in outcome.failed} | ({outcome.error} if outcome.error else set())
 
 
 def _costs(process: Prepared, tasks: Collection[str]) -> dict[str, float]:

@@ -112,15 +112,25 @@ def one_buffer(function: Function) -> Function:
 
     What a test gets is a copy: see `autograder.proof.apart`.
     """
-    return _reusing(function, _in_buffer)
+    return _reusing(function, _in_buffer, copied=True)
 
 
 def one_list(function: Function) -> Function:
     """The same with lists and dictionaries, each filled anew; their arrays are those of the call."""
-    return _reusing(function, _in_list)
+    return _reusing(function, _in_list, copied=True)
 
 
-def _reusing(function: Function, reused: Callable[[Any, dict[Any, Any], int], Any]) -> Function:
+def same_buffer(function: Function) -> Function:
+    """As `one_buffer`, but a test gets the array itself, as in a notebook."""
+    return _reusing(function, _in_buffer, copied=False)
+
+
+def same_list(function: Function) -> Function:
+    """As `one_list`, but a test gets the list itself."""
+    return _reusing(function, _in_list, copied=False)
+
+
+def _reusing(function: Function, reused: Callable[[Any, dict[Any, Any], int], Any], *, copied: bool) -> Function:
     apart.begin()
     buffers: dict[Any, Any] = {}
     place = [0]
@@ -139,7 +149,7 @@ def _reusing(function: Function, reused: Callable[[Any, dict[Any, Any], int], An
         result = function(*args, **kwargs)
         place[0] = 0
         met.add("seen")
-        return apart.hand_back(spoil(result), sys._getframe(1))
+        return apart.hand_back(spoil(result), sys._getframe(1)) if copied else spoil(result)
 
     return wrapper
 

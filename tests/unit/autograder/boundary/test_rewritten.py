@@ -118,6 +118,47 @@ def test_what_the_test_has_no_more_and_what_is_new(talk: Talk, source: str) -> N
     assert not told(talk, source)
 
 
+_MANY = """
+def fresh(n): return list(range(n))
+def tables(n): return {k: [k] for k in range(n)}
+def both(n): return [fresh(n)], (fresh(n), {1: fresh(2)})
+"""
+
+
+@pytest.mark.parametrize("call", ["fresh(2_300)", "tables(500)", "both(500)"])
+def test_what_the_test_has_dropped_is_followed_no_more_and_costs_nothing(talk: Talk, call: str) -> None:
+    talk.code(_MANY)
+    result = talk.test(
+        f"""
+        from labkit._values import remotes
+        changes = remotes[0].changes_heard
+        for _ in range(1_000): last = len({call})
+        ({call}, {call})  # the latest is looked at with the next question
+        fresh(1)
+        (len(changes._heard._came), len(changes.crossed._then))
+        """,
+        time_s=20,
+    )
+    assert result["error"] is None, result
+    assert max(eval(result["bundle"]["text/plain"])) < 20
+    kept = talk.owner.changes_made.remembered.kept
+    assert sum(1 for _ in kept) < 5
+
+
+def test_what_the_test_keeps_of_many_is_bounded_in_time(talk: Talk) -> None:
+    talk.code(_MANY)
+    result = talk.test("kept = [fresh(2_300) for _ in range(1_500)]\nsum(map(len, kept))", time_s=20)
+    assert result["error"] is None, result
+
+
+def test_a_list_that_was_written_to_and_dropped_counts_as_written(talk: Talk) -> None:
+    talk.code(_MANY)
+    result = talk.test("x = fresh(3)\nx.append(5)\nx = fresh(4)\nx = fresh(5)\nx = fresh(6)\nlen(x)")
+    assert (result["error"], result["written"]) == (None, True)
+    result = talk.test("x = fresh(3)\nx = fresh(4)\nx = fresh(5)\nlen(x)")
+    assert (result["error"], result["written"]) == (None, False)
+
+
 def test_no_word_of_the_students_end_about_results_is_an_error(talk: Talk) -> None:
     """It can say what it likes; at worst its test is looked at again."""
     talk.code("""

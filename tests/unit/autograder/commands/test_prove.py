@@ -91,6 +91,39 @@ def test_a_hole_is_found_shown_and_closed_by_a_case(course: Callable[[str], Path
     assert [after for after in HOLE if fates[after] != "killed"] == []
 
 
+DOUBLED = """\
+def doubled(numbers):
+    ### BEGIN SOLUTION
+    return [2 * number for number in numbers]
+    ### END SOLUTION
+"""
+SUMS = """\
+from labkit import check
+with check.case("kept"):
+    first = doubled([1])
+    doubled([2])
+    check.equal(first, [2])
+with check.case("sums"):
+    early = doubled([1, 2])
+    late = doubled([3, 4])
+    check.equal([a + b for a, b in zip(early, late)], [8, 12])
+check.score(2)
+"""
+
+
+def test_a_case_that_computes_with_an_earlier_copy_is_a_hole(
+    course: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One list for all results: a notebook fails the sums, a grader that hands out copies does not."""
+    monkeypatch.setitem(globals(), "TASK", DOUBLED)
+    root, rule = course(SUMS), ("--rule", "result reused")
+    assert _fates(_prove(root, *rule, "--json"))["@wrongly.one_list"] == "lived"
+    said = "a notebook fails it, a grader that hands out copies does not: test-largest: sums"
+    assert said in _prove(root, *rule).stdout
+    asking = SUMS.replace("    late =", "    with check.unchanged(early=early):\n        late =")
+    assert _fates(_prove(course(asking), *rule, "--json"))["@wrongly.one_list"] == "killed"
+
+
 def test_what_is_read_of_those_that_are_found_is_printed_once_for_each_kind_and_case(
     course: Callable[[str], Path],
 ) -> None:
