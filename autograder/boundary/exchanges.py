@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Heard", "alike", "within"]
 
-_OURS = 2
-"""So many refer to a list that came and that the test has no more: what is kept here, who counts, perhaps `Crossed`."""
-
 
 _MOST_ASKED = 300
 """Of so many answers, the last ones, is looked up with each question whether the test still has something of them."""
@@ -52,13 +49,18 @@ class _Came:
 
     def is_dropped(self, crossed: Crossed) -> bool:
         """Whether the test has it no more. What contains it has to be asked before: that may be all that has it."""
-        if isinstance(self.value, weakref.ref):
-            return self.value() is None
-        if sys.getrefcount(self.value) > _OURS + crossed.holds(self.value):
+        if self.here() is None:
+            return True
+        if isinstance(self.value, weakref.ref) or sys.getrefcount(self.value) > _OURS + crossed.holds(self.value):
             return False
         crossed.drop(self.value)
         self.value = None
         return True
+
+
+_NO_MORE = _Came([], (0, True, 0), 0)
+_OURS = sys.getrefcount(_NO_MORE.value)
+"""So many refer to a list that came and that the test has no more: what is kept here, and who counts."""
 
 
 class _Answer:
@@ -68,29 +70,32 @@ class _Answer:
         self._came = came
         self.keys: dict[int, _Came] = {}
 
-    def keep(self, came: _Came, value: Any, ended: Callable[[Any], None]) -> None:
-        """Keep a value. ended: called when an array is there no more."""
+    def keep(self, came: _Came, value: Any, ended: Callable[[int, Any], None]) -> None:
+        """Keep a value. ended: called with its key when an array is there no more."""
         if isinstance(came.value, weakref.ref):
-            came.value = weakref.ref(value, ended)
+            came.value = weakref.ref(value, functools.partial(ended, id(value)))
         self.keys[id(value)] = self._came[id(value)] = came
 
-    def has(self, place: Any) -> bool:
+    def has(self, place: Any, crossed: Crossed) -> bool:
         """Whether the test still has what came at this place."""
-        return any(came.place[2] == place for came in self.keys.values())
+        return any(came.place[2] == place and not came.is_dropped(crossed) for came in [*self.keys.values()])
 
     def is_over(self, crossed: Crossed) -> bool:
-        """Forget what is there no more, or only here and there; whether nothing is left."""
-        for key in [*self.keys]:  # while this goes on, arrays end that a list held
-            if (came := self.keys.get(key)) is not None and came.is_dropped(crossed):
-                self._forget(key)
+        """Forget lists that are only here and there, the outermost first, up to one that is not; whether none is left.
+
+        Of what is in a list that the test has it has everything. Arrays tell themselves when they end.
+        """
+        while self.keys and self.keys[key := next(iter(self.keys))].is_dropped(crossed):
+            self.forget(key)
         return not self.keys
 
     def end(self) -> None:
         """Forget all of it."""
         for key in [*self.keys]:
-            self._forget(key)
+            self.forget(key)
 
-    def _forget(self, key: int) -> None:
+    def forget(self, key: int) -> None:
+        """Forget a value, if it is there."""
         came = self.keys.pop(key, None)
         if came is not None and self._came.get(key) is came:
             del self._came[key]
@@ -132,7 +137,7 @@ class Heard:
         gone: list[int] = []
         if peer is self._peer:
             for number, answer in [*itertools.islice(reversed(self._answers), _MOST_ASKED)]:
-                self._ended(number, answer)
+                self._look_at(number, answer)
             gone, self._gone = self._gone, gone
         return gone
 
@@ -140,7 +145,7 @@ class Heard:
         """Whether the test still has what came there."""
         self._settle()
         answer = self._answers.get(number) if peer is self._peer and type(number) is int else None
-        return answer is not None and answer.has(place)
+        return answer is not None and answer.has(place, self._crossed)
 
     def _settle(self) -> None:
         """Remember what the test still has of the latest answer."""
@@ -156,8 +161,13 @@ class Heard:
         else:
             self._gone.append(number)
 
-    def _ended(self, number: int, answer: _Answer, _reference: Any = None) -> None:
-        """See what is still there of an answer to this question, of which an array may be there no more."""
+    def _ended(self, number: int, answer: _Answer, key: int, _reference: Any) -> None:
+        """Of an answer to this question an array is there no more."""
+        answer.forget(key)
+        self._look_at(number, answer)
+
+    def _look_at(self, number: int, answer: _Answer) -> None:
+        """See whether something is still there of an answer to this question."""
         if answer.is_over(self._crossed) and self._answers.get(number) is answer:
             self._answers.drop(number)
             self._gone.append(number)

@@ -21,6 +21,8 @@ __all__ = ["Mirror", "update"]
 
 _MOST, _MOST_BYTES = 5_000, 64 << 20
 """So many values are kept as one; those that come later are copies."""
+_BYTES_OF_ITEM = 64
+"""What an item of a list takes, about."""
 
 
 class Mirror:
@@ -52,7 +54,7 @@ class Mirror:
     def _note(self, number: Any, values: Sequence[Any], *, answer: bool, asked_here: bool) -> None:
         by_test = asked_here is self._trusted  # each end counts its own questions
         for place, value in enumerate(values):
-            self._left -= getattr(value, "nbytes", 0)
+            self._left -= value.nbytes if hasattr(value, "nbytes") else _BYTES_OF_ITEM * len(value)
             if len(self._at) >= _MOST or self._left < 0:
                 return
             self._at[number, by_test, answer, place] = value
