@@ -78,7 +78,10 @@ class _Answer:
 
     def has(self, place: Any, crossed: Crossed) -> bool:
         """Whether the test still has what came at this place."""
-        return any(came.place[2] == place and not came.is_dropped(crossed) for came in [*self.keys.values()])
+        key = next((key for key, came in self.keys.items() if came.place[2] == place), None)
+        if key is not None and self.keys[key].is_dropped(crossed):
+            self.forget(key)
+        return key in self.keys
 
     def is_over(self, crossed: Crossed) -> bool:
         """Forget lists that are only here and there, the outermost first, up to one that is not; whether none is left.

@@ -28,6 +28,8 @@ __all__ = ["About", "second_look"]
 
 _WALL = ("WireError", "cannot go to the test", "read-only")
 """In what a test says that has met a bound of the wire, or an array that is not its own."""
+_OF_ANSWERS = {"AssertionError", "NameError", "NotImplementedError"}
+"""Errors of wrong and of missing answers."""
 _REFUSED = "the test asked what cannot be asked apart from the student's code"
 
 
@@ -104,7 +106,7 @@ def _unseen(score: CellScore, report: Report) -> str:
     """Return what a person should look at, since lines of the test are hidden; nothing if there is nothing."""
     if score.points and report.refused:
         return f"{score.grade_id!r}: {_REFUSED}: in one process it might give less: look at it"
-    if _lost(score) and (report.met or _at_the_wall(report)):
+    if _lost(score) and (_at_the_wall(report) or (report.met and _stopped(report))):
         return (
             f"{score.grade_id!r}: {score.points:g} of {score.max_points:g} apart from the student's code, an object of "
             f"another class than yours? in one process it might give more: look at it"
@@ -147,6 +149,11 @@ def _why(report: Report) -> str:
 def _by_the_wall(report: Report) -> bool:
     """Whether the test may have seen something else in one process: another object, its own list, a writable array."""
     return report.met or report.altered or report.rewritten or _at_the_wall(report)
+
+
+def _stopped(report: Report) -> bool:
+    """Whether an error ended the test, and no assertion: what it met may not have been able to do what it asked."""
+    return report.failure is not None and report.failure.name not in _OF_ANSWERS
 
 
 def _at_the_wall(report: Report) -> bool:

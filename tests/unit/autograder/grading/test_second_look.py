@@ -11,7 +11,7 @@ import pytest
 
 from autograder.course import nbgrader_points
 from autograder.execution import Checks, Execution
-from autograder.execution.results import Report
+from autograder.execution.results import Failure, Report
 from autograder.grading.second_look import About, second_look
 from autograder.model import CellScore
 
@@ -101,9 +101,12 @@ def test_of_what_only_the_kernel_would_show_a_person_is_told() -> None:
     points, said, asked = looked(Report("x", refused=True), scores(x=2.0), [], about=about)
     assert (points, asked) == ([2.0], [])
     assert len(said) == 1 and said[0].endswith("in one process it might give less: look at it")
-    points, said, asked = looked(Report("x", met=True), scores(x=0.0), [], about=about)
-    assert (points, asked) == ([0.0], [])
-    assert len(said) == 1 and "an object of another class than yours?" in said[0]
+    for failure, told in ((Failure("TypeError"), 1), (Failure("AssertionError"), 0), (Failure("NameError"), 0)):
+        points, said, asked = looked(Report("x", met=True, failure=failure), scores(x=0.0), [], about=about)
+        assert (points, asked, len(said)) == ([0.0], [], told)
+        assert all("an object of another class than yours?" in line for line in said)
+    failure = Failure("AssertionError", "assignment destination is read-only")
+    assert len(looked(Report("x", failure=failure), scores(x=0.0), [], about=about)[1]) == 1
 
 
 def test_no_loss_counts_where_the_instructor_s_own_notebook_has_one() -> None:
