@@ -2,8 +2,8 @@
 
 `np.allclose(np.empty((0, 1)), 4)` is true, and `f(x) - y` has no item that could be too large. In a test, and in what
 it has of locked cells and of modules of the instructor's, nothing is equal to something, nor subtracted from it, by an
-operator, in place, by a function of NumPy's or by a method; two that are empty are equal. A test in which the
-instructor's solution relies on that does not run apart.
+operator, in place or by a method, nor is it given to a function of a library's beside something; two that are empty
+are equal. A test in which the instructor's solution relies on that does not run apart.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from pathlib import Path
 from types import BuiltinFunctionType, CodeType, MethodType, MethodWrapperType
 from typing import Any
 
-from autograder.boundary.handles import is_remote_tensor, is_stand_in, plain
+from autograder.boundary.handles import is_stand_in
+from autograder.boundary.sizes import dimensions_of, is_array, libraries, size_of
 
 __all__ = ["BELOW", "COMPARING", "compiled", "with_items"]
 
@@ -65,16 +66,17 @@ def with_items(_module: str, name: str, own: Callable[..., Any]) -> Callable[...
     @functools.wraps(own)
     def call(*args: Any, **kwargs: Any) -> Any:
         if approximate:
-            return _size(args[-1]) != 0 and own(*args, **kwargs)
+            return size_of(args[-1]) != 0 and own(*args, **kwargs)
         if _is_instructors(sys._getframe(1).f_code.co_filename):
             given = [*args, *(kwargs[key] for key in _COMPARED if key in kwargs)]
-            sizes = [_size(value) for value in given[: 1 if of_one else 2]]
+            sizes = [size_of(value) for value in given[: 1 if of_one else 2]]
             if 0 in sizes and (of_one or any(sizes)):
                 if name in _SAYING:
                     return False
                 raise AssertionError(f"{name}: an array of no items says nothing")
         return own(*args, **kwargs)
 
+    call._looks_itself = True  # type: ignore[attr-defined]
     return call
 
 
@@ -150,9 +152,22 @@ _METHODS = {
     **{f"__{prefix}{name}__": rule for rule, name in _SPECIAL.items() for prefix in ("", "r", "i")},
     **dict.fromkeys(("sub", "sub_", "subtract", "subtract_"), "Sub"),
     **dict.fromkeys(("eq", "ne", "not_equal", "isclose"), "Eq"),
-    **dict.fromkeys(("add", "add_", "ge", "gt", "le", "lt", "mul", "mul_"), "Lt"),
 }
-"""Methods of arrays and tensors, and functions of torch, that take another one."""
+"""Methods of arrays and tensors that compare with a number, too."""
+_NUMERIC = {"keras", "numpy", "scipy", "sklearn", "tensorflow", "torch"}
+"""Libraries whose functions, classes and objects that can be called compute with arrays."""
+_TAKING_NOTHING = {
+    "append",
+    "array_equal",
+    "concatenate",
+    "delete",
+    "digitize",
+    "insert",
+    "interp",
+    "searchsorted",
+    "take",
+}
+"""Their functions that broadcast nothing: where one of their arrays has no items they say what they say of nothing."""
 
 
 def _guarded(name: str, own: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -161,7 +176,7 @@ def _guarded(name: str, own: Callable[[Any, Any], Any]) -> Callable[[Any, Any], 
 
 def _in_place(name: str, own: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def of_arrays(left: Any, right: Any) -> Any:
-        if type(left) not in _PLAIN and _is_array(left) and not (_size(left) and _size(right)):
+        if type(left) not in _PLAIN and is_array(left) and not (size_of(left) and size_of(right)):
             _looked_at(own(left, right), name, left, right)
         return right
 
@@ -169,18 +184,19 @@ def _in_place(name: str, own: Callable[[Any, Any], Any]) -> Callable[[Any, Any],
 
 
 def _of_function(function: Any) -> Any:
-    """Return what a test calls; of what broadcasts as an operator does, a function that looks at what comes of it."""
+    """Return what a test calls; in place of a library's function of arrays one that takes nothing beside something."""
     name = _FUNCTIONS.get(function) if type(function) is BuiltinFunctionType else None
     operands = []
     if type(function).__name__ == "ufunc" and function.nin == 2:
         name = _UFUNCS.get(function.__name__, "Add")
-    elif name is None and type(function) in _BOUND and (rule := _METHODS.get(function.__name__)) is not None:
-        of = function.__self__
-        operands = [of] if _is_array(of) else []
-        name = rule if operands or getattr(function, "__module__", None) == "torch" else None
-    if name is None:
-        return function
+    elif name is None and type(function) in _BOUND and is_array(of := function.__self__):
+        operands, name = [of], _METHODS.get(function.__name__)
+    if name is None and not is_stand_in(function) and (operands or _computes(function)):
+        return _beside(function, operands)
+    return function if name is None else _as_operator(function, name, operands)
 
+
+def _as_operator(function: Any, name: str, operands: list[Any]) -> Any:
     def call(*args: Any, **kwargs: Any) -> Any:
         left, right, *_ = [*operands, *args, None, None]
         found = function(*args, **kwargs)
@@ -190,14 +206,35 @@ def _of_function(function: Any) -> Any:
     return call
 
 
+def _beside(function: Any, operands: list[Any]) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        arrays = [value for value in (*operands, *args, *kwargs.values()) if type(value) is list or is_array(value)]
+        sizes = [size_of(value) for value in arrays if type(value) is list or dimensions_of(value)]
+        if 0 in sizes and any(sizes):
+            raise AssertionError("an array of no items says nothing beside one that has some")
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _computes(function: Any) -> bool:
+    """Whether this is a function or class of a library for numbers, which may broadcast what it is given."""
+    of = getattr(function, "__self__", None) if type(function) in _BOUND else None
+    homes = [getattr(function, "__module__", None), getattr(of, "__name__", None)]
+    named = {home.partition(".")[0] for home in homes if type(home) is str}
+    if not _NUMERIC & (named | libraries(type(function)) | libraries(type(of))):
+        return False
+    return getattr(function, "__name__", "") not in _TAKING_NOTHING and not hasattr(function, "_looks_itself")
+
+
 def _looked_at(found: Any, name: str, left: Any, right: Any) -> Any:
     """Return what came of an operation; AssertionError if it is nothing, and came of nothing beside something."""
-    if type(found) in _PLAIN or not _is_array(found) or _size(found):
+    if type(found) in _PLAIN or not is_array(found) or size_of(found):
         return found
     least = 0 if name in _ALSO_WITH_ONE else 1
     for nothing, something in ((left, right), (right, left)):
-        dimensions = _dimensions(nothing) if name == "MatMult" else 3  # (0, 3) @ (3, 4) is no broadcasting
-        if dimensions > 2 and not _size(nothing) and _size(something) and _dimensions(something) >= least:
+        dimensions = dimensions_of(nothing) if name == "MatMult" else 3  # (0, 3) @ (3, 4) is no broadcasting
+        if dimensions > 2 and not size_of(nothing) and size_of(something) and dimensions_of(something) >= least:
             raise AssertionError("an array of no items says nothing beside one that has some")
     return found
 
@@ -210,41 +247,7 @@ BELOW = {
 """The names that such code finds below its own."""
 
 
-def _is_array(value: Any) -> bool:
-    kind = type(value)
-    known = _libraries(kind) & {"numpy", "tensorflow", "torch"}
-    return bool(known) and hasattr(kind, "shape") and not is_remote_tensor(kind)
-
-
-def _libraries(kind: type) -> frozenset[str]:
-    """Return the packages from which a class and its bases are."""
-    return frozenset(base.__module__.partition(".")[0] for base in kind.__mro__)
-
-
-def _dimensions(value: Any) -> int:
-    """Return how many axes something has: 0 of a number, 1 of a list and of what says nothing of it."""
-    if isinstance(value, int | float | complex):
-        return 0
-    found = getattr(value, "ndim", 1)
-    return found if type(found) is int else 1
-
-
 @functools.cache
 def _is_instructors(file: str) -> bool:
     """Whether the code of this file is a test's, a locked cell's, or a module's beside them, and no library's."""
     return file in _FILES or not (file.startswith("<") or file.startswith(_LIBRARIES))
-
-
-def _size(value: Any) -> int:
-    """Return how many items something has, of the student's too, as NumPy reads it: 1 of what is no array or list."""
-    import numpy  # here: the grader's command reads this module, and shall not wait for it
-
-    value = plain(value) if is_stand_in(value) else value
-    if is_stand_in(value):
-        return 1
-    try:
-        if "torch" in _libraries(type(value)):
-            return int(value.numel())  # NumPy reads no tensor that has a graph
-        return int(numpy.size(value))
-    except Exception:  # rows of several lengths, what an object of the student's raises: the comparison says it
-        return 1

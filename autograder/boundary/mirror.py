@@ -10,6 +10,7 @@ from __future__ import annotations
 import array
 import collections
 import contextlib
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -21,8 +22,12 @@ __all__ = ["Mirror", "update"]
 
 _MOST, _MOST_BYTES = 5_000, 64 << 20
 """So many values are kept as one; those that come later are copies."""
-_BYTES_OF_ITEM = 64
-"""What an item of a list takes, about."""
+_MOST_LOOKED_AT, _MOST_BYTES_LOOKED_AT = 300, 8 << 20
+"""So many, the last ones, are compared with what the other end has, with each message."""
+_BYTES_OF_ITEM = 512
+"""An item of a list takes as long to compare as so many bytes of an array."""
+_TIMES = 8
+"""And as much memory as an eighth of that."""
 
 
 class Mirror:
@@ -54,7 +59,7 @@ class Mirror:
     def _note(self, number: Any, values: Sequence[Any], *, answer: bool, asked_here: bool) -> None:
         by_test = asked_here is self._trusted  # each end counts its own questions
         for place, value in enumerate(values):
-            self._left -= value.nbytes if hasattr(value, "nbytes") else _BYTES_OF_ITEM * len(value)
+            self._left -= value.nbytes if hasattr(value, "nbytes") else _cost(value) // _TIMES
             if len(self._at) >= _MOST or self._left < 0:
                 return
             self._at[number, by_test, answer, place] = value
@@ -66,8 +71,14 @@ class Mirror:
         return self._places.get(id(value))
 
     def written(self) -> Iterator[Any]:
-        """Yield the objects that the code of this end has written to since they went, came, or were yielded."""
-        for value, then in [*self._then.values()]:
+        """Yield the objects that the code of this end has written to since they went, came, or were yielded.
+
+        Of the last ones, and as much as can be looked at with each message. One that goes along is looked at anyway.
+        """
+        left = _MOST_BYTES_LOOKED_AT
+        for value, then in [*itertools.islice(reversed(self._then.values()), _MOST_LOOKED_AT)]:
+            if (left := left - _cost(value)) < 0:
+                return
             if changed(value, then):
                 self._then[id(value)] = value, snapshot(value)
                 yield value
@@ -80,6 +91,10 @@ class Mirror:
         update(own, value)
         self._then[id(own)] = own, snapshot(own)
         return own
+
+
+def _cost(value: Any) -> int:
+    return int(value.nbytes) if hasattr(value, "nbytes") else _BYTES_OF_ITEM * len(value)
 
 
 def update(own: Any, value: Any) -> None:

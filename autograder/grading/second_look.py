@@ -66,15 +66,21 @@ def second_look(
     counted, said = list(scores), []
     if within := (unsure - about.hiding) | refused.keys():
         other, found = again(replace(checks, isolated=checks.isolated - within, guarded=checks.guarded | within))
-        counted = _lowered(counted, found, refused, execution)
+        counted = _lowered(counted, found, {} if other.late else refused, execution)
+        said += [_stopped_look(name, why) for name, why in refused.items() if other.late]
         if not other.forged:
             there = _of(found, within)
             said += [_more(score, there[score.grade_id]) for score in scores if _less(score, there)]
     if changed:
-        _, found = again(replace(checks, mirrors=frozenset(changed)))
-        counted = _lowered(counted, found, changed, execution)
+        other, found = again(replace(checks, mirrors=frozenset(changed)))
+        counted = _lowered(counted, found, {} if other.late else changed, execution)
+        said += [_stopped_look(name, why) for name, why in changed.items() if other.late]
     said += [_unseen(score, reports[score.grade_id]) for score in apart if score.grade_id in about.hiding]
     return counted, [*_told(scores, counted), *filter(None, said)]
+
+
+def _stopped_look(name: str, why: str) -> str:
+    return f"{name!r}: {why}: it was stopped where it was run once more, which says nothing: look at it"
 
 
 def _of(scores: Sequence[CellScore], some: Collection[str]) -> dict[str, CellScore]:

@@ -64,6 +64,10 @@ FOREIGN = {
 }
 
 
+_AS_ONE = ", as one"
+"""What is added to the name of a test whose objects and the student's are kept as one."""
+
+
 @dataclass(frozen=True)
 class Cell:
     """A test cell, and what the trusted process is told of the locked cells above it."""
@@ -74,7 +78,7 @@ class Cell:
 
     def secrets(self) -> list[str]:
         """Return texts that the student's process must never be sent: titles and hints of hidden cases."""
-        if self.name in FOREIGN:
+        if self.name.removesuffix(_AS_ONE) in FOREIGN:
             return [SECRET]
         calls = [node for node in ast.walk(ast.parse(self.source)) if isinstance(node, ast.Call)]
         hidden = [c for c in calls if isinstance(c.func, ast.Attribute) and c.func.attr == "hidden_case"]
@@ -87,6 +91,7 @@ class Cell:
 @cache
 def _cells() -> list[Cell]:
     found = [Cell(name, source) for name, source in FOREIGN.items()]
+    found += [Cell(f"{cell.name}{_AS_ONE}", cell.source, cell.given | {"mirrors": True}) for cell in found]
     for lab in find_labs(ROOT / "solutions"):
         source = read_source(lab)
         rows = [
@@ -155,9 +160,10 @@ _objects = st.builds(
 _strange = st.builds(
     lambda kind, more: {"t": kind, **more},
     st.sampled_from(["tuple", "set", "dict", "array", "scalar", "tensor", "framework", "slice", "range", "sympy",
-                     "type",
+                     "type", "known", "same",
                      "fraction", "decimal", "date", "yours", "name", "random", "complex", "dtype", "nothing"]),
-    st.fixed_dictionaries({}, optional=dict.fromkeys(("v", "d", "s", "b", "f", "k", "n", "c", "a", "h", "m"), _json)),
+    st.fixed_dictionaries({}, optional=dict.fromkeys(("v", "d", "s", "b", "f", "k", "n", "c", "a", "h", "m"), _json)
+                          | {"at": st.tuples(st.integers(0, 3), st.booleans(), st.booleans(), st.integers(0, 2))}),
 )  # fmt: skip
 _answers = st.sampled_from(HONEST)
 _lies = (
@@ -170,6 +176,9 @@ _lies = (
                                                            "value", "name", "import", "repr", "contains", "setattr"]),
                                           st.lists(_json | _objects, max_size=2)))
     | st.tuples(st.just("raw"), st.dictionaries(st.sampled_from(["k", "value", "error", "changes", "op"]), _json))
+    | st.tuples(st.just("raw"), st.fixed_dictionaries(
+        {"k": st.just("reply"), "value": st.sampled_from(_PLAIN) | _strange, "mirrors": st.booleans()},
+        optional={"written": st.lists(_strange, max_size=3) | _json, "rewritten": _json}))
 )  # fmt: skip
 _moves = st.lists(_lies | _answers, min_size=1, max_size=6)
 

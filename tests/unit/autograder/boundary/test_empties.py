@@ -144,6 +144,24 @@ _NOTHING = (
     "torch.empty(0, 3).eq(torch.ones(3)).all()",
     "torch.ones(3).sub(torch.empty(0, 3)).sum() == 0",
     "d := np.empty((0, 3)); d -= np.ones(3); d.sum() == 0",
+    "(F.cosine_similarity(torch.zeros(0, 1, 4), torch.ones(5, 4), dim=-1) > 0.999).all()",
+    "F.mse_loss(torch.zeros(0, 5, 4), torch.ones(5, 4), reduction='sum') < 1",
+    "torch.nn.MSELoss(reduction='sum')(torch.zeros(0, 5, 4), torch.ones(5, 4)) < 1",
+    "F.pairwise_distance(torch.zeros(0, 1, 4), torch.ones(5, 4)).sum() < 1",
+    "not torch.logical_xor(torch.empty(0, 1) > 0, torch.ones(3) > 0).any()",
+    "torch.where(torch.empty(0, 3) > 0, torch.ones(3), torch.zeros(3)).sum() == 0",
+    "np.isin(none, np.ones(3)).all()",
+    "np.isin([], np.ones(3)).all()",
+    "np.isin(none, [1, 2]).all()",
+    "len(np.setdiff1d(none, np.ones(3))) == 0",
+    "[*np.broadcast(none, np.ones(3))] == []",
+    "np.broadcast_arrays(none, np.ones(3))[0].sum() == 0",
+    "np.einsum('ij,j->', np.empty((0, 3)), np.ones(3)) == 0",
+    "np.vdot(np.empty((0, 3)), np.ones((0, 3))) or np.dot(np.empty((0, 3)), np.ones(3)).sum()",
+    "np.where(none > 0, none, np.ones(3)).sum() == 0",
+    "none.dot(np.ones((1, 3))).sum() == 0",
+    "np.ufunc.reduce(np.add, none) is None or np.add.outer(none, np.ones(3)).sum() == 0",
+    "scipy.spatial.distance.cdist(none, np.ones((3, 1))).sum() == 0",
     "d := np.ones((0, 3)); d *= np.ones(3); d.sum() == 0",
 )
 _SOMETHING = (
@@ -155,6 +173,19 @@ _SOMETHING = (
     "np.concatenate([np.empty(0), np.ones(2)]).tolist()",
     "np.searchsorted(np.ones(3), np.empty(0)).shape",
     "operator.mul([], 3)",
+    "np.array_equal(np.empty(0), np.ones(3))",
+    "np.append(np.empty(0), np.ones(3)).tolist()",
+    "np.empty((0, 3)).reshape((3, 0)).shape",
+    "np.zeros((0, 3)).sum(axis=0).tolist()",
+    "np.isin(np.empty(0), np.empty(0)).all()",
+    "np.array([]).shape",
+    "np.stack([np.empty(0), np.empty(0)]).shape",
+    "torch.tensor([]).shape",
+    "torch.nn.Linear(3, 2)(torch.empty(0, 3)).shape",
+    "F.mse_loss(torch.ones(2), torch.ones(2)).item()",
+    "np.random.default_rng(0).normal(size=(0,)).shape",
+    "np.full((0, 2), 3).tolist()",
+    "max([], default=3)",
     "operator.itemgetter(1)([1, 2])",
     "' '.join(['a', 'b'])",
     "(lambda self: self.__eq__(3))(3)",
@@ -174,13 +205,17 @@ def _run(text: str, guard: bool) -> object:
 
     import torch
 
+    scipy: Any = importlib.import_module("scipy.spatial") and importlib.import_module("scipy")
+
     *before, last = (part.strip().replace(":=", "=") for part in text.split(";"))
     below: dict[str, Any] = BELOW if guard else {}
-    space = {"np": np, "none": np.empty((0, 1)), "torch": torch, "operator": operator, **below}
+    space = {"np": np, "none": np.empty((0, 1)), "torch": torch, "operator": operator, "scipy": scipy, **below}
+    space["F"] = torch.nn.functional
     exec(compiled(ast.parse("\n".join(before)), "<test>", below), space)
     return eval(compiled(ast.parse(last, mode="eval"), "<test>", below), space)
 
 
+@pytest.mark.filterwarnings("ignore:Using a target size")
 @pytest.mark.parametrize("text", _NOTHING)
 def test_no_way_of_saying_an_operator_finds_nothing_alike(text: str) -> None:
     _run(text, guard=False)

@@ -26,13 +26,14 @@ def looked(
     other: Sequence[CellScore],
     *,
     forged: bool = False,
+    late: bool = False,
     about: About | None = None,
 ) -> tuple[list[float | None], list[str], list[Checks]]:
     asked: list[Checks] = []
 
     def again(checks: Checks) -> tuple[Execution, Sequence[CellScore]]:
         asked.append(checks)
-        return Execution(nbformat.v4.new_notebook(), True, forged=("x",) if forged else ()), other
+        return Execution(nbformat.v4.new_notebook(), True, forged=("x",) if forged else (), late=late), other
 
     names = frozenset(score.grade_id for score in first)
     execution = Execution(nbformat.v4.new_notebook(), True, isolated=names, reports={report.grade_id: report})
@@ -85,6 +86,16 @@ def test_a_test_with_hidden_lines_stays_apart_and_what_both_have_is_one_object(w
     assert len(said) == 1 and said[0].endswith("graded as in one process: 0.5 of 2, 2 apart from it")
     (checks,) = asked
     assert (set(checks.isolated), set(checks.guarded), set(checks.mirrors)) == ({"x", "y"}, set(), {"x"})
+
+
+@pytest.mark.parametrize("why", ["altered", "rewritten", "written", "refused"])
+def test_a_look_that_was_stopped_is_no_verdict(why: str) -> None:
+    seen: dict[str, Any] = {why: True}
+    points, said, _ = looked(Report("x", **seen), scores(x=2.0), scores(x=0.0), late=True)
+    assert points == [2.0]
+    assert len(said) == 1 and said[0].endswith(
+        "it was stopped where it was run once more, which says nothing: look at it"
+    )
 
 
 def test_nothing_that_student_code_does_brings_hidden_lines_into_the_kernel() -> None:
