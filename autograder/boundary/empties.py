@@ -16,7 +16,7 @@ import sys
 import sysconfig
 from collections.abc import Callable, Container
 from pathlib import Path
-from types import BuiltinFunctionType, CodeType, MethodType, MethodWrapperType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, MethodWrapperType
 from typing import Any
 
 from autograder.boundary.handles import is_stand_in
@@ -156,6 +156,7 @@ _METHODS = {
 """Methods of arrays and tensors that compare with a number, too."""
 _NUMERIC = {"keras", "numpy", "scipy", "sklearn", "tensorflow", "torch"}
 """Libraries whose functions, classes and objects that can be called compute with arrays."""
+_UNRELATED = {bytes, dict, list, set, str, tuple}
 _TAKING_NOTHING = {
     "append",
     "array_equal",
@@ -185,7 +186,12 @@ def _in_place(name: str, own: Callable[[Any, Any], Any]) -> Callable[[Any, Any],
 
 def _of_function(function: Any) -> Any:
     """Return what a test calls; in place of a library's function of arrays one that takes nothing beside something."""
-    name = _FUNCTIONS.get(function) if type(function) is BuiltinFunctionType else None
+    kind = type(function)
+    if kind in {FunctionType, type} and str(getattr(function, "__module__", "")).partition(".")[0] not in _NUMERIC:
+        return function  # as most are
+    if kind is BuiltinFunctionType and (function.__module__ == "builtins" or type(function.__self__) in _UNRELATED):
+        return function
+    name = _FUNCTIONS.get(function) if kind is BuiltinFunctionType else None
     operands = []
     if type(function).__name__ == "ufunc" and function.nin == 2:
         name = _UFUNCS.get(function.__name__, "Add")

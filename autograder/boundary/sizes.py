@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 from autograder.boundary.handles import is_remote_tensor, is_stand_in, plain
@@ -15,9 +17,12 @@ def is_array(value: Any) -> bool:
     return bool(known) and hasattr(kind, "shape") and not is_remote_tensor(kind)
 
 
-def libraries(kind: type) -> frozenset[str]:
-    """Return the packages from which a class and its bases are."""
+def _libraries(kind: type) -> frozenset[str]:
     return frozenset(str(getattr(base, "__module__", "")).partition(".")[0] for base in kind.__mro__)
+
+
+libraries: Callable[[type], frozenset[str]] = functools.lru_cache(maxsize=1_000)(_libraries)
+"""Returns the packages from which a class and its bases are."""
 
 
 def dimensions_of(value: Any) -> int:
