@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.boundary import arrays, containers, exact, tensors
+from autograder.boundary import arrays, containers, derived, exact, tensors
 
-__all__ = ["ALIASED", "DERIVED", "READERS", "WRITERS"]
+__all__ = ["ALIASED", "READERS", "WRITERS"]
 
 
 def _read_number(_codec: Any, value: dict[str, Any], _depth: int) -> float:
@@ -32,8 +32,6 @@ _CHANGING = {
     collections.deque,
 }
 """Of those that are written by their parts: what can be changed in place, which the other end is asked about."""
-DERIVED = _CHANGING - {array.array, bytearray}
-"""Of these, what classes of the student's are derived from: one that adds nothing goes as what it is derived from."""
 ALIASED = {list, dict, np.ndarray}
 WRITERS: dict[type, Callable[[Any, Any, int], Any]] = {
     complex: lambda codec, z, depth: {"t": "complex", "v": [codec.encode(x, depth + 1) for x in (z.real, z.imag)]},
@@ -94,9 +92,10 @@ READERS: dict[str, Callable[[Any, dict[str, Any], int], Any]] = {
     "dtype": lambda codec, value, depth: arrays.read_dtype(value["d"]),
     "tensor": lambda codec, value, depth: codec.read_tensor(value, depth),
     "same": lambda codec, value, depth: codec.read_same(value, depth),
+    "derived": lambda codec, value, depth: codec.read_derived(value, depth),
     "known": lambda codec, value, depth: codec.read_known(value, depth),
     "framework": lambda codec, value, depth: tensors.read_constant(value),
-    "type": lambda codec, value, depth: exact.read_type(value["v"]),
+    "type": lambda codec, value, depth: derived.read_type(value["v"]),
     "named": lambda codec, value, depth: containers.read_named(value)(*codec.items(value["v"], depth + 1)),
     "again": lambda codec, value, depth: containers.remade(
         codec.made_again(value["k"]), codec.items(value["v"], depth + 1)

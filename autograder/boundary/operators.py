@@ -15,6 +15,7 @@ from autograder.boundary.handles import (
     StandIn,
     ask,
     class_name,
+    handle_of,
     is_made,
     is_remote_tensor,
     peer_of,
@@ -172,8 +173,8 @@ def _method(operation: str) -> Callable[..., Any]:
             raise refusal(self, f"{class_name(self)} was made of the test's value{INSTEAD}")
         if operation in OF_TUPLES and (own := _items(self, operation)) is not None:
             return OPERATIONS[operation](own, *arguments)
-        if operation == "iter" and (length := peer_of(self).length(self)) is not None:
-            return _whole(ask(self, operation), length)
+        if operation == "iter" and peer_of(self).trusted:
+            return _counted(self, peer_of(self).length(self), ask(self, operation))
         value = ask(self, operation, *arguments)
         if operation == "len":
             peer_of(self).note_length(self, _exact(value, int, operation))
@@ -182,14 +183,25 @@ def _method(operation: str) -> Callable[..., Any]:
     return method
 
 
-def _whole(iterator: Any, length: int) -> Iterator[Any]:
-    """Yield the items of what has said that it has so many; ValueError if it ends sooner: a test has relied on it."""
+def _counted(of: StandIn, length: int | None, iterator: Any) -> Any:
+    """Return an iterator over an object of the student's that notes how many items it has.
+
+    One with a class of its own stays that: a test may ask for its attributes.
+    """
+    if length is None and (handle_of(iterator) == handle_of(of) or class_name(iterator) not in _ITERATORS):
+        return iterator
+    return _whole(of, length or 0, iterator)
+
+
+def _whole(of: StandIn, length: int, iterator: Any) -> Iterator[Any]:
+    """Yield the items of what has had so many, or says so; ValueError if it ends sooner: a test relies on it."""
     number = 0
     for item in iterator:
         number += 1
         yield item
     if number < length:
-        raise ValueError(f"it ended after {number} of the {length} items that its length says")
+        raise ValueError(f"it ended after {number} of the {length} items that it had, or that its length says")
+    peer_of(of).note_length(of, number)
 
 
 def _methods() -> dict[str, Callable[..., Any]]:

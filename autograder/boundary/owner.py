@@ -77,8 +77,11 @@ class ChangesMade(Protocol):
     def changes(self, peer: Peer, mutable: list[Any], before: list[Any]) -> dict[str, Any]:
         """Return what the other end is told about changes. `Peer.answer` calls it after `perform`."""
 
-    def rewritten(self) -> Iterable[tuple[int, int]]:
+    def rewritten(self) -> Iterable[tuple[int | str, int]]:
         """Yield number and place of earlier results that are others now. `Peer` calls it with each message."""
+
+    def given(self, number: int, values: list[Any], size: int) -> None:
+        """Note what came with the answer to a question of this end. `Peer.ask` calls it."""
 
     def note(self, number: Any, arguments: list[Any], results: list[Any], asked: int, answered: int) -> None:
         """Note what went with the question of this number and with its answer. `Peer.answer` calls it at the end."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from autograder.boundary.exceptions import CANNOT_GO, outside_its_protocol, rebuild, report
 from autograder.boundary.frames import Connection, ProcessDied, WireError
+from autograder.boundary.lengths import Lengths
 from autograder.boundary.mirror import Mirror
 from autograder.boundary.owner import Owner
 from autograder.boundary.tensors import Leaves
@@ -73,7 +74,7 @@ class Peer:
         self.gone = False
         """Whether the other end answers no more: it was interrupted."""
         self._nested = self._asked = 0
-        self._lengths: dict[int | None, int] = {}
+        self._lengths = Lengths()
         if self.trusted or not holds:
             self._kept.clear()
             self._handles.clear()
@@ -96,14 +97,14 @@ class Peer:
             self._expect_somebody()
             if self._only_when_asked and not self._nested:
                 raise RuntimeError("the test that handed this over has moved on")
-            codec = Codec(self)
+            codec, self._asked = Codec(self), self._asked + 1
             message = {
                 "k": "ask",
                 "op": operation,
                 "on": codec.encode(target),
                 "args": [codec.encode(value) for value in arguments],
                 "opts": [[name, codec.encode(value)] for name, value in (options or {}).items()],
-                "n": (number := self._number()),
+                "n": (number := self._asked),
             }
             if heard := self._owner.changes_heard:
                 heard.sent(self, number, codec.mutable, codec.size)
@@ -125,15 +126,11 @@ class Peer:
 
     def note_length(self, value: Any, length: int) -> None:
         """Remember what a container has said of its length, until something may have changed that."""
-        self._lengths[self._owner.handle_of(value)] = length
+        self._lengths.note(self._owner.handle_of(value), length, self._asked)
 
     def length(self, value: Any) -> int | None:
         """Return that length; None if it has said none since, or this is not the trusted end."""
-        return self._lengths.get(self._owner.handle_of(value)) if self.trusted else None
-
-    def _number(self) -> int:
-        self._asked += 1
-        return self._asked
+        return self._lengths.of(self._owner.handle_of(value)) if self.trusted else None
 
     def _is_late(self, reply: Mapping[str, Any], number: int) -> bool:
         """Whether this answers an earlier question, whose asker has given up: a test may set a time of its own."""
@@ -155,6 +152,8 @@ class Peer:
                 heard.came(self, number, codec.mutable, codec.size)
         else:
             raise WireError("invalid answer")
+        if made := self._owner.changes_made:
+            made.given(number, codec.mutable, codec.size)
         if heard and "rewritten" in reply:
             heard.told(self, reply["rewritten"])
         if heard and "changes" in reply:

@@ -124,7 +124,8 @@ class Proxy(StandIn):
         if type(known) is int:
             value = Bare(known)
         if peer_of(self).trusted and handle_of(value) is None:
-            return False
+            of = getattr(type(value), "_boundary_class_handle", None)  # a value, of a class made here for the student's
+            return of == handle_of(self) or (of is not None and bool(ask(self, "issubclass", Bare(of))))
         return bool(peer_of(self).ask("isinstance", self, [value]))
 
     def __subclasscheck__(self, value: Any) -> bool:

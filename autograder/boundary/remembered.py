@@ -40,10 +40,10 @@ class Last:
     def __init__(self, dropped: Callable[[Any], None] = lambda _: None) -> None:
         """dropped: called with what is forgotten, or replaced."""
         self._dropped = dropped
-        self._entries: collections.OrderedDict[int, tuple[Any, int]] = collections.OrderedDict()
+        self._entries: collections.OrderedDict[int | str, tuple[Any, int]] = collections.OrderedDict()
         self.bytes = 0
 
-    def put(self, number: int, entry: Any, size: int) -> None:
+    def put(self, number: int | str, entry: Any, size: int) -> None:
         """Keep what belongs to a question."""
         self.drop(number)
         self._entries[number] = entry, size
@@ -51,21 +51,21 @@ class Last:
         while len(self._entries) > _MOST or self.bytes > _MOST_BYTES:
             self.drop(next(iter(self._entries)))
 
-    def get(self, number: int) -> Any:
+    def get(self, number: int | str) -> Any:
         """Return it; None if there is none, or none any more."""
         return self._entries.get(number, (None,))[0]
 
-    def drop(self, number: int) -> None:
+    def drop(self, number: int | str) -> None:
         """Forget it, if it is there."""
         if number in self._entries:
             entry, size = self._entries.pop(number)
             self.bytes -= size
             self._dropped(entry)
 
-    def __iter__(self) -> Iterator[tuple[int, Any]]:
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
         return ((number, entry) for number, (entry, _) in self._entries.items())
 
-    def __reversed__(self) -> Iterator[tuple[int, Any]]:
+    def __reversed__(self) -> Iterator[tuple[Any, Any]]:
         return ((number, entry) for number, (entry, _) in reversed(self._entries.items()))
 
 
@@ -105,8 +105,16 @@ class Remembered:
             while self.hidden > _MOST_HIDDEN:
                 self.kept.drop(next(iter(self.kept))[0])
 
-    def rewritten(self) -> Iterator[tuple[int, int]]:
-        """Yield number and place of each result that is other than when it went out, the latest first, and once."""
+    def given(self, number: int, values: list[Any], size: int) -> None:
+        """Keep what came with the answer to a question of this end: the test's own, by a number that is a text."""
+        if values:
+            self.kept.put(f"given {number}", _Exchange([], values, 0, [*map(_look, values)], []), 2 * size)
+
+    def rewritten(self) -> Iterator[tuple[int | str, int]]:
+        """Yield number and place of each result that is other than when it went out, the latest first, and once.
+
+        And of what was given.
+        """
         left = _MOST_BYTES_LOOKED_AT
         for number, exchange, place in itertools.islice(self._followed(), _MOST_LOOKED_AT):
             value = exchange.results[place]
@@ -116,7 +124,7 @@ class Remembered:
                 exchange.seen[place] = _UNSEEN
                 yield number, place
 
-    def _followed(self) -> Iterator[tuple[int, _Exchange, int]]:
+    def _followed(self) -> Iterator[tuple[int | str, _Exchange, int]]:
         for number, exchange in reversed(self.kept):
             yield from ((number, exchange, place) for place, seen in enumerate(exchange.seen) if seen is not _UNSEEN)
 

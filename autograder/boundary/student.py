@@ -53,8 +53,11 @@ class _Changes:
         gradients = peer.leaves.gradients()
         return found | ({"gradients": gradients} if gradients else {})
 
-    def rewritten(self) -> Iterator[tuple[int, int]]:
+    def rewritten(self) -> Iterator[tuple[int | str, int]]:
         return self.remembered.rewritten()
+
+    def given(self, number: int, values: list[Any], size: int) -> None:
+        self.remembered.given(number, values, size)
 
     def note(self, number: Any, arguments: list[Any], results: list[Any], asked: int, answered: int) -> None:
         self.remembered.note(number, arguments, results, asked, answered)

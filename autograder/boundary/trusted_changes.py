@@ -56,8 +56,9 @@ class ChangesOfStudents:
     def told(self, peer: Peer, rewritten: Any) -> None:
         """Note which results the student's end says that its code has written to: number and place of each."""
         for one in rewritten if type(rewritten) is list else ():
-            if type(one) is list and len(one) == len(("number", "place")) and self._heard.has(peer, *one):
-                self.rewritten = True
+            if type(one) is list and len(one) == len(("number", "place")):
+                self.altered = self.altered or type(one[0]) is str  # what a function of the test's had given
+                self.rewritten = self.rewritten or self._heard.has(peer, *one)
 
     def take(self, peer: Peer, sent: list[Any], changes: Any) -> None:
         """Note which arguments the student's code says to have changed; bring up to date what the test shares."""

@@ -21,13 +21,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from autograder.boundary import arrays, containers, exact, tensors
+from autograder.boundary import arrays, containers, derived, exact, tensors
 from autograder.boundary.arrays import MAX_VALUES
 from autograder.boundary.frames import MAX_BLOCK, WireError
 from autograder.boundary.handles import is_stand_in
-from autograder.boundary.kinds import ALIASED, DERIVED, READERS, WRITERS
+from autograder.boundary.kinds import ALIASED, READERS, WRITERS
 from autograder.boundary.mirror import Mirror
-from autograder.boundary.student_values import reduced, vars_of
 
 __all__ = ["Codec", "References"]
 
@@ -123,20 +122,21 @@ class Codec:
             return self._tensor(value)
         if kind in _KINDS_OF_ARRAY and not np.ma.is_masked(value):
             return self.array(np.asarray(value), depth)
-        if kind is type and value in exact.TYPES:
-            return {"t": "type", "v": exact.TYPES[value]}
+        if issubclass(kind, type) and (name := derived.name_of(value)):
+            return {"t": "type", "v": name}
         return self._derived(value, kind, depth)
 
     def _derived(self, value: Any, kind: type, depth: int) -> Any:
         """Return the JSON for an object of a class of the student's, or of the test's."""
-        if self._references.graphs_stay and not vars_of(value).keys() - {"data"}:  # in which UserDict has its items
-            if exact.adds_nothing(kind) and type(plain := reduced(value)) is not kind:  # `class Word(str): pass`
-                return self.encode(plain, depth)
-            if exact.adds_nothing(kind, DERIVED):
-                return WRITERS[kind.__bases__[0]](self, value, depth)
+        if (found := derived.write(self, value, depth, students=self._references.graphs_stay)) is not None:
+            return found
         if issubclass(kind, tuple) and (named := containers.write_named(value, self._references, self.encode)):
             return named | {"v": [self.encode(item, depth + 1) for item in tuple.__iter__(value)]}
         return self.refer(value)
+
+    def encode_as(self, value: Any, kind: type, depth: int) -> Any:
+        """Return the JSON for a value as for one of this class, which it is derived from."""
+        return WRITERS[kind](self, value, depth) if kind in derived.CONTAINERS else self.encode(value, depth)
 
     def put(self, data: bytes) -> list[int]:
         """Append bytes to the block; return offset and length."""
@@ -279,6 +279,9 @@ class Codec:
         if not self._references.graphs_stay and (type(found) is not type or containers.fields_of(found) is None):
             raise WireError("no named tuple of the test's")
         return found
+
+    def read_derived(self, value: dict[str, Any], depth: int) -> Any:
+        return derived.read(self, value, depth, students=self._references.graphs_stay)
 
     def items(self, values: Any, depth: int) -> list[Any]:
         if not isinstance(values, list):

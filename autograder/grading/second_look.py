@@ -63,6 +63,7 @@ def second_look(
     earning = {name: report for name, report in earning.items() if name not in about.lowered}
     refused = {name: _REFUSED for name, report in earning.items() if report.refused and name not in about.hiding}
     changed = {name: why for name, report in earning.items() if (why := _why(report))}
+    lost = {score.grade_id for score in apart if _lost(score) and _why(reports[score.grade_id])} & about.hiding
     counted, said = list(scores), []
     if within := (unsure - about.hiding) | refused.keys():
         other, found = again(replace(checks, isolated=checks.isolated - within, guarded=checks.guarded | within))
@@ -71,8 +72,10 @@ def second_look(
         if not other.forged:
             there = _of(found, within)
             said += [_more(score, there[score.grade_id]) for score in scores if _less(score, there)]
-    if changed:
-        other, found = again(replace(checks, mirrors=frozenset(changed)))
+    if changed or lost:
+        other, found = again(replace(checks, mirrors=frozenset({*changed, *lost})))
+        there = _of(found, lost)
+        said += [_more(score, there[score.grade_id]) for score in scores if _less(score, there)]
         counted = _lowered(counted, found, {} if other.late else changed, execution)
         said += [_stopped_look(name, why) for name, why in changed.items() if other.late]
     said += [_unseen(score, reports[score.grade_id]) for score in apart if score.grade_id in about.hiding]
@@ -129,7 +132,7 @@ def _less(score: CellScore, there: Mapping[str, CellScore]) -> bool:
 def _more(score: CellScore, there: CellScore) -> str:
     return (
         f"{score.grade_id!r}: {score.points:g} of {score.max_points:g} apart from the student's code, "
-        f"{there.points:g} in the student's kernel: an object of another class than yours? look at it"
+        f"{there.points:g} as in one process: an object of another class than yours? look at it"
     )
 
 

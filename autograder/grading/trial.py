@@ -120,7 +120,7 @@ class Trial:
             return self._looked(notebook, Found(self._tests, notes=self._named(notes), standings=standings))
         own, within = self._try(notebook, self._tests), frozenset(why_not)
         self._forget_kept(own)
-        while (wrong := self._try(notebook, within)) and (needed := self._needed(wrong.keys() - own.keys(), within)):
+        while needed := self._needed(_failing(wrong := self._try(notebook, within)) - _failing(own), within):
             why_not |= dict.fromkeys(needed, _NEEDED)
             within |= needed
         blind = dict.fromkeys(self._blind(notebook, within, wrong), f"{FORGED} in the instructor's own")
@@ -292,3 +292,8 @@ class Trial:
 
 def _asked_in(reports: Mapping[str, Report]) -> dict[str, frozenset[str]]:
     return {name: report.asked for name, report in reports.items()}
+
+
+def _failing(lost: Mapping[str, str]) -> set[str]:
+    """Return those that lose points for another reason than that no false check of theirs was found out."""
+    return {name for name, why in lost.items() if FORGED not in why}

@@ -105,6 +105,27 @@ def test_parts_and_other_ways(talk: Talk, source: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("code", "source"),
+    [
+        ("def f(read): read().sort()", "xs = [3, 1]\nf(lambda: xs)"),
+        ("def f(read):\n    x = read()\n    x[x > 1] = 1", "import numpy as np\nx = np.arange(3.0)\nf(lambda: x)"),
+        ("def f(rows): [r.pop(0) for r in rows]", "rows = [[1], [2]]\nf(iter(rows))"),
+        ("def f(rows): [r.pop(0) for r in rows]", "rows = [[1], [2]]\nf(r for r in rows)"),
+        (
+            "def f(node):\n    kids = node.kids\n    while kids: f(kids.pop())",
+            "class Node:\n    def __init__(self, *kids): self.kids = [*kids]\nf(Node(Node(), Node()))",
+        ),
+        ("kept = []\ndef f(read):\n    kept.append(read())\n    kept[0].clear()", "xs = [1]\nf(lambda: xs)\nf(list)"),
+    ],
+)
+@pytest.mark.parametrize("changes", [True, False])
+def test_what_a_function_or_an_object_of_the_tests_gives(talk: Talk, code: str, source: str, changes: bool) -> None:
+    talk.code(code)
+    result = talk.test(source if changes else source.replace("f(", "(lambda x: None)("), time_s=20)
+    assert (result["error"], result["altered"]) == (None, changes)
+
+
+@pytest.mark.parametrize(
     "source",
     [
         *(f"sum(1 for _ in f[{kind!r}](1, 2, 3))\nf[{kind!r}](4, 5, 6)" for kind in _KINDS),

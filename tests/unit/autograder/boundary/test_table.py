@@ -16,8 +16,8 @@ import pytest
 
 from autograder.boundary import exact, operations
 from autograder.boundary import remembered as memory
+from autograder.boundary.derived import CONTAINERS
 from autograder.boundary.evaluation import evaluates
-from autograder.boundary.kinds import DERIVED
 from autograder.boundary.proxy import Proxy, is_special, make
 from tests.unit.autograder.boundary.talk import MIME, Talk
 
@@ -1113,7 +1113,7 @@ def test_lists_that_are_one_object_are_one_for_the_test_too(talk: Talk) -> None:
         a[0][0], b[0][0] = 1, 1
         [a, b, "-".join([word(), "x"]), re.fullmatch("h.", word()).group(), type(word()) is str, words().first()]
         """
-    assert talk.value(test) == "[[[1, 0], [1, 0]], [[1, 0], [0, 0]], 'hi-x', 'hi', True, 'a']"
+    assert talk.value(test) == "[[[1, 0], [1, 0]], [[1, 0], [0, 0]], 'hi-x', 'hi', False, 'a']"
     assert (talk.tests.met, talk.tests.changes_heard.altered) == (True, False)
     assert talk.value("tidy([2, 1])") == "1"
     assert (talk.tests.met, talk.tests.changes_heard.altered) == (False, True)
@@ -1123,22 +1123,41 @@ PLAIN = {bytes: b"ab", complex: 2j, dict: {"a": 1}, float: 0.5, frozenset: froze
          str: "a", tuple: (1, 2), Decimal: Decimal("0.5"), Fraction: Fraction(1, 2)}  # fmt: skip
 
 
-def test_a_class_that_adds_nothing_to_one_of_plain_values_is_that_one(talk: Talk) -> None:
+def test_a_value_of_a_class_that_adds_nothing_to_a_plain_one_is_one_of_its_class(talk: Talk) -> None:
     assert PLAIN.keys() == exact.TYPES.keys() - {bool}  # of which no class is derived
     noted = {"__firstlineno__": 3, "__static_attributes__": ()}  # by Python 3.13
     talk.namespace["own"] = lambda kind, **body: type("Own", (kind,), {**noted, **body})(PLAIN[kind])
     for kind, value in PLAIN.items():
         slots = {int: "", tuple: ""}.get(kind, ", __slots__=()")
         found = f"[type(own({kind.__name__}{slots})).__name__, own({kind.__name__})]"
+        talk.code(f"""
+            from decimal import Decimal
+            from fractions import Fraction
+            class Own({kind.__name__}): pass
+            class Other({kind.__name__}): pass
+            def made(x): return Own(x)
+            def kinds(x, y): return type(x) is Own, isinstance(y, Own), x == y
+            """)
+        talk.namespace["first"] = value
+        assert (
+            talk.value(f"""
+            from decimal import Decimal
+            from fractions import Fraction
+            x, y = made(first), Other(first)
+            [isinstance(x, Own), isinstance(x, Other), isinstance(y, Other), isinstance(first, Own), x == first,
+             isinstance(x, {kind.__name__}), kinds(x, y), type(x).__name__, type(x) is type(made(first))]
+            """)
+            == "[True, False, True, False, True, True, (True, False, True), 'Own', True]"
+        )
         talk.code("def named():\n    found = own(str)\n    found.name = 'of its own'\n    return found")
         assert talk.value("named().name") == "'of its own'"
         assert talk.value(f"from decimal import Decimal\nfrom fractions import Fraction\n{found}") == repr(
-            [kind.__name__, value]
+            ["Own", type("Own", (kind,), {})(value)]
         )
 
 
-@pytest.mark.parametrize("base", sorted(DERIVED, key=str))
-def test_a_class_that_adds_nothing_to_a_container_of_the_library_is_that_one(talk: Talk, base: type) -> None:
+@pytest.mark.parametrize("base", sorted(CONTAINERS, key=str))
+def test_one_of_a_class_that_adds_nothing_to_a_container_of_the_library_is_too(talk: Talk, base: type) -> None:
     talk.code(f"""
         import collections
         class Own(collections.{base.__name__}): pass
@@ -1146,6 +1165,7 @@ def test_a_class_that_adds_nothing_to_a_container_of_the_library_is_that_one(tal
             def more(self): return 3
         last = Own()
         def own(): return last
+        def is_own(x): return type(x) is Own
         def told(x, y): return type(x).__name__, type(y).__name__, len(x)
         def grow(): last.update(a=2) if hasattr(last, "update") else last.append(2)
         def more(): return More()
@@ -1159,10 +1179,88 @@ def test_a_class_that_adds_nothing_to_a_container_of_the_library_is_that_one(tal
         first, kept = own(), [[1], own()]
         grow()
         with check.case("x"), check.unchanged(kept=kept): grow()
-        (type(first).__name__, len(first), len(own()), told(own(), more()), more().more(), named().name)
+        (type(first).__name__, len(first), len(own()), told(own(), more()), more().more(), named().name,
+         isinstance(first, Own), isinstance(first, More), is_own(first), is_own(own()))
         """
-    name = base.__name__
-    assert talk.value(test) == repr((name, 0, 1, (name, "More", 1), 3, "of its own"))
+    assert talk.value(test) == repr(("Own", 0, 1, ("Own", "More", 1), 3, "of its own", True, False, True, True))
+
+
+def test_a_class_of_the_library_under_another_name_and_one_of_named_tuples_have_instances(talk: Talk) -> None:
+    talk.code("""
+        from collections import Counter as Bag, deque as Queue, namedtuple
+        from typing import NamedTuple
+        Vec = namedtuple("Vec", "x y")
+        class Point(NamedTuple):
+            x: int
+            y: int
+        def shift(p): return Point(p.x + 1, p.y)
+        """)
+    test = """
+        b, q, v, p = Bag("aab"), Queue([1], 3), Vec(1, 2), shift(Point(1, 2))
+        [isinstance(b, Bag), b["a"], isinstance(q, Queue), q.maxlen, isinstance(v, Vec), isinstance(v, Point),
+         isinstance(p, Point), tuple(p), isinstance((1, 2), Vec), Bag is type(b)]
+        """
+    assert talk.value(test) == "[True, 2, True, 3, True, False, True, (2, 2), False, True]"
+
+
+@pytest.mark.parametrize(
+    ("source", "fails"),
+    [
+        ("got = Shrinks(3)\nassert len(got) == 3\nfor i in range(len(got)): got[i]", True),
+        ("got = Shrinks(3)\nassert len(got) == len([1, 2, 3]) and not [x for x in got]", True),
+        ("got = Once('ab')\nassert sorted(got) == ['a', 'b']\nfor k in got: got[k]", True),
+        ("got = Once('ab')\nassert set(got) == {'a', 'b'} and list(got) == list(got)", True),
+        (
+            "got = Steady('ab')\nassert len(got) == len(got) == 2\nfor k in got: got[k]\nassert set(got) == {*'ab'}",
+            False,
+        ),
+        (
+            "got = Steady('ab')\nassert set(got) == {*'ab'}\ngot.add('c')\nassert set(got) == {*'abc'}",
+            False,
+        ),
+        ("got = Steady('ab')\nassert len(got) == 2\ngot.clear()\nassert len(got) == 0 and list(got) == []", False),
+        ("got = letters('ab')\nassert sorted(got) == ['a', 'b']\nassert list(got) == []", False),
+        ("got = Letters('ab')\nassert sorted(got) == ['a', 'b']\nassert list(got) == [] and got.text == 'ab'", False),
+        ("it = iter(Steady('ab'))\nassert next(it) == 'a' and iter(it) is it and list(it) == ['b']", False),
+        ("it = iter(Own('ab'))\nassert next(it) == 'a' and it.at == 1", False),
+    ],
+)
+def test_answers_of_one_object_that_contradict_each_other_fail_a_test(talk: Talk, source: str, fails: bool) -> None:
+    talk.code("""
+        class Shrinks:
+            def __init__(self, n): self.n = n
+            def __len__(self):
+                n, self.n = self.n, 0
+                return n
+            def __getitem__(self, i): raise IndexError
+        class Once:
+            def __init__(self, keys): self.keys = list(keys)
+            def __iter__(self):
+                keys, self.keys = self.keys, []
+                return iter(keys)
+            def __getitem__(self, key): return None
+        class Steady:
+            def __init__(self, keys): self.keys = list(keys)
+            def __len__(self): return len(self.keys)
+            def __iter__(self): return iter(self.keys)
+            def __getitem__(self, key): return 1
+            def add(self, key): self.keys.append(key)
+            def clear(self): self.keys.clear()
+        def letters(text): yield from text
+        class Letters:
+            def __init__(self, text): self.text, self.at = text, 0
+            def __iter__(self): return self
+            def __next__(self):
+                if self.at == len(self.text): raise StopIteration
+                self.at += 1
+                return self.text[self.at - 1]
+        class Own:
+            def __init__(self, text): self.text = text
+            def __iter__(self): return Letters(self.text)
+        """)
+    error = talk.test(source, time_s=20)["error"]
+    assert bool(error) == fails, error
+    assert not fails or error["name"] == "ValueError"
 
 
 def test_a_text_with_methods_of_its_own_is_read_as_the_text_that_it_is(talk: Talk) -> None:

@@ -49,7 +49,7 @@ def test_a_plain_loss_is_not_looked_at_again() -> None:
 def test_a_person_is_told_what_the_kernel_would_have_given_and_nothing_is_earned_by_that() -> None:
     points, said, asked = looked(Report("x", met=True), scores(x=0.0, y=1.0), scores(x=2.0, y=2.0))
     assert points == [0.0, 1.0]
-    assert len(said) == 1 and "'x': 0 of 2 apart from the student's code, 2 in the student's kernel" in said[0]
+    assert len(said) == 1 and "'x': 0 of 2 apart from the student's code, 2 as in one process" in said[0]
     assert (set(asked[0].isolated), set(asked[0].guarded)) == ({"y"}, {"x"})
 
 
@@ -96,6 +96,13 @@ def test_a_look_that_was_stopped_is_no_verdict(why: str) -> None:
     assert len(said) == 1 and said[0].endswith(
         "it was stopped where it was run once more, which says nothing: look at it"
     )
+
+
+def test_of_a_test_with_hidden_lines_that_loses_a_person_is_told_what_it_gives_as_in_one_process() -> None:
+    about = About(frozenset("x"))
+    points, said, asked = looked(Report("x", altered=True), scores(x=0.0), scores(x=2.0), about=about)
+    assert (points, set(asked[0].mirrors), set(asked[0].guarded)) == ([0.0], {"x"}, set())
+    assert len(said) == 1 and "0 of 2 apart from the student's code, 2 as in one process" in said[0]
 
 
 def test_nothing_that_student_code_does_brings_hidden_lines_into_the_kernel() -> None:
