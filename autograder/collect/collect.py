@@ -14,7 +14,7 @@ from autograder.collect.archive import UNREAD, Archive, Member, open_archive
 from autograder.collect.extended import Elsewhere
 from autograder.collect.fallback import Planner
 from autograder.collect.gradescope_metadata import read_metadata
-from autograder.collect.install import KEPT, UNCHANGED, Submission, place
+from autograder.collect.install import Submission, place
 from autograder.collect.lms_names import Owner, Piece, check_system, in_a_submission, pieces
 from autograder.collect.names import TIMESTAMP
 from autograder.collect.numbered import Numbered
@@ -229,9 +229,9 @@ def _hand_over(
         return
     notes += filter(None, [elsewhere.said(made.student, made.time)])
     if made.late:
-        keeps = placed.said in {KEPT, UNCHANGED} and _has_time(course, lab, made.student)
+        keeps = placed.kind in {"kept", "unchanged"} and _has_time(course, lab, made.student)
         notes.append(late_by.said(made.student, keeps=keeps))
-    troubles = [] if placed.said == KEPT else [f"cannot be graded: {why}" for why in problems.values()]
+    troubles = [] if placed.kind == "kept" else [f"cannot be graded: {why}" for why in problems.values()]
     what = "; ".join([placed.said, *troubles, *notes])
     yield Row(made.student, files, what, lost=bool(troubles), placed=placed.kind)
     beside_it = [*made.left_out, *placed.left_out.items()]

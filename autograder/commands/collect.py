@@ -12,7 +12,7 @@ from typing import Any
 import click
 from rich.cells import cell_len, set_cell_size
 
-from autograder.collect import KEPT, LEFT_OUT, SYSTEMS, Row, collect_lab, who_handed_in_nothing
+from autograder.collect import LEFT_OUT, SYSTEMS, Row, collect_lab, who_handed_in_nothing
 from autograder.commands.common import COURSE, LAB, ROSTER_FILE, STUDENTS, SYSTEM_HINTS, command
 from autograder.commands.table import plain
 from autograder.course import open_course
@@ -88,7 +88,7 @@ def collect(
     placed = {row.student for row in rows if row.placed}
     if back := sorted(placed & removed(open_course(root))):
         click.echo(f"{GONE}: {plain(listed(back))}; {_BACK}", err=True)
-    if kept := sorted({row.student for row in rows if KEPT in row.what}):
+    if kept := sorted({row.student for row in rows if row.placed == "kept"}):
         click.echo(f"the archive has another submission, which was not taken, of: {plain(listed(kept))}", err=True)
     if roster and not students and (nothing := who_handed_in_nothing(open_course(root), lab, roster, rows)):
         click.echo(f"nothing handed in, of those in {roster.name}: {plain(listed(nothing))}", err=True)
