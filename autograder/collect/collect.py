@@ -16,6 +16,7 @@ from autograder.collect.fallback import Planner
 from autograder.collect.gradescope_metadata import read_metadata
 from autograder.collect.install import Submission, place
 from autograder.collect.lms_names import Owner, Piece, check_system, in_a_submission, pieces
+from autograder.collect.missing import Missing
 from autograder.collect.names import TIMESTAMP
 from autograder.collect.numbered import Numbered
 from autograder.collect.other_lab import refuse_another_labs
@@ -217,6 +218,7 @@ def _hand_over(
     elif TIMESTAMP in beside:
         needed[TIMESTAMP] = beside.pop(TIMESTAMP)
         notes.append(said_of(needed[TIMESTAMP], [piece.member.when for piece in made.notebooks.values()]))
+    missing = Missing.of(course, lab, made.student, needed)
     times = {"reckoned": bool(time and not made.time), "in_time": canvas is not None and not made.late}
     own = Submission(made.student, needed, beside, when, problems, **times)
     try:
@@ -232,10 +234,9 @@ def _hand_over(
         keeps = placed.kind in {"kept", "unchanged"} and _has_time(course, lab, made.student)
         notes.append(late_by.said(made.student, keeps=keeps))
     troubles = [] if placed.kind == "kept" else [f"cannot be graded: {why}" for why in problems.values()]
-    what = "; ".join([placed.said, *troubles, *notes])
-    yield Row(made.student, files, what, lost=bool(troubles), placed=placed.kind)
-    beside_it = [*made.left_out, *placed.left_out.items()]
-    yield from (Row(made.student, name, f"left out: {why}") for name, why in beside_it)
+    what = "; ".join([placed.said, *troubles, *missing.said(placed.kind), *notes])
+    yield Row(made.student, files, what, bool(troubles), placed.kind, missing.at_the_end(placed.kind))
+    yield from (Row(made.student, name, f"left out: {why}") for name, why in (*made.left_out, *placed.left_out.items()))
 
 
 def _read_notebooks(archive: Archive, made: Handover) -> tuple[dict[str, bytes], float, list[Row]]:

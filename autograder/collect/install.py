@@ -85,7 +85,7 @@ def place(
     if there and (_same(target, own.content) or (not force and _same_but_for_its_time(target, own, times))):
         return _UNCHANGED
     retimed = _retimed(target, own, times) if there else ""
-    if there and not force and not retimed and not _betters(own, target, usable):
+    if there and not force and not retimed and not _betters(course, lab, own, usable):
         if not _newer(own, target):
             return _KEPT
         if before := _replaced_before(course, lab, own):
@@ -111,10 +111,10 @@ def place(
     return Placed(kind, retimed or said, left_out)
 
 
-def _betters(own: Submission, target: Path, usable: Callable[[Path], bool]) -> bool:
+def _betters(course: Course, lab: str, own: Submission, usable: Callable[[Path], bool]) -> bool:
     """Whether this can be graded, and nothing of what is there: whoever's upload failed has an older one that can."""
-    notebooks = [name for name in own.content if name.endswith(".ipynb")]
-    return bool(notebooks) and not own.problems and not any(usable(target / name) for name in notebooks)
+    target, given = course.submitted(own.student, lab), any(name.endswith(".ipynb") for name in own.content)
+    return given and not own.problems and not any(usable(target / f"{name}.ipynb") for name in course.notebooks(lab))
 
 
 def _put_in_place(course: Course, lab: str, student: str, new: Path) -> str:

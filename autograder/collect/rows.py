@@ -26,6 +26,8 @@ class Row:
     """Whether a submission could not be put anywhere, or will not be graded."""
     placed: str = ""
     """What became of the submission that this row is about, in a word or two; empty if it is about anything else."""
+    missing: tuple[str, ...] = ()
+    """Which of the lab's notebooks are not in the submission that is placed."""
     error: OSError | None = field(default=None, compare=False)
     """What the file system said, where a submission could not be written."""
 

@@ -22,6 +22,7 @@ from autograder.records.removed import GONE, LEFT, removed
 __all__ = ["collect"]
 
 _BACK = f"grade takes them in again; {LEFT}"
+_TOGETHER = "where an earlier hand-in has it, put all notebooks into STUDENT/ in a folder and collect that with --force"
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -90,6 +91,9 @@ def collect(
         click.echo(f"{GONE}: {plain(listed(back))}; {_BACK}", err=True)
     if kept := sorted({row.student for row in rows if row.placed == "kept"}):
         click.echo(f"the archive has another submission, which was not taken, of: {plain(listed(kept))}", err=True)
+    for file in sorted({file for row in rows for file in row.missing}):
+        without = plain(listed(sorted({row.student for row in rows if file in row.missing})))
+        click.echo(f"handed in without {file}, which gives 0 points: {without}; {_TOGETHER}", err=True)
     if roster and not students and (nothing := who_handed_in_nothing(open_course(root), lab, roster, rows)):
         click.echo(f"nothing handed in, of those in {roster.name}: {plain(listed(nothing))}", err=True)
     _say_lost(rows)
