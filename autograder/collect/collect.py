@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.collect.archive import UNREAD, Archive, Member, open_archive
+from autograder.collect.before import Before
 from autograder.collect.extended import Elsewhere
 from autograder.collect.fallback import Planner
 from autograder.collect.gradescope_metadata import read_metadata
@@ -54,8 +55,8 @@ def collect_lab(
     """
     _check_source(course, source)
     names = list(course.notebooks(lab))
-    usable, late_by = Usable.in_lab(course, lab), LateBy.of(course, lab, late)
-    people = read_roster(roster, course.students(everybody=True))
+    usable, late_by, before = Usable.in_lab(course, lab), LateBy.of(course, lab, late), Before.of(course, lab)
+    people = read_roster(roster, course.students(everybody=True), before.students, tells_new=before.others)
     elsewhere = Elsewhere.of(course, lab, people)
     with open_archive(source) as archive:
         system = check_system(system, archive.members, lab, people.knows)
@@ -74,6 +75,7 @@ def collect_lab(
         if not force:
             refuse_another_labs(source, lab, wanted, given, usable)
             twice.check(source)
+            before.refuse_second_ids(source, wanted, by_student, people)
         yield from (row for row in rest if not students or row.student in students)
         how = {"elsewhere": elsewhere, "force": force, "dry_run": dry_run}
         how["canvas"] = Numbered.of(course, lab) if system == "canvas" else None
@@ -81,8 +83,9 @@ def collect_lab(
         def hand_over(made: Handover) -> Iterator[Row]:
             return _hand_over(course, lab, archive, made, usable, late_by, **how)
 
-        for student in wanted:
-            yield from twice.noted(summed_up(_of_student(archive, student, by_student[student], planned, hand_over)))
+        each = (_of_student(archive, student, by_student[student], planned, hand_over) for student in wanted)
+        rows = (row for own in each for row in twice.noted(summed_up(own)))
+        yield from rows if dry_run else before.noting(rows, by_student, people)
 
 
 def _check_source(course: Course, source: Path) -> None:

@@ -125,9 +125,10 @@ def _of_name(owner: Owner, roster: Roster) -> str:
 
 def _new(given: Iterable[str], roster: Roster, names: Iterable[str]) -> tuple[str, str]:
     """Return the first id that can be one, and a note: that it is new, and who in the gradebook has this name."""
-    new = "a student whom the gradebook does not know yet" if roster.known else ""
-    if alike := roster.namesakes(names):
-        new += f"; {' and '.join(alike)} there {'has' if len(alike) == 1 else 'have'} this name: {_ONE_PERSON}"
+    new = "a student whom the gradebook does not know yet" if roster.tells_new else ""
+    if new and (alike := roster.namesakes(names)):
+        there = f"{' and '.join(alike)} {'there' if roster.known else 'of an earlier collect'}"
+        new += f"; {there} {'has' if len(alike) == 1 else 'have'} this name: {_ONE_PERSON}"
     return next(((own, new) for own in given if own and _is_folder_name(own)), ("", ""))
 
 
