@@ -12,7 +12,7 @@ from typing import Any
 import click
 from rich.cells import cell_len, set_cell_size
 
-from autograder.collect import LEFT_OUT, SYSTEMS, Row, collect_lab, who_handed_in_nothing
+from autograder.collect import IN_NO_FOLDER, LEFT_OUT, SYSTEMS, Row, collect_lab, who_handed_in_nothing
 from autograder.commands.common import COURSE, LAB, ROSTER_FILE, STUDENTS, SYSTEM_HINTS, command
 from autograder.commands.table import plain
 from autograder.course import open_course
@@ -110,8 +110,15 @@ def _say_lost(rows: Sequence[Row]) -> None:
         kinds = {"could not be taken": out, "cannot be graded": len(lost) - out}
         raise AutograderError(
             "; ".join(f"{counted(number, 'submission')} {what}" for what, number in kinds.items() if number),
-            hint="the table above says why; the others are in their places",
+            hint=f"the table above says why; {_what_now(rows)}",
         )
+
+
+def _what_now(rows: Sequence[Row]) -> str:
+    """Say what becomes of the others, and what helps files that lie in no student's folder."""
+    others = "the others are in their places" if any(row.placed for row in rows) else "nothing is in its place"
+    flat = any(row.lost and row.what.endswith(IN_NO_FOLDER) for row in rows)
+    return f"{others}; put each student's files into a folder of that name: STUDENT/NOTEBOOK.ipynb" if flat else others
 
 
 def _collected(root: Path, lab: str, source: Path, **options: Any) -> list[Row]:

@@ -17,6 +17,10 @@ _IDS = ("SIS Login ID", "SIS User ID", "SID", "ID number", "Username", "student_
 _EMAILS = ("Email address", "Email", "E-mail")
 _NAMES = ("Student", "Full name", "Name", "Student name")
 LAST, FIRST = ("LastName", "Last name", "last_name", "Surname"), ("FirstName", "First name", "first_name")
+_EXPECTED = (
+    "give a grading worksheet from Moodle, downloaded in English (Identifier, Full name, Email address), a gradebook"
+    " exported from Canvas (Student, ID, SIS Login ID), or grades from Gradescope (Name, SID, Email)"
+)
 
 
 def read_roster(
@@ -33,11 +37,9 @@ def read_roster(
     email, full = table.column(*_EMAILS), table.column(*_NAMES)
     last, first = table.column(*LAST), table.column(*FIRST)
     number = table.column("ID", "Identifier", "Submission ID")
-    if not ids and min(email, full) < 0 and number < 0:
-        raise CourseError(
-            f"{path}: no column says who is who (there: {', '.join(table.header)[:200]})",
-            hint="give a gradebook exported from Canvas, a grading worksheet from Moodle, or grades from Gradescope",
-        )
+    named = max(full, min(last, first)) >= 0
+    if not ids and (not (email >= 0 or named) or (number < 0 and not (email >= 0 and full >= 0))):
+        raise CourseError(f"{path}: no column says who is who (there: {', '.join(table.header)[:200]})", hint=_EXPECTED)
     people = []
     for place, row in enumerate(table.rows):
         names = [row[full]] if full >= 0 else []
