@@ -21,6 +21,7 @@ __all__ = [
     "MAX_ENTRIES",
     "MAX_PATH",
     "Entry",
+    "folder_for_replaced",
     "move_whole",
     "place_for_replaced",
     "places_without_room",
@@ -138,9 +139,14 @@ def move_whole(source: Path, target: Path) -> None:
         shutil.move(source, target)
 
 
+def folder_for_replaced(state: Path, lab: str, whose: str) -> Path:
+    """Return the folder, which need not be there, of all that was replaced of somebody's."""
+    return state / "replaced" / lab / whose
+
+
 def place_for_replaced(state: Path, lab: str, whose: str) -> Path:
     """Return a new place below .autograder/replaced for what is replaced now, in a folder that is there."""
-    place = state / "replaced" / lab / whose / time.strftime("%Y-%m-%d_%H%M%S")
+    place = folder_for_replaced(state, lab, whose) / time.strftime("%Y-%m-%d_%H%M%S")
     while place.exists():
         place = place.with_name(f"{place.name}_")
     place.parent.mkdir(parents=True, exist_ok=True)

@@ -11,22 +11,25 @@ from pathlib import Path
 from typing import Any
 
 from autograder.collect.archive import UNREAD, Archive, Member, open_archive
+from autograder.collect.asked import check_asked, check_source
+from autograder.collect.before import Before
 from autograder.collect.extended import Elsewhere
 from autograder.collect.fallback import Planner
 from autograder.collect.gradescope_metadata import read_metadata
-from autograder.collect.install import KEPT, UNCHANGED, Submission, place
+from autograder.collect.install import Submission, place
 from autograder.collect.lms_names import Owner, Piece, check_system, in_a_submission, pieces
+from autograder.collect.missing import Missing
 from autograder.collect.names import TIMESTAMP
 from autograder.collect.numbered import Numbered
 from autograder.collect.other_lab import refuse_another_labs
 from autograder.collect.packed import Unpacked, unpacked
 from autograder.collect.plan import IN_ARCHIVE, Handover, plan, students_of
-from autograder.collect.rows import LEFT_OUT, Row, some, summed_up
+from autograder.collect.rows import IN_NO_FOLDER, LEFT_OUT, Row, some, summed_up
 from autograder.collect.times import LateBy, said_of
 from autograder.collect.twice import Twice
 from autograder.collect.unusable import Usable
-from autograder.course import Course, refuse_excluded
-from autograder.errors import AutograderError, CourseError, SubmissionError, in_one_line, listed
+from autograder.course import Course
+from autograder.errors import AutograderError, CourseError, SubmissionError, in_one_line
 from autograder.lms import Roster, read_roster
 from autograder.submission.repair import MAX_BYTES
 
@@ -34,9 +37,6 @@ __all__ = ["collect_lab"]
 
 _EXCLUDED = f"{LEFT_OUT}: student_id_exclude in nbgrader_config.py names this student"
 
-_SAYS = "the same command with --dry-run and without --student says whose each file is taken for, and why"
-_ASKED = {True: f"give a --roster FILE in which they stand; {_SAYS}", False: f"is the id right? {_SAYS}"}
-"""What to do where somebody who was asked for has nothing there, by whether there are files that are nobody's."""
 _MAX_METADATA = 64 * 1024 * 1024
 
 
@@ -51,20 +51,20 @@ def collect_lab(
     around: is told the folder that stands around all submissions; a path in a row begins below it.
     late: by how much those count as late that the system marks so, without saying when they came.
     """
-    _check_source(course, source)
+    check_source(course, source)
     names = list(course.notebooks(lab))
-    usable, late_by = Usable.in_lab(course, lab), LateBy.of(course, lab, late)
-    people = read_roster(roster, course.students(everybody=True))
+    usable, late_by, before = Usable.in_lab(course, lab), LateBy.of(course, lab, late), Before.of(course, lab)
+    people = read_roster(roster, course.students(everybody=True), before.students, tells_new=before.others)
     elsewhere = Elsewhere.of(course, lab, people)
     with open_archive(source) as archive:
         system = check_system(system, archive.members, lab, people.knows)
         found, nobodys, folder = _sorted_out(archive, system, lab, people)
         around(folder)
         by_student: defaultdict[str, list[Piece]] = defaultdict(list)
-        rest = list(summed_up(_without_place(archive, found, nobodys, people, by_student)))
+        rest = list(summed_up(_without_place(archive, found, nobodys, people, by_student, system)))
         rest = [row for row in rest if not row.student or row.student not in course.excluded]
         rest += _taken_out(by_student, course.excluded)
-        _check_asked(source, students, by_student, rest, course.excluded)
+        check_asked(source, students, by_student, rest, course.excluded)
         wanted = sorted(student for student in by_student if not students or student in students)
         how: dict[str, Any] = {"names": names, "keep_timestamp": system == "folders", "room": course.max_files_bytes}
         planned = Planner(archive, partial(plan, **how), usable)
@@ -73,6 +73,7 @@ def collect_lab(
         if not force:
             refuse_another_labs(source, lab, wanted, given, usable)
             twice.check(source)
+            before.refuse_second_ids(source, wanted, by_student, people)
         yield from (row for row in rest if not students or row.student in students)
         how = {"elsewhere": elsewhere, "force": force, "dry_run": dry_run}
         how["canvas"] = Numbered.of(course, lab) if system == "canvas" else None
@@ -80,33 +81,9 @@ def collect_lab(
         def hand_over(made: Handover) -> Iterator[Row]:
             return _hand_over(course, lab, archive, made, usable, late_by, **how)
 
-        for student in wanted:
-            yield from twice.noted(summed_up(_of_student(archive, student, by_student[student], planned, hand_over)))
-
-
-def _check_source(course: Course, source: Path) -> None:
-    if source.resolve() == course.root.resolve():
-        raise CourseError(
-            f"{source}: the course itself, whose sources are no submissions",
-            hint="name the folder or the zip file with what was handed in",
-        )
-
-
-def _check_asked(
-    source: Path, students: Collection[str], by_student: Collection[str], rest: Sequence[Row], excluded: Collection[str]
-) -> None:
-    """Raise CourseError if one of the students asked for is left out, or has nothing there.
-
-    rest: what is said of the files that are no student's.
-    """
-    refuse_excluded(students, excluded)
-    if missing := sorted(set(students) - set(by_student)):
-        nobodys = [row.file for row in rest if row.lost and not row.student]
-        theirs = f"; theirs may be what no student is known for: {listed(nobodys)}" if nobodys else ""
-        raise CourseError(
-            f"{source}: nothing in it is from {listed(missing)}, as far as ids, addresses and names say{theirs}",
-            hint=_ASKED[bool(nobodys)],
-        )
+        each = (_of_student(archive, student, by_student[student], planned, hand_over) for student in wanted)
+        rows = (row for own in each for row in twice.noted(summed_up(own)))
+        yield from rows if dry_run else before.noting(rows, by_student, people)
 
 
 def _given(archive: Archive, by_student: Mapping[str, list[Piece]], planned: Planner, student: str) -> dict[str, bytes]:
@@ -160,17 +137,23 @@ def _without_place(
     nobodys: Sequence[Member],
     people: Roster,
     by_student: defaultdict[str, list[Piece]],
+    system: str,
 ) -> Iterator[Row]:
-    """Sort the files by student; yield those that are nobody's."""
+    """Sort the files by student; yield those that are nobody's.
+
+    Whomever a system numbers or names has handed something in, whatever it is; a folder need not be anybody's.
+    """
     for path, why in archive.left_out:
         yield Row("", path, f"left out: {why}", lost=_counts(path) or why.startswith(UNREAD))
-    yield from (Row("", m.path, "left out: cannot tell which student this is", lost=_counts(m.name)) for m in nobodys)
+    why = IN_NO_FOLDER if system == "folders" else "cannot tell which student this is"
+    yield from (Row("", m.path, f"{LEFT_OUT}: {why}", lost=_counts(m.name)) for m in nobodys)
     owners = _by_owner(found)
     for owner, (student, note) in students_of(list(owners), people).items():
         own = owners[owner]
         if not student:
             file = next((p.path for p in own if _counts(p.path)), own[0].path)
-            yield Row("", f"{owner}: {file}", f"left out: {note}", lost=any(_counts(p.path) for p in own))
+            lost = bool(owner.number or owner.name) or any(_counts(p.path) for p in own)
+            yield Row("", f"{owner}: {file}", f"left out: {note}", lost)
         else:
             by_student[student] += own
             if note:
@@ -217,6 +200,7 @@ def _hand_over(
     elif TIMESTAMP in beside:
         needed[TIMESTAMP] = beside.pop(TIMESTAMP)
         notes.append(said_of(needed[TIMESTAMP], [piece.member.when for piece in made.notebooks.values()]))
+    missing = Missing.of(course, lab, made.student, needed)
     times = {"reckoned": bool(time and not made.time), "in_time": canvas is not None and not made.late}
     own = Submission(made.student, needed, beside, when, problems, **times)
     try:
@@ -229,13 +213,12 @@ def _hand_over(
         return
     notes += filter(None, [elsewhere.said(made.student, made.time)])
     if made.late:
-        keeps = placed.said in {KEPT, UNCHANGED} and _has_time(course, lab, made.student)
+        keeps = placed.kind in {"kept", "unchanged"} and _has_time(course, lab, made.student)
         notes.append(late_by.said(made.student, keeps=keeps))
-    troubles = [] if placed.said == KEPT else [f"cannot be graded: {why}" for why in problems.values()]
-    what = "; ".join([placed.said, *troubles, *notes])
-    yield Row(made.student, files, what, lost=bool(troubles), placed=placed.kind)
-    beside_it = [*made.left_out, *placed.left_out.items()]
-    yield from (Row(made.student, name, f"left out: {why}") for name, why in beside_it)
+    troubles = [] if placed.kind == "kept" else [f"cannot be graded: {why}" for why in problems.values()]
+    what = "; ".join([placed.said, *troubles, *missing.said(placed.kind), *notes])
+    yield Row(made.student, files, what, bool(troubles), placed.kind, missing.at_the_end(placed.kind))
+    yield from (Row(made.student, name, f"left out: {why}") for name, why in (*made.left_out, *placed.left_out.items()))
 
 
 def _read_notebooks(archive: Archive, made: Handover) -> tuple[dict[str, bytes], float, list[Row]]:

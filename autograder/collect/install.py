@@ -14,7 +14,7 @@ from pathlib import Path
 from autograder.collect.names import TIMESTAMP
 from autograder.course import Course, moment
 from autograder.errors import CourseError, SubmissionError
-from autograder.files import move_whole, place_for_replaced, walk, write_whole
+from autograder.files import folder_for_replaced, move_whole, place_for_replaced, walk, write_whole
 
 __all__ = ["IN_TIME_NOW", "KEPT", "LATE_NOW", "UNCHANGED", "Placed", "Submission", "place"]
 
@@ -63,6 +63,7 @@ class Placed:
 
 
 _KEPT, _UNCHANGED = Placed("kept", KEPT), Placed("unchanged", UNCHANGED)
+_NO_NEWER = "kept: this was replaced before, is in {}, and is no newer hand-in; --force --student {} takes it"
 _RETIMED = {LATE_NOW: "late now", IN_TIME_NOW: "in time now"}
 
 
@@ -74,7 +75,8 @@ def place(
     An error is this student's alone: OSError, or CourseError if something else stands in the place, or if this one
     cannot be graded and the one that is there can (`usable` says so of a path).
     Another one that is there already is replaced only if this one is newer, or can be graded and that one cannot, or
-    with `force`; the old one is then moved to .autograder/replaced/LAB/STUDENT/TIME.
+    with `force`; the old one is then moved to .autograder/replaced/LAB/STUDENT/TIME. What lies there is no newer one,
+    whatever time the files of an archive have: something else was chosen after it.
     """
     target = course.submitted(own.student, lab)
     _check(target)
@@ -83,8 +85,11 @@ def place(
     if there and (_same(target, own.content) or (not force and _same_but_for_its_time(target, own, times))):
         return _UNCHANGED
     retimed = _retimed(target, own, times) if there else ""
-    if there and not force and not retimed and not _newer(own, target) and not _betters(own, target, usable):
-        return _KEPT
+    if there and not force and not retimed and not _betters(course, lab, own, usable):
+        if not _newer(own, target):
+            return _KEPT
+        if before := _replaced_before(course, lab, own):
+            return Placed("kept", _NO_NEWER.format(before.relative_to(course.root), own.student))
     if there and not force:
         for name, problem in own.problems.items():
             if usable(target / name):
@@ -106,10 +111,10 @@ def place(
     return Placed(kind, retimed or said, left_out)
 
 
-def _betters(own: Submission, target: Path, usable: Callable[[Path], bool]) -> bool:
+def _betters(course: Course, lab: str, own: Submission, usable: Callable[[Path], bool]) -> bool:
     """Whether this can be graded, and nothing of what is there: whoever's upload failed has an older one that can."""
-    notebooks = [name for name in own.content if name.endswith(".ipynb")]
-    return bool(notebooks) and not own.problems and not any(usable(target / name) for name in notebooks)
+    target, given = course.submitted(own.student, lab), any(name.endswith(".ipynb") for name in own.content)
+    return given and not own.problems and not any(usable(target / f"{name}.ipynb") for name in course.notebooks(lab))
 
 
 def _put_in_place(course: Course, lab: str, student: str, new: Path) -> str:
@@ -210,6 +215,25 @@ def _same_but_for_its_time(folder: Path, own: Submission, times: _Reckoned) -> b
     if own.in_time and data.decode("utf-8", "replace").strip() == times.of(own.student):
         return False
     return _same(folder, {**own.content, TIMESTAMP: data})
+
+
+def _replaced_before(course: Course, lab: str, own: Submission) -> Path | None:
+    """Return where the same submission lies that was replaced before; None if it is nowhere.
+
+    The files of an archive may have the time of the download, as Canvas's have. Where somebody says when this one and
+    that one were handed in, the same at another time is another submission.
+    """
+    folder = folder_for_replaced(course.state, lab, own.student)
+    with suppress(OSError):
+        for before in sorted(folder.iterdir(), reverse=True):
+            path = before / TIMESTAMP
+            time = path.read_bytes()[:100] if path.is_file() and not path.is_symlink() else b""
+            said = b"" if own.reckoned else own.needed.get(TIMESTAMP, b"")
+            again = bool(time and said and time.strip() != said.strip())
+            content = {name: data for name, data in own.content.items() if name != TIMESTAMP}
+            if not again and _same(before, {**content, TIMESTAMP: time} if time else content):
+                return before
+    return None
 
 
 def _newer(own: Submission, target: Path) -> bool:

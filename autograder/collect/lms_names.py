@@ -67,6 +67,8 @@ class Piece:
     """Why it is not taken, whatever its name is."""
     within: str = ""
     """The student's own zip file that it was in."""
+    cells_of: str = ""
+    """Which of a lab's several notebooks has its cells, where somebody has looked and that is sure."""
 
 
 Known = Callable[[str], bool]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from autograder.collect.candidates import candidates, other_notebook, taken_for
 from autograder.collect.lms_names import Owner, Piece
 from autograder.collect.names import TIMESTAMP, Names, fold, is_timestamp, misplaced
-from autograder.collect.order import COPY, newness, packed, rank, said_of_attempts, said_of_files, stem
+from autograder.collect.order import newness, packed, rank, said_of_attempts, said_of_files
 from autograder.lms.keys import keys
 from autograder.lms.roster import Person, Roster
 
@@ -18,8 +18,6 @@ __all__ = ["IN_ARCHIVE", "Handover", "plan", "students_of"]
 IN_ARCHIVE = "not opened: only a zip file that holds the notebook is"
 
 _PACKED = (".zip", ".tar", ".gz", ".tgz", ".7z", ".rar", ".bz2", ".xz")
-_DUPLICATE = re.compile(r"(?: - | |-)copy ?\d*$", re.IGNORECASE)
-"""What JupyterLab and file managers add to a copy of a file that stays beside it."""
 _MAX_FILES = 2000
 """How many files of one student are looked at beside the notebooks."""
 
@@ -127,9 +125,10 @@ def _of_name(owner: Owner, roster: Roster) -> str:
 
 def _new(given: Iterable[str], roster: Roster, names: Iterable[str]) -> tuple[str, str]:
     """Return the first id that can be one, and a note: that it is new, and who in the gradebook has this name."""
-    new = "a student whom the gradebook does not know yet" if roster.known else ""
-    if alike := roster.namesakes(names):
-        new += f"; {' and '.join(alike)} there {'has' if len(alike) == 1 else 'have'} this name: {_ONE_PERSON}"
+    new = "a student whom the gradebook does not know yet" if roster.tells_new else ""
+    if new and (alike := roster.namesakes(names)):
+        there = f"{' and '.join(alike)} {'there' if roster.known else 'of an earlier collect'}"
+        new += f"; {there} {'has' if len(alike) == 1 else 'have'} this name: {_ONE_PERSON}"
     return next(((own, new) for own in given if own and _is_folder_name(own)), ("", ""))
 
 
@@ -169,7 +168,7 @@ def plan(pieces: Iterable[Piece], student: str, names: Collection[str], *, keep_
         attempts[piece.attempt].append(piece)
     ranked = sorted(
         attempts.values(),
-        key=lambda own: (bool(_candidates(own, names)), max(piece.order for piece in own), own[0].attempt),
+        key=lambda own: (bool(candidates(own, names)), max(piece.order for piece in own), own[0].attempt),
     )
     newest = ranked[-1]
     made = Handover(student, time=newest[0].time)
@@ -178,16 +177,15 @@ def plan(pieces: Iterable[Piece], student: str, names: Collection[str], *, keep_
     made.late = any(piece.late for piece in newest) and not made.time
     if (folders := len({_written(piece) for piece in newest})) > 1:
         made.notes.append(_SPELLED.format("two" if folders == 2 else folders))
-    candidates = _candidates(newest, names)
-    for name, found in candidates.items():
+    notebooks = candidates(newest, names)
+    for name, found in notebooks.items():
         made.notebooks[name] = chosen = min(found, key=lambda piece: rank(piece, name))
         other = [piece for piece in found if _written(piece) != _written(chosen)]
         made.left_out += [(piece.path, "in another folder of this name, and not newer") for piece in other]
         if len(found) > 1:
             made.notes.append(said_of_files(found, name))
-        if stem(chosen) != name or "/" in chosen.path or chosen.within:
-            made.notes.append(f"was {chosen.within and f'{chosen.within}: '}{chosen.path}")
-    used = {id(piece) for found in candidates.values() for piece in found}  # comparing each with each takes minutes
+        made.notes += taken_for(chosen, name, names)
+    used = {id(piece) for found in notebooks.values() for piece in found}  # comparing each with each takes minutes
     others = _moved_along([piece for piece in newest if id(piece) not in used], [*made.notebooks.values()])
     reserved = Names(f"{name}.ipynb" for name in names)
     _take_files(made, others, reserved, keep_timestamp=keep_timestamp, room=room)
@@ -217,22 +215,6 @@ def _moved_along(others: Sequence[Piece], notebooks: Sequence[Piece]) -> list[Pi
     return along + [replace(p, problem=p.problem or _BESIDE) if fold(p.path) in names else p for p in rest]
 
 
-def _candidates(own: Sequence[Piece], names: Collection[str]) -> dict[str, list[Piece]]:
-    """Return the notebooks that may be each of the lab's; the only notebook is the lab's whatever it is called."""
-    notebooks = [piece for piece in own if piece.path.lower().endswith(".ipynb") and not piece.problem]
-    notebooks = [piece for piece in notebooks if not _kept_aside(piece)] or notebooks
-    found = {name: [p for p in notebooks if _named(stem(p), names) == name] for name in names}
-    found = {name: [p for p in pieces if not _DUPLICATE.search(stem(p))] or pieces for name, pieces in found.items()}
-    if len(names) == 1 and notebooks and not any(found.values()):
-        found = dict.fromkeys(names, notebooks)
-    return {name: pieces for name, pieces in found.items() if pieces}
-
-
-def _kept_aside(piece: Piece) -> bool:
-    """Whether a file lies in a hidden folder, as copies do that programs keep (`.released`, `.ipynb_checkpoints`)."""
-    return any(part.startswith(".") for part in piece.path.split("/")[:-1])
-
-
 def _take_files(made: Handover, others: Sequence[Piece], taken: Names, *, keep_timestamp: bool, room: int) -> None:
     """Take the files beside the notebooks that fit, and note why each of the others does not."""
     ranked = sorted(others, key=lambda piece: (piece.path.count("/"), piece.path, newness(piece), packed(piece)))
@@ -241,7 +223,7 @@ def _take_files(made: Handover, others: Sequence[Piece], taken: Names, *, keep_t
         if problem:
             pass
         elif piece.path.lower().endswith(".ipynb"):
-            problem = _other_notebook(made, piece)
+            problem = other_notebook(made.notebooks, piece)
         elif is_timestamp(piece.path) and not (keep_timestamp and piece.path == TIMESTAMP):
             problem = "a student's own timestamp.txt proves nothing"
         elif fold(piece.path).endswith(_PACKED):
@@ -260,13 +242,6 @@ def _take_files(made: Handover, others: Sequence[Piece], taken: Names, *, keep_t
         made.left_out.append((f"{surplus} more", f"more than {_MAX_FILES} files beside the notebook"))
 
 
-def _other_notebook(made: Handover, piece: Piece) -> str:
-    """Say why this notebook is left out; a newer one may be what the student meant to hand in."""
-    older = [name for name, taken in made.notebooks.items() if taken.order < piece.order]
-    named = f"another notebook, newer than {older[0]}.ipynb, which is taken for its name" if older else ""
-    return named if len(older) == len(made.notebooks) == 1 else "another notebook"
-
-
 def _written(piece: Piece) -> str:
     """Return the name of a student's folder as it is written, where it alone says whose it is.
 
@@ -278,19 +253,6 @@ def _written(piece: Piece) -> str:
         return ""
     written = [part for part in packed(piece)[0].replace("\\", "/").split("/") if part not in {"", "."}]
     return written[inside.index(piece.attempt) - len(inside)] if len(written) >= len(inside) else ""
-
-
-def _named(called: str, names: Collection[str]) -> str:
-    """Return which of the lab's notebooks a file is by its name; empty: none.
-
-    What browsers, Canvas and Jupyter add to a copy's name is passed over, but not what is the lab's own: of part-1 and
-    part-2 neither is a copy of the other.
-    """
-    known = {fold(name): name for name in names}
-    plain = fold(called).strip()
-    while plain not in known and (match := COPY.search(plain)):
-        plain = plain[: match.start()].strip()
-    return called if called in names else known.get(plain, "")
 
 
 def _is_folder_name(name: str) -> bool:

@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-__all__ = ["LEFT_OUT", "Row", "some", "summed_up"]
+__all__ = ["IN_NO_FOLDER", "LEFT_OUT", "Row", "some", "summed_up"]
 
 LEFT_OUT = "left out"
 """How it begins what is said of a file that was not taken."""
+IN_NO_FOLDER = "cannot tell which student this is: it lies in no student's folder"
+"""What is said of a file where folders say whose each file is."""
 
 _MAX_ROWS = 100
 _MAX_NAMED = 5
@@ -26,6 +28,8 @@ class Row:
     """Whether a submission could not be put anywhere, or will not be graded."""
     placed: str = ""
     """What became of the submission that this row is about, in a word or two; empty if it is about anything else."""
+    missing: tuple[str, ...] = ()
+    """Which of the lab's notebooks are not in the submission that is placed."""
     error: OSError | None = field(default=None, compare=False)
     """What the file system said, where a submission could not be written."""
 

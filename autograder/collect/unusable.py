@@ -9,6 +9,7 @@ from pathlib import Path
 
 from autograder.course import Course
 from autograder.errors import SubmissionError, in_one_line
+from autograder.notebook import grade_id_of
 from autograder.submission.repair import parse, read
 from autograder.submission.unfit import ANOTHER_LAB, cells_of_others, unfit
 
@@ -37,6 +38,20 @@ class Usable:
         except SubmissionError as error:
             return in_one_line(error)
         return f"{file}: {reason}" if reason else ""
+
+    def cells_of(self, content: bytes) -> str:
+        """Return which of the lab's several notebooks these bytes are, by their cells; empty if that is not sure.
+
+        It has more than half of that one's cells, and fewer of any other's: cells of two may have one name.
+        """
+        try:
+            notebook, _ = parse(content, "")
+        except SubmissionError:
+            return ""
+        names = {name for cell in notebook.cells if (name := grade_id_of(cell))}
+        found = sorted(((len(names & ids), name) for name, ids in self.own.items()), reverse=True)
+        (most, first), (second, _) = found[:2]
+        return first if most > second and 2 * most > len(self.own[first]) else ""
 
     def of_another_lab(self, notebooks: Mapping[str, bytes]) -> str:
         """Return whose notebook one of these is, by file name, if it is another lab's; nothing if none is."""

@@ -12,7 +12,7 @@ from typing import Any
 import click
 from rich.cells import cell_len, set_cell_size
 
-from autograder.collect import KEPT, LEFT_OUT, SYSTEMS, Row, collect_lab, who_handed_in_nothing
+from autograder.collect import IN_NO_FOLDER, LEFT_OUT, SYSTEMS, Row, collect_lab, who_handed_in_nothing
 from autograder.commands.common import COURSE, LAB, ROSTER_FILE, STUDENTS, SYSTEM_HINTS, command
 from autograder.commands.table import plain
 from autograder.course import open_course
@@ -22,6 +22,7 @@ from autograder.records.removed import GONE, LEFT, removed
 __all__ = ["collect"]
 
 _BACK = f"grade takes them in again; {LEFT}"
+_TOGETHER = "where an earlier hand-in has it, put all notebooks into STUDENT/ in a folder and collect that with --force"
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -88,8 +89,11 @@ def collect(
     placed = {row.student for row in rows if row.placed}
     if back := sorted(placed & removed(open_course(root))):
         click.echo(f"{GONE}: {plain(listed(back))}; {_BACK}", err=True)
-    if kept := sorted({row.student for row in rows if KEPT in row.what}):
+    if kept := sorted({row.student for row in rows if row.placed == "kept"}):
         click.echo(f"the archive has another submission, which was not taken, of: {plain(listed(kept))}", err=True)
+    for file in sorted({file for row in rows for file in row.missing}):
+        without = plain(listed(sorted({row.student for row in rows if file in row.missing})))
+        click.echo(f"handed in without {file}, which gives 0 points: {without}; {_TOGETHER}", err=True)
     if roster and not students and (nothing := who_handed_in_nothing(open_course(root), lab, roster, rows)):
         click.echo(f"nothing handed in, of those in {roster.name}: {plain(listed(nothing))}", err=True)
     _say_lost(rows)
@@ -106,8 +110,15 @@ def _say_lost(rows: Sequence[Row]) -> None:
         kinds = {"could not be taken": out, "cannot be graded": len(lost) - out}
         raise AutograderError(
             "; ".join(f"{counted(number, 'submission')} {what}" for what, number in kinds.items() if number),
-            hint="the table above says why; the others are in their places",
+            hint=f"the table above says why; {_what_now(rows)}",
         )
+
+
+def _what_now(rows: Sequence[Row]) -> str:
+    """Say what becomes of the others, and what helps files that lie in no student's folder."""
+    others = "the others are in their places" if any(row.placed for row in rows) else "nothing is in its place"
+    flat = any(row.lost and row.what.endswith(IN_NO_FOLDER) for row in rows)
+    return f"{others}; put each student's files into a folder of that name: STUDENT/NOTEBOOK.ipynb" if flat else others
 
 
 def _collected(root: Path, lab: str, source: Path, **options: Any) -> list[Row]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from autograder.lms.canvas import canvas_csv
+from autograder.lms.exported import read_roster
 from autograder.lms.gradescope import gradescope_csv
 from autograder.lms.moodle import moodle_csv
 from autograder.lms.nbgrader import nbgrader_csv
-from autograder.lms.roster import Person, Roster, read_roster
+from autograder.lms.roster import Person, Roster
 from autograder.lms.table import Export
 
 __all__ = [

@@ -15,7 +15,8 @@ from datetime import datetime, timedelta
 
 from autograder.course import StoredCell
 from autograder.errors import CourseError
-from autograder.lms.roster import FIRST, LAST, Person, Roster
+from autograder.lms.exported import FIRST, LAST
+from autograder.lms.roster import Person, Roster
 from autograder.lms.table import Export, address, number, text, written
 from autograder.model import GradebookEntry
 

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 from autograder.course import Student
-from autograder.errors import CourseError
 from autograder.lms.keys import domain, fold, keys, together, unique, user
-from autograder.lms.table import Table, read_table
+from autograder.lms.table import Table
 
-__all__ = ["FIRST", "LAST", "Match", "Person", "Roster", "read_roster"]
-
-_IDS = ("SIS Login ID", "SIS User ID", "SID", "ID number", "Username", "student_id", "Integration ID")
-_EMAILS = ("Email address", "Email", "E-mail")
-_NAMES = ("Student", "Full name", "Name", "Student name")
-LAST, FIRST = ("LastName", "Last name", "last_name", "Surname"), ("FirstName", "First name", "first_name")
+__all__ = ["Match", "Person", "Roster"]
 
 _ELSE = "somebody else in the roster has an id or address of {}"
 _AT_ODDS = "this row contradicts itself: {} is {}, but {} is {}"
@@ -61,23 +53,37 @@ class Match:
 class Roster:
     """The people of an exported file, matched with the gradebook's students."""
 
-    def __init__(self, people: Sequence[Person], students: Sequence[Student], table: Table | None = None) -> None:
+    def __init__(
+        self,
+        people: Sequence[Person],
+        students: Sequence[Student],
+        table: Table | None = None,
+        before: Sequence[Student] = (),
+        *,
+        tells_new: bool = False,
+    ) -> None:
+        """before: who was collected before; the gradebook may not know them yet. Their names only give a hint.
+
+        tells_new: whether to say who is new though the gradebook is empty.
+        """
         self.people = people
         self.table = table
-        self._students = {student.id for student in students}
-        self._by_id = unique((fold(student.id), student.id) for student in students)
-        self._by_email = unique((fold(s.email), s.id) for s in students if s.email)
+        self.known = bool(students)
+        """Whether the gradebook knows any student: then only they are students."""
+        self.tells_new = self.known or tells_new
+        everybody = [*students, *before]
+        self._students = {student.id for student in everybody}
+        self._by_id = unique((fold(student.id), student.id) for student in everybody)
+        emails = {fold(student.email) for student in students}
+        said = [*students, *(student for student in before if fold(student.email) not in emails)]
+        self._by_email = unique((fold(s.email), s.id) for s in said if s.email)
+        self._named_before = together((key, s.id) for s in before for key in keys(_names_of(s)))
         self._by_name = together((key, s.id) for s in students for key in keys(_names_of(s)))
         self._with_name = {student.id for student in students if _names_of(student)}
-        self._by_digits = together((s.id.lstrip("0"), s.id) for s in students if s.id.isdecimal())
+        self._by_digits = together((s.id.lstrip("0"), s.id) for s in everybody if s.id.isdecimal())
         self._row_by_number = {person.number: person for person in people if person.number}
         self._rows_by_name = together((key, person) for person in people for key in keys(person.names))
         self._rows_by_own = together((fold(own), p) for p in people for own in (*p.ids, p.email) if own)
-
-    @property
-    def known(self) -> bool:
-        """Whether the gradebook knows any student: then only they are students."""
-        return bool(self._students)
 
     def match(self, person: Person) -> Match:
         """Return the student whom this person is, and how sure that is.
@@ -212,8 +218,14 @@ class Roster:
         return found[0] if len(found) == 1 else ""
 
     def namesakes(self, names: Iterable[str]) -> list[str]:
-        """Return the ids of all students who have one of these names."""
-        return list(dict.fromkeys(student for name in names for student in self._all_named(name)))
+        """Return the ids of all students who have one of these names; if none has, of those collected before."""
+        names = list(names)
+        found = dict.fromkeys(student for name in names for student in self._all_named(name))
+        return list(found or dict.fromkeys(s for key in keys(names) for s in self._named_before.get(key, ())))
+
+    def has(self, student: str) -> bool:
+        """Whether the gradebook, or somebody who was collected before, has this id."""
+        return student in self._students
 
     def _all_named(self, name: str) -> list[str]:
         return list(dict.fromkeys(student for key in keys((name,)) for student in self._by_name.get(key, ())))
@@ -251,44 +263,10 @@ class Roster:
         return next((found[0] for found in rows if len(found) == 1), None)
 
 
-def read_roster(path: Path | None, students: Sequence[Student]) -> Roster:
-    """Read an exported CSV file of Canvas, Moodle, Gradescope or nbgrader; without one, only the gradebook is known."""
-    if path is None:
-        return Roster([], students)
-    table = read_table(path)
-    ids = [table.column(name) for name in _IDS if table.column(name) >= 0]
-    email, full = table.column(*_EMAILS), table.column(*_NAMES)
-    last, first = table.column(*LAST), table.column(*FIRST)
-    number = table.column("ID", "Identifier", "Submission ID")
-    if not ids and min(email, full) < 0 and number < 0:
-        raise CourseError(
-            f"{path}: no column says who is who (there: {', '.join(table.header)[:200]})",
-            hint="give a gradebook exported from Canvas, a grading worksheet from Moodle, or grades from Gradescope",
-        )
-    people = []
-    for place, row in enumerate(table.rows):
-        names = [row[full]] if full >= 0 else []
-        if last >= 0 and first >= 0:
-            names.append(f"{row[first]} {row[last]}")
-        if _is_person(row, names):
-            own = tuple(dict.fromkeys(row[i].strip() for i in ids if row[i].strip()))
-            digits = re.sub(r"^\D+", "", row[number].strip()) if number >= 0 else ""  # Moodle: "Participant 1234"
-            address = row[email].strip() if email >= 0 else ""
-            people.append(Person(own, digits, address, tuple(filter(str.strip, names)), place))
-    return Roster(people, students, table)
-
-
 def _names_of(student: Student) -> tuple[str, ...]:
     if not (student.last_name and student.first_name):
         return tuple(filter(None, (student.last_name, student.first_name)))
     return f"{student.first_name} {student.last_name}", f"{student.last_name}, {student.first_name}"
-
-
-def _is_person(row: Sequence[str], names: Sequence[str]) -> bool:
-    """Whether it is none of the rows that Canvas puts below its header, nor its test student."""
-    first = row[0].strip().casefold()
-    special = "points possible" in first or first.startswith("manual posting") or first in {"student, test", "muted"}
-    return not special and any(field.strip() for field in row[:5]) and (any(map(str.strip, names)) or bool(first))
 
 
 def _same(one: Person, other: Person) -> bool:

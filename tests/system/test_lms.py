@@ -411,3 +411,13 @@ def test_what_cannot_be_graded_is_named_when_it_is_collected(tiny: Path, desk: P
     files["../x.ipynb"] = "{}"
     collected = autograder("collect", TINY, zipped(desk / "in.zip", files), "--course", tiny)
     assert "error: 1 submission could not be taken; 1 submission cannot be graded\n" in collected.stderr
+
+
+def test_a_zip_file_without_folders_is_told_what_would_help(tiny: Path, desk: Path) -> None:
+    work = answered(tiny, **FULL)
+    collected = autograder("collect", TINY, zipped(desk / "in.zip", {f"ada_{TINY}.ipynb": work}), "--course", tiny)
+    assert collected.exit_code == 1
+    assert collected.stderr == (
+        "0 students\nerror: 1 submission could not be taken\nhint: the table above says why; nothing is in its place;"
+        " put each student's files into a folder of that name: STUDENT/NOTEBOOK.ipynb\n"
+    )

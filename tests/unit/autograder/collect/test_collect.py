@@ -1102,3 +1102,18 @@ def test_a_system_whose_names_are_nowhere_is_asked_about_with_the_one_they_look_
     ):
         collected(course, files, system=system)
     assert not there(course)
+
+
+def test_whoever_moodle_names_and_nobody_knows_has_lost_a_submission_whatever_it_is(course: Course) -> None:
+    course.known = [("ada",)]
+    form = "{}_{}_assignsubmission_file_/{}"
+    files = {form.format("Dan Newman", 904, "lab.py"): "x", form.format("Eve Il", 905, "lab.ipynb"): "y"}
+    assert [row.lost for row in collected(course, files)] == [True, True]
+    (unplaced,) = collected(course, {"~tmp/notes.txt": "x", "~tmp/more.txt": "y"}, system="folders")
+    assert not unplaced.lost, "a folder need not be anybody's"
+
+
+def test_files_in_no_folder_are_said_to_lie_in_none(course: Course) -> None:
+    rows = collected(course, {"ada_lab.ipynb": "a", "bob_lab.ipynb": "b", "bob.txt": "c"})
+    assert {row.what for row in rows} == {"left out: cannot tell which student this is: it lies in no student's folder"}
+    assert [row.lost for row in rows] == [True, True, False]

@@ -370,6 +370,8 @@ def test_a_roster_may_come_from_excel(tmp_path: Path, encoding: str) -> None:
         (b"\n\n", "is empty"),
         (b"PK\x03\x04\x00\x00", "not a CSV file"),
         (b"a,b\n1,2\n", "no column says who is who"),
+        ("ID,Vollständiger Name,E-Mail-Adresse\nTeilnehmer/in901,Ada,a@x\n".encode(), r"E-Mail.*\nhint: .*in English"),
+        (b"ID,Points\n901,2\n", r"no column says who is who \(there: ID, Points\)"),
         (b"Name,Email\n" + b"x" * 200_000 + b",y\n", "not a CSV file: field larger"),
     ],
 )
