@@ -17,7 +17,7 @@ from pygments.lexers import PythonLexer
 
 from autograder.course import Course, hide_mark_schemes
 from autograder.course.exchange import OURS
-from autograder.errors import CourseError, counted
+from autograder.errors import CourseError, counted, listed
 from autograder.files import write_whole
 from autograder.model import CellScore, GradebookEntry, Result, Status
 from autograder.notebook import below_tasks, grade_id_of, metadata_of, read_notebook, students_own, was_put_back
@@ -106,14 +106,16 @@ def feedback_page(
             task["message"] = ""
             task["told"] = any(task[part] for part in _SECTION)
         task["title"] = titles.get(task["grade_id"]) or task["grade_id"].removesuffix("-check").replace("-", " ")
+    names = list(dict.fromkeys(score.notebook for score in result.cells))
     return _template().render(
         result=result,
         stored=stored,
         tasks=tasks,
+        together=listed(names) if len(names) > 1 else "",
         aside=aside,
         ours=any(score.cases for score in result.cells),
         title=name if aside else titles.get("") or name,
-        pending=sum(task["max_points"] for task in tasks if task["pending"]),
+        pending=sum(cell.max_points for cell in result.cells if f"{cell.notebook}/{cell.grade_id}" in stored.pending),
         usual=result.status == Status.GRADED,
         private=private,
         mark=PRIVATE if private else OURS,
