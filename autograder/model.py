@@ -132,6 +132,10 @@ class CellScore:
         object.__setattr__(self, "message", cut(self.message, _LONGEST_REASON))
 
     @property
+    def key(self) -> str:
+        return f"{self.notebook}/{self.grade_id}"
+
+    @property
     def failed(self) -> tuple[dict[str, Any], ...]:
         """The cases that failed; guards, which failed only because nothing else passed, after the others."""
         failed = [case for case in self.cases if not case["passed"]]

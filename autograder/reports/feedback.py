@@ -115,7 +115,7 @@ def feedback_page(
         aside=aside,
         ours=any(score.cases for score in result.cells),
         title=name if aside else titles.get("") or name,
-        pending=sum(cell.max_points for cell in result.cells if f"{cell.notebook}/{cell.grade_id}" in stored.pending),
+        pending=sum(cell.max_points for cell in result.cells if cell.key in stored.pending),
         usual=result.status == Status.GRADED,
         private=private,
         mark=PRIVATE if private else OURS,
