@@ -236,4 +236,5 @@ def _check(cell: CellScore, outcome: Outcome) -> dict[str, object]:
     by_hand = outcome.by_hand.get(cell.key)
     failed = [{"title": case["title"], "hidden": case["hidden"], "message": case["message"]} for case in cell.failed]
     keys = ("notebook", "grade_id", "points", "max_points", "message")
-    return {key: getattr(cell, key) for key in keys} | {"by_hand": by_hand, "failed": failed}
+    shown = {key: getattr(cell, key) for key in keys} | {"message": cell.whole or cell.message}
+    return shown | {"by_hand": by_hand, "failed": failed}

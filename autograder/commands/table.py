@@ -154,6 +154,6 @@ def _why(cell: CellScore) -> str:
     if (cell.points or 0.0) >= cell.max_points:  # a person has given less
         return ""
     failed = cell.failed
-    text = cell.message.strip() or (failed[0]["title"] if failed else "no answer")
+    text = cell.whole.strip() or cell.message.strip() or (failed[0]["title"] if failed else "no answer")
     first, *rest = list(filter(None, map(str.strip, text.splitlines()))) or [""]
     return f": {first} {rest[0]}" if first.endswith(":") and rest else f": {first}"

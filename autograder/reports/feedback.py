@@ -145,7 +145,7 @@ def _task(
         "failed": list(_told_once(score.failed, private=private)),
         "passed": [case for case in score.cases if case["passed"]],
         "blank": bool(score.failed) and score.not_begun,
-        "message": score.message,
+        "message": (private and score.whole) or score.message,
         "comments": [stored.comments[key]] if key in stored.comments else [],
         "output": _said(cell) if private and cell is not None and not score.cases else "",
         "written": "" if cell is None or cell.cell_type != "markdown" or not _theirs(cell) else _shown(cell),

@@ -93,6 +93,7 @@ def test_points_by_hand_count_in_the_table_as_in_the_sum(
         ([_cell("a-check", 2), _cell("why", None)], ""),
         ([_cell("a-check", 1, _case("rows sum to one"))], "a-check 1/2: rows sum to one"),
         ([_cell("a-check", 0, message="AssertionError: no\nmore")], "a-check 0/2: AssertionError: no"),
+        ([replace(_cell("b", 0, message="an error"), whole="ValueError: 17")], "b 0/2: ValueError: 17"),
         ([_cell("why", 0)], "why 0/2: no answer"),
         ([_cell("a-check", 0, _case("x", "NotImplementedError")), _cell("b", 2)], "a not implemented"),
         ([_cell("a-check", 0, message="NotImplementedError"), _cell("b", 2)], "a not implemented"),

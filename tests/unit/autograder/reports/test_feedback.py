@@ -273,6 +273,15 @@ def test_a_zero_given_by_hand_is_no_answer_that_waits() -> None:
     assert found.text.count("to be graded") == 2  # in the table, above the answer
 
 
+def test_what_a_test_says_whole_is_on_no_page_for_students() -> None:
+    score = CellScore("lab", "f-check", 0.0, 2.0, message="an error: not shown", whole=SECRET)
+    assert "an error: not shown" in page(score).text
+    assert SECRET not in page(score).text
+    result = Result("ada", "lab", Status.GRADED, cells=(score,))
+    private = feedback_page(result, stored(), "lab", USUAL, headings(USUAL), private=True)
+    assert SECRET in Page(private).text
+
+
 def test_each_page_of_several_notebooks_says_the_same_total_and_what_of_it_is_its_own() -> None:
     """What waits was this notebook's alone, and so 12 of 20 points stood on one page and 12 of 23 on the other."""
     cells = [CellScore("a", "f-check", 8.0, 11.0), CellScore("a", "words", None, 6.0)]
