@@ -19,7 +19,7 @@ from autograder.grading.grade_one import prepare
 from autograder.grading.lock import only_run
 from autograder.grading.outcome import Outcome, outcome_of
 from autograder.grading.penalties import Penalties
-from autograder.grading.since import ANEW, NEVER, changed_since
+from autograder.grading.since import ANEW, NEVER, changed_since, unlogged
 from autograder.grading.staging import Staging
 from autograder.grading.workers import Runner, Threads, result_of
 from autograder.model import GradebookEntry, Result, Status
@@ -53,6 +53,7 @@ class Grading:
         self._stored: Mapping[str, GradebookEntry] = {}
         self._lines: Mapping[str, Entry] | None = None
         self._penalties: Penalties | None = None
+        self._unlogged = ""
 
     def students(self, only: Sequence[str] = ()) -> list[str]:
         """Return who is to be graded: everybody who handed in and everybody on the roster, or `only` these."""
@@ -117,7 +118,7 @@ class Grading:
 
     def _look_up(self, *, force: bool) -> None:
         self._done = {} if force else self.log.latest()
-        self._lines = None
+        self._lines, self._unlogged = None, ""
         self._stored = {stored.student: stored for stored in self.course.scores(self.lab)}
         self._penalties = Penalties(self.course, self.lab, self.log) if self._done else None
 
@@ -190,7 +191,8 @@ class Grading:
         if earlier and earlier.status == Status.FAILED:
             return "the last run failed"
         if earlier is None or earlier.status == Status.MISSING:
-            return (ANEW if earlier else "the log has no whole line of it") if stored else NEVER
+            self._unlogged = self._unlogged or unlogged(self.log)
+            return (ANEW if earlier else self._unlogged) if stored else NEVER
         if stored is None:
             return "the gradebook has no grade of it any more"
         if not all((folder / f"{name}.ipynb").is_file() for name in self.setup.rows):
