@@ -126,10 +126,17 @@ class CellScore:
     max_points: float
     cases: tuple[dict[str, Any], ...] = ()
     message: str = ""
+    whole: str = ""
+    """What is said to who grades in place of the message, where students are told less; on no page of theirs."""
 
     def __post_init__(self) -> None:
         """Cut what is too long, as in a Result."""
         object.__setattr__(self, "message", cut(self.message, _LONGEST_REASON))
+        object.__setattr__(self, "whole", cut(self.whole, _LONGEST_REASON))
+
+    @property
+    def key(self) -> str:
+        return f"{self.notebook}/{self.grade_id}"
 
     @property
     def failed(self) -> tuple[dict[str, Any], ...]:

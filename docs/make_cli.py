@@ -38,7 +38,8 @@ Colours are left out where there is no terminal, and where `NO_COLOR` is set.
 | `to_grade` | number of written answers that wait for a person |
 | `was` | the score before, if the gradebook held another one; else null |
 | `unchanged` | true if nothing has changed since it was graded, and it was not run again |
-| `cells` | list: `notebook`, `grade_id`, `points` (null: to be given), `max_points`, `message` of each graded cell |
+| `cells` | list: `notebook`, `grade_id`, `points` (null: not by a test), `max_points`, `message` of each graded cell |
+| `cells[].by_hand` | what a person gave, where that is something else than `points`: it counts; else null |
 | `cells[].failed` | list: `title`, `hidden` and `message` of each case that failed |
 | `sandbox`, `isolated` | where it ran, and whether student code was kept from this machine's files and network |
 """

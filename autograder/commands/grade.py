@@ -227,12 +227,14 @@ def _public(outcome: Outcome) -> dict[str, object]:
     keys = ("student", "lab", "status", "score", "max_score", "seconds", "messages", "sandbox", "isolated", "tests")
     shown = {key: result[key] for key in keys} | {"messages": messages(outcome)}
     shown |= {key: round(result[key], 9) for key in ("score", "max_score")}  # 14.7 and not 14.700000000000001
-    checks = [_check(cell) for cell in outcome.result.cells]
+    checks = [_check(cell, outcome) for cell in outcome.result.cells]
     return shown | {"to_grade": outcome.to_grade, "unchanged": outcome.unchanged, "was": outcome.was, "cells": checks}
 
 
-def _check(cell: CellScore) -> dict[str, object]:
+def _check(cell: CellScore, outcome: Outcome) -> dict[str, object]:
     """Return what one cell earned and why no more: the instructor reads it, so hidden cases are named too."""
+    by_hand = outcome.by_hand.get(cell.key)
     failed = [{"title": case["title"], "hidden": case["hidden"], "message": case["message"]} for case in cell.failed]
     keys = ("notebook", "grade_id", "points", "max_points", "message")
-    return {key: getattr(cell, key) for key in keys} | {"failed": failed}
+    shown = {key: getattr(cell, key) for key in keys} | {"message": cell.whole or cell.message}
+    return shown | {"by_hand": by_hand, "failed": failed}

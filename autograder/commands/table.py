@@ -116,15 +116,18 @@ def _look(outcome: Outcome) -> Iterator[str]:
     if result.status == Status.UNREADABLE:
         return
     checks = [cell for cell in result.cells if cell.points is not None]
-    lost = [cell for cell in checks if (cell.points or 0) < cell.max_points and not _said(cell, result)]
-    blank = [cell for cell in lost if cell.not_begun]
-    not_run = [cell for cell in lost if cell.message.startswith(NOT_RUN)]
+    given = [cell for cell in checks if cell.key in outcome.by_hand]
+    lost = [c for c in checks if outcome.counts(c) < c.max_points and (c in given or not _said(c, result))]
+    blank = [cell for cell in lost if cell.not_begun and cell not in given]
+    not_run = [cell for cell in lost if cell.message.startswith(NOT_RUN) and cell not in given]
     wrong = [cell for cell in lost if cell not in blank and cell not in not_run]
     for some, words in ((blank, "not implemented"), (not_run, "not run")):
         if some:
             yield f"{_which(some, checks)} {words}"
     for cell in wrong[:_MAX_NAMED]:
-        yield f"{_place(cell, checks)}{cell.grade_id} {cell.points:g}/{cell.max_points:g}{_why(cell)}"
+        by_hand = f" by hand, not {cell.points:g}" if cell in given else ""
+        worth = f"{outcome.counts(cell):g}/{cell.max_points:g}{by_hand}"
+        yield f"{_place(cell, checks)}{cell.grade_id} {worth}{_why(cell)}"
     if len(wrong) > _MAX_NAMED:
         yield f"{len(wrong) - _MAX_NAMED} more lost points"
 
@@ -148,7 +151,9 @@ def _which(some: Sequence[CellScore], checks: Sequence[CellScore]) -> str:
 
 def _why(cell: CellScore) -> str:
     """Say the first thing that is wrong; a cell without cases or message is a written answer that is not there."""
+    if (cell.points or 0.0) >= cell.max_points:  # a person has given less
+        return ""
     failed = cell.failed
-    text = cell.message.strip() or (failed[0]["title"] if failed else "no answer")
+    text = cell.whole.strip() or cell.message.strip() or (failed[0]["title"] if failed else "no answer")
     first, *rest = list(filter(None, map(str.strip, text.splitlines()))) or [""]
     return f": {first} {rest[0]}" if first.endswith(":") and rest else f": {first}"

@@ -4,14 +4,14 @@ nbgrader asks for another look at all of them. Here a written answer is the same
 pictures, and each file beside the notebook whose name it mentions; what was handed in for a task, if all files are as
 well; an answer in code, or points in place of a test's, if all code of the student's is, and what the test gave. What
 was changed and then put back is the same, too.
-Points above what the cell is worth now, because that was lowered, are a person's to look at in any case.
+Points of a cell that is worth more or less now are a person's to look at, too, above what it is worth now in any case.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote
@@ -24,7 +24,7 @@ from autograder.grading.asked import Asked
 from autograder.model import CellSpec
 from autograder.notebook import below_tasks, grade_id_of
 from autograder.records.fingerprint import row_hashes
-from autograder.records.log import Basis
+from autograder.records.log import Basis, Entry
 from autograder.submission.handin import handed_in_as
 from autograder.submission.repair import parse, read
 from autograder.submission.sanitize_prose import bounded_code, harmless_text, picture_name
@@ -42,7 +42,7 @@ class GivenBefore:
     """The points by hand of one submission, and what stood in the cells that they were given for."""
 
     cells: Mapping[str, StoredCell]
-    """By notebook/grade_id."""
+    """By notebook/grade_id. What each is worth is what it was then: the gradebook says what it is worth now."""
     answers: Mapping[str, Mapping[str, _Answer]]
     """Of each notebook the answers by grade_id, written and in code, what stands below each task that has no cell of
     its own to answer in, and all code of the student's under one name."""
@@ -61,13 +61,13 @@ class GivenBefore:
         student: str,
         rows: Mapping[str, Sequence[CellSpec]],
         graded: Path,
-        then: Callable[[], Basis],
+        then: Callable[[], Entry | None],
         content: str,
     ) -> GivenBefore:
         """Read them from the gradebook, before another run is stored there.
 
-        graded: the folder of what was graded then. then: tells what that was, as the log says; asked if there are
-        points by hand. content: a hash of what was handed in.
+        graded: the folder of what was graded then. then: returns the log's line of that, if it has one; asked if there
+        are points by hand. content: a hash of what was handed in.
         """
         found = course.cells(lab, student).get(student, [])
         given = {cell.key: cell for cell in found if cell.manual_score is not None or cell.extra_credit}
@@ -80,7 +80,10 @@ class GivenBefore:
                 answers[name] = _answers(parse(read(path), path.name)[0], rows[name])
             except (SubmissionError, OSError):  # it is gone, or nobody knows what it was
                 continue
-        known = then()
+        line = then()
+        known = (line and line.basis) or Basis()
+        worth = {cell.key: cell.max_points for cell in line.result.cells} if line and line.result else {}
+        given = {key: replace(cell, max_score=worth.get(key, cell.max_score)) for key, cell in given.items()}
         return cls(given, answers, _beside(course, lab, graded), known.content == content, known.tests)
 
     def settle(
@@ -154,6 +157,9 @@ class GivenBefore:
         if before.cell_type != "markdown" and before.auto_score not in {None, now.auto_score}:
             changed = "was changed and " if self.tests.get(before.key, test) != test else ""
             return f"its test {changed}gave {_points(now.auto_score)}, not {before.auto_score:g}"
+        fits = before.manual_score is not None and before.manual_score <= now.max_score + _ROUNDING
+        if fits and abs(before.max_score - now.max_score) > _ROUNDING:
+            return f"its maximum was changed from {before.max_score:g} to {now.max_score:g}"
         return "a change that nobody has looked at yet" if before.to_grade else ""
 
     def _changed_in(self, before: StoredCell, answers: Mapping[str, _Answer] | None) -> str:
@@ -176,7 +182,7 @@ def _given_for(cell: StoredCell, answers: Mapping[str, _Answer] | None, files: M
     if own is None:
         return ""
     beside = sorted((file, known) for file, known in files.items() if task or _mentions(answers, cell, file))
-    points = (cell.manual_score, cell.extra_credit, None if written else cell.auto_score)
+    points = (cell.manual_score, cell.extra_credit, None if written else cell.auto_score, cell.max_score)
     return hashlib.sha256(repr((cell.cell_type, points, own, beside)).encode("utf-8", "replace")).hexdigest()
 
 

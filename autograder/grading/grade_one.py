@@ -223,7 +223,8 @@ def _looked_again(
     result.starved = result.starved or any(look.starved for look in looks)
     if any(look.late for look in looks):
         result.messages.append(f"{name}: {_LATE}" if len(setup.rows) > 1 else _LATE)
-    return counted
+    # Of what counts from a second look the message says just that: who grades reads its error, too.
+    return [s if s in scores or not s.whole else replace(s, whole=f"{s.message}: {s.whole}") for s in counted]
 
 
 def _aside(

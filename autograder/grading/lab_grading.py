@@ -19,12 +19,12 @@ from autograder.grading.grade_one import prepare
 from autograder.grading.lock import only_run
 from autograder.grading.outcome import Outcome, outcome_of
 from autograder.grading.penalties import Penalties
-from autograder.grading.since import ANEW, NEVER, changed_since
+from autograder.grading.since import ANEW, NEVER, changed_since, unlogged
 from autograder.grading.staging import Staging
 from autograder.grading.workers import Runner, Threads, result_of
 from autograder.model import GradebookEntry, Result, Status
 from autograder.records.fingerprint import hash_of_files, hashes
-from autograder.records.log import Basis, Log
+from autograder.records.log import Basis, Entry, Log
 from autograder.records.verify import basis
 from autograder.records.versions import remember
 from autograder.submission.handin import Handin, read_handin
@@ -51,8 +51,9 @@ class Grading:
         self._staging = Staging(course, lab)
         self._done: Mapping[str, Result] = {}
         self._stored: Mapping[str, GradebookEntry] = {}
-        self._bases: Mapping[str, Basis] | None = None
+        self._lines: Mapping[str, Entry] | None = None
         self._penalties: Penalties | None = None
+        self._unlogged = ""
 
     def students(self, only: Sequence[str] = ()) -> list[str]:
         """Return who is to be graded: everybody who handed in and everybody on the roster, or `only` these."""
@@ -117,7 +118,7 @@ class Grading:
 
     def _look_up(self, *, force: bool) -> None:
         self._done = {} if force else self.log.latest()
-        self._bases = None
+        self._lines, self._unlogged = None, ""
         self._stored = {stored.student: stored for stored in self.course.scores(self.lab)}
         self._penalties = Penalties(self.course, self.lab, self.log) if self._done else None
 
@@ -190,7 +191,8 @@ class Grading:
         if earlier and earlier.status == Status.FAILED:
             return "the last run failed"
         if earlier is None or earlier.status == Status.MISSING:
-            return (ANEW if earlier else "the log has no whole line of it") if stored else NEVER
+            self._unlogged = self._unlogged or unlogged(self.log)
+            return (ANEW if earlier else self._unlogged) if stored else NEVER
         if stored is None:
             return "the gradebook has no grade of it any more"
         if not all((folder / f"{name}.ipynb").is_file() for name in self.setup.rows):
@@ -250,7 +252,7 @@ class Grading:
             staged = self._staging.lay_out(handin, done)
             content = hash_of_files(handin.content())
             with self._staging.replacing(student) as before, one_transaction(self.course):
-                whose, then = (self.course, self.lab, student, rows), partial(self._basis, student)
+                whose, then = (self.course, self.lab, student, rows), partial(self._line, student)
                 by_hand = GivenBefore.of(*whose, before, then, content) if student in self._stored else None
                 self.course.record(student, self.lab, staged, gone=self._gone(handin))
                 self.course.give_nothing(self.lab, student, done.worthless(rows), done.waiting(rows))
@@ -285,6 +287,11 @@ class Grading:
 
     def _basis(self, student: str) -> Basis:
         """Return what this student's last stored result was derived from, as the log says; nothing if there is none."""
-        if self._bases is None:
-            self._bases = {name: line.basis for name, line in self.log.graded().items() if line.basis}
-        return self._bases.get(student, Basis())
+        line = self._line(student)
+        return (line and line.basis) or Basis()
+
+    def _line(self, student: str) -> Entry | None:
+        """Return the log's line of this student's last stored result."""
+        if self._lines is None:
+            self._lines = self.log.graded()
+        return self._lines.get(student)

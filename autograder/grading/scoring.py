@@ -15,12 +15,12 @@ from autograder.boundary.locked import statements
 from autograder.course import nbgrader_points
 from autograder.errors import counted
 from autograder.execution.results import Case, Execution, Failure, Report, read_cases
-from autograder.execution.syntax import called, case_title, is_case
+from autograder.grading.retold import RETOLD, as_written, class_of, in_words_of, without_values
 from autograder.grading.secrets import beside_hidden, sure_lines, without_hidden_values
 from autograder.grading.stopped import PLACE, stopped_above
 from autograder.markers import BEGIN_HIDDEN
 from autograder.model import CellScore, CellSpec
-from autograder.protocol import ESSENTIAL_SHARE, GUARD, KERNEL_ENDED, MIME, NOT_RUN
+from autograder.protocol import ESSENTIAL_SHARE, KERNEL_ENDED, MIME, NOT_RUN
 from autograder.submission.sanitize_outputs import error, plain
 
 __all__ = ["put_points", "score_notebook"]
@@ -31,10 +31,8 @@ _ENDS = {"TimeLimit", "ProcessDied", "WireError", "CodeMade", "Reached", "CheckF
 _NO_SCORE = "the checks did not reach their score"
 _NO_REPORT = "the test did not report"
 _UNSAID = "no points in a hidden test"
-_SECRET = "an error in a hidden test, or beside one"
+_SECRET = "an error in a hidden test"
 _STUB = "NotImplementedError"
-_TOLD_APART = ("AssertionError", _STUB)
-_RETOLD = "what it says is not shown, because tests with hidden lines ran beside your code"
 _UNTOUCHED = "<div class='tex2jax_ignore mathjax_ignore'>{}</div>"
 """Texts of a student's stand in a table of cases: nothing in it is a formula to be rendered."""
 
@@ -93,69 +91,35 @@ def _score_cell(
     else:
         report = _left_behind(cell, row)
     points, message, cases = _earned(report, row, hides, apart=apart)
+    whole = message if report.failure is None else _whole(report.failure, row)
     if message and not apart and report.failure is None and secret:
         message = "" if points else _UNSAID  # a number or results of the student's, who could read the test
     if retold and report.failure is not None and not report.failure.ours:
-        message = f"{_class_of(report.failure)}: {_RETOLD}"
+        message = f"{class_of(report.failure)}: {RETOLD}"
     _show(cell, report, row, points, message)
     if secret and not apart:
-        cases = _as_written([_without_values(case) for case in cases], row)
+        cases = as_written([without_values(case) for case in cases], row)
     elif secret:
         cases = without_hidden_values(cases, row.source, whole=hides.whole)
     if retold:
-        cases = _in_words_of(row, [_without_values(case) for case in cases])
-    return CellScore(name, row.grade_id, points, row.points, cases=tuple(cases), message=message)
+        cases = in_words_of(row, [without_values(case) for case in cases])
+    return CellScore(
+        name,
+        row.grade_id,
+        points,
+        row.points,
+        cases=tuple(cases),
+        message=message,
+        whole=whole if whole != message else "",
+    )
 
 
 def _with_reason(score: CellScore, stopped: str) -> CellScore:
     """Return a score that says, where points were lost, which cells of the student's ended early."""
     if not stopped or score.points == score.max_points or (score.cases and score.not_begun):
         return score
-    return replace(score, message="; ".join(filter(None, [score.message, stopped])))
-
-
-def _class_of(failure: Failure) -> str:
-    return failure.name if failure.name in _TOLD_APART else "an error"
-
-
-def _without_values(case: Case) -> Case:
-    """Return a case without what the student's code has said, or returned; the rest is the instructor's."""
-    told = {"error": case["error"] if case["error"] in _TOLD_APART else "Error", "message": _RETOLD, "sort": ""}
-    return case if case["passed"] or case["error"] == GUARD else {**case, **told}
-
-
-def _in_words_of(row: CellSpec, cases: Sequence[Case]) -> list[Case]:
-    """Return cases without words that the test's text does not hold: made of values, they may be the student's."""
-    known = {n.value for n in ast.walk(ast.Module(statements(row.source), [])) if isinstance(n, ast.Constant)}
-    instead = {"title": "a case", "hint": "", "more": ""}
-    return [
-        {key: instead[key] if key in instead and said not in known else said for key, said in case.items()}
-        for case in cases
-    ]
-
-
-def _as_written(cases: Sequence[Case], row: CellSpec) -> list[Case]:
-    """Return one case for each title of the test's own cases, with no other text: the student's process reported.
-
-    How many there are, in which order and with which words could spell out what that process has read of the test.
-    """
-    found: list[Case] = []
-    for call in ast.walk(ast.Module(statements(row.source), [])):
-        if not isinstance(call, ast.Call) or not is_case(call) or not call.args:
-            continue
-        title = case_title(call)
-        mine = [case for case in cases if case["title"] == title]
-        if mine and title not in {case["title"] for case in found}:
-            hints = {word.arg: _text(word.value) for word in call.keywords}
-            shown = next((case for case in mine if not case["passed"]), {**mine[0], "message": "", "error": ""})
-            said = {key: "" if shown["passed"] else hints.get(key, "") for key in ("hint", "more")}
-            found.append({**shown, "hidden": called(call) == "hidden_case", "weight": 1.0, **said})
-    return found
-
-
-def _text(node: ast.AST) -> str:
-    """Return the text that stands here; empty if it is made of others."""
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+    whole = f"{score.whole}; {stopped}" if score.whole else ""
+    return replace(score, message="; ".join(filter(None, [score.message, stopped])), whole=whole)
 
 
 # ---------------------------------------------------------------------------------------------------------- the report
@@ -232,16 +196,23 @@ def _said(failure: Failure, row: CellSpec, hides: _Hides, *, apart: bool) -> str
     may use names of theirs. In the kernel the student's code can read all lines of all tests there, and could choose a
     text, a class or a built-in one that says what it has read. The grader's own notebook shows everything.
     """
-    lines, sure = row.source.split("\n"), range(0) if hides.whole else sure_lines(row.source)  # as Python counts lines
+    sure = range(0) if hides.whole else sure_lines(row.source)
     known = failure.name in _ENDS or isinstance(getattr(builtins, failure.name, None), type)
     if not hides.secret or (apart and (failure.ours or (known and failure.line in sure))):
-        said = f"{failure.name}: {failure.value}".strip(": ")
-        if not failure.value.strip() and failure.line in sure:
-            said += f" in line {failure.line}: {lines[failure.line - 1].strip()}"  # `assert` says no more by itself
-        return plain(said, _MAX_TEXT)
+        return _whole(failure, row, sure)
     if apart or failure.name == _STUB:
         return f"{failure.name if known else 'an error'} {'beside' if hides.whole else 'in'} a hidden test"
-    return f"{failure.name}: what was noted about the notebook says why" if failure.ours else _SECRET
+    if failure.ours:
+        return f"{failure.name}: what was noted about the notebook says why"
+    return _SECRET if BEGIN_HIDDEN in row.source else f"an error: {RETOLD}"
+
+
+def _whole(failure: Failure, row: CellSpec, shown: range | None = None) -> str:
+    """Return all that an exception says; shown: the lines of the test that may be told, all if not given."""
+    lines, said = row.source.split("\n"), f"{failure.name}: {failure.value}".strip(": ")  # as Python counts lines
+    if not failure.value.strip() and failure.line in (range(1, len(lines) + 1) if shown is None else shown):
+        said += f" in line {failure.line}: {lines[failure.line - 1].strip()}"  # `assert` says no more by itself
+    return plain(said, _MAX_TEXT)
 
 
 # --------------------------------------------------------------------------------------------------------- the outputs

@@ -12,7 +12,7 @@ from autograder.records.fingerprint import hash_of_files, row_hashes
 from autograder.records.log import Basis, Log
 from autograder.submission.handin import read_handin
 
-__all__ = ["ANEW", "NEVER", "Since", "changed_since", "since_graded"]
+__all__ = ["ANEW", "NEVER", "Since", "changed_since", "since_graded", "unlogged"]
 
 _NOT_GRADED = {Status.MISSING, Status.FAILED}
 NEVER, ANEW = "never graded", "handed in anew since"
@@ -73,6 +73,13 @@ def changed_since(earlier: Result, then: Basis, content: str, rows: Mapping[str,
     now = {f"{name}/{row.grade_id}": row.points for name, own in rows.items() for row in own if row.grade or row.task}
     found = _what(then, content, row_hashes(rows)) or _OTHER
     return _WORTH if found != ANEW and worth.keys() == now.keys() and worth != now else found
+
+
+def unlogged(log: Log) -> str:
+    """Return why a submission is run that has a grade, and no whole line of this log."""
+    if log.damaged:
+        return "the autograder's log has no line of it that is whole: `autograder verify` says which are damaged"
+    return "it has a grade that is not in the autograder's log: nbgrader itself gave it, or the log was deleted"
 
 
 def _what(then: Basis, content: str, cells: Mapping[str, str]) -> str:

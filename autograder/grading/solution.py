@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import nbformat
 
@@ -21,12 +22,12 @@ from autograder.grading.scoring import score_notebook
 from autograder.grading.stopped import JOINED
 from autograder.markers import BEGIN_HIDDEN, EXPLORE
 from autograder.model import CellScore, CellSpec, Lab, Limits
-from autograder.notebook import read_notebook, to_explore
+from autograder.notebook import grade_id_of, metadata_of, read_notebook, to_explore
 from autograder.records.fingerprint import fingerprint
 from autograder.sandbox import Gpu, choose
 from autograder.submission.repair import parse, repair
 
-__all__ = ["Solution", "by_reason", "instructors_cells", "own_answers", "scores_of", "why_not"]
+__all__ = ["Solution", "as_released", "by_reason", "instructors_cells", "own_answers", "scores_of", "why_not"]
 
 _MAX_REASON = 200
 
@@ -112,6 +113,20 @@ def instructors_cells(path: Path) -> list[nbformat.NotebookNode]:
         raise CourseError(
             f"{path}: not a notebook ({type(error).__name__}: {in_one_line(error)})", hint=hint
         ) from error
+
+
+def as_released(content: bytes, name: str, rows: Sequence[CellSpec]) -> nbformat.NotebookNode:
+    """Return the instructor's notebook without tests and other locked cells that the gradebook does not know yet.
+
+    They were written after the release: what is graded has none of them. Raises SubmissionError if it is no notebook.
+    """
+    notebook, known = parse(content, f"{name}.ipynb")[0], {row.grade_id for row in rows}
+    notebook.cells = [c for c in notebook.cells if grade_id_of(c) in known or not _fixed(metadata_of(c))]
+    return notebook
+
+
+def _fixed(about: Mapping[str, Any]) -> bool:
+    return bool((about.get("grade") or about.get("locked")) and not about.get("solution"))
 
 
 def own_answers(path: Path, rows: Sequence[CellSpec]) -> nbformat.NotebookNode | None:

@@ -20,13 +20,13 @@ from autograder.execution.results import Report
 from autograder.grading.along import bound_in, hiding, looks, words
 from autograder.grading.bound_to_kernel import bound_to_kernel
 from autograder.grading.checks import checks_of, in_open_cells
-from autograder.grading.solution import by_reason, scores_of, why_not
+from autograder.grading.solution import as_released, by_reason, scores_of, why_not
 from autograder.grading.standings import Standing, Standings
 from autograder.grading.unanswered import unanswered_of
 from autograder.model import CellScore, CellSpec, Limits
-from autograder.notebook import metadata_of
+from autograder.notebook import grade_id_of, metadata_of
 from autograder.records.fingerprint import fingerprint
-from autograder.submission.repair import parse, repair
+from autograder.submission.repair import repair
 
 __all__ = ["Found", "Trial"]
 
@@ -40,7 +40,7 @@ _DENIED = "{} cannot be made again from the text of a locked cell, and no cell t
 _DRAWS = 3
 """So many false checks of a test may pass in the instructor's own kernel: then the test is not watched."""
 _SIDE_BY_SIDE = 2
-_VERSION = b"20"
+_VERSION = b"21"
 """Of what a trial looks at: what an older one has found is looked for again."""
 
 
@@ -96,12 +96,18 @@ class Trial:
 
     def key(self) -> str:
         """Return a hash of all that the outcome depends on."""
-        files = [
-            ("trial", _VERSION),
-            ("source", self._content),
-            *((f"given/{name}", p.read_bytes()) for name, p in self._given.items()),
-        ]
+        files = [("trial", _VERSION), ("source", self._code())]
+        files += [(f"given/{name}", path.read_bytes()) for name, path in self._given.items()]
         return fingerprint(files, {self.name: self._rows}, self._limits, self._executor.sandbox.name)
+
+    def _code(self) -> bytes:
+        """Return what is run of the instructor's notebook: its tests are the gradebook's, and text is not run."""
+        try:
+            cells = repair(as_released(self._content, self.name, self._rows), self._rows).notebook.cells
+        except SubmissionError:
+            return self._content
+        code = [(grade_id_of(cell), cell.source) for cell in cells if cell.cell_type == "code"]
+        return repr((code, self.others, sorted(self.solved))).encode("utf-8", "replace")
 
     def run(self) -> Found:
         """Return which tests can run apart, which of the others can be watched, and what there is to say about them."""
@@ -110,7 +116,7 @@ class Trial:
         if not self._content:
             return Found(notes=(f"{self.name}: {_NO_SOURCE}",))
         try:
-            notebook = repair(parse(self._content, f"{self.name}.ipynb")[0], self._rows).notebook
+            notebook = repair(as_released(self._content, self.name, self._rows), self._rows).notebook
         except SubmissionError as error:
             return Found(notes=(f"{in_one_line(error)}: {_NO_SOURCE}",))
         why_not = self._in_kernel(notebook)
@@ -208,11 +214,7 @@ class Trial:
 
     def warnings(self) -> list[str]:
         """Return what the instructor should know of this notebook's tests, wherever they run."""
-        try:
-            cells = parse(self._content, self.name)[0].cells
-        except SubmissionError:
-            return []
-        return [f"{self.name}: {note}" for note in in_open_cells(self._rows, cells)]
+        return [f"{self.name}: {note}" for note in in_open_cells(self._rows, self._cells())]
 
     def _vacuous(self, notebook: nbformat.NotebookNode, within: frozenset[str]) -> dict[str, str]:
         """Return the tests that give more apart than in the kernel where nothing is answered, and that as the reason.
@@ -249,12 +251,14 @@ class Trial:
     def _open_cells(self) -> tuple[list[str], frozenset[str]]:
         """Return the code cells of the instructor's notebook that students may change, and which hold solutions."""
         locked = {row.grade_id for row in self._rows if row.locked or row.automatic}
-        try:
-            cells = parse(self._content, self.name)[0].cells
-        except SubmissionError:
-            return [], frozenset()
-        chosen = [c for c in cells if c.cell_type == "code" and metadata_of(c).get("grade_id") not in locked]
+        chosen = [c for c in self._cells() if c.cell_type == "code" and metadata_of(c).get("grade_id") not in locked]
         return [c.source for c in chosen], frozenset(c.source for c in chosen if metadata_of(c).get("solution"))
+
+    def _cells(self) -> list[nbformat.NotebookNode]:
+        try:
+            return list(as_released(self._content, self.name, self._rows).cells)
+        except SubmissionError:
+            return []
 
     def _needed(self, lost: Set[str], within: frozenset[str]) -> frozenset[str]:
         """Return the tests that must move to the kernel because one of these, which are there, needs their names."""

@@ -9,11 +9,11 @@ deletes a score; rows and assignments that are not in the file are left alone).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from autograder.errors import CourseError
 from autograder.lms.roster import Match, Roster
-from autograder.lms.table import Export, Table, address, number, text, written
+from autograder.lms.table import Export, Table, address, number, points_in, text, written
 from autograder.model import GradebookEntry
 
 __all__ = ["canvas_csv"]
@@ -26,7 +26,8 @@ def canvas_csv(rows: Sequence[GradebookEntry], roster: Roster) -> Export:
     """Return one row a student, with a column a lab and the row of the points possible.
 
     With a roster, which is a gradebook exported from Canvas, the columns that say who is who are Canvas's own,
-    unchanged: with an apostrophe before it an id would find nobody. Without one the student's id stands as both
+    unchanged: with an apostrophe before it an id would find nobody; points are scaled to those of the assignment there.
+    Without one the student's id stands as both
     SIS id and login.
     """
     labs = {row.lab: row.max_score for row in sorted(rows, key=lambda row: (row.lab, row.max_score))}
@@ -61,7 +62,9 @@ def _filled(
         )
     where = {lab: _assignment(table, lab) for lab in labs}
     header = [*table.header[:identity], *(table.header[at] if at >= 0 else text(lab) for lab, at in where.items())]
-    lines = [header, [_POSSIBLE, *[""] * (identity - 1), *map(number, labs.values())]]
+    told = {lab: _possible(table, at) for lab, at in where.items()}
+    possible = {lab: points_in(told[lab]) or most for lab, most in labs.items()}
+    lines = [header, [_POSSIBLE, *[""] * (identity - 1), *map(number, possible.values())]]
     found: set[str] = set()
     notes = [
         f"{lab}: no assignment of this name in {table.path.name}: Canvas makes one"
@@ -77,9 +80,31 @@ def _filled(
         found.add(student)
         own = grades[student]
         before = {lab: row[at] if at >= 0 else "" for lab, at in where.items()}
-        lines.append([*row[:identity], *(number(own[lab].score) if lab in own else before[lab] for lab in labs)])
+        scores = (_scaled(own[lab], possible[lab]) if lab in own else before[lab] for lab in labs)
+        lines.append([*row[:identity], *scores])
     notes += [f"{student}: left out: not in {table.path.name}" for student in grades if student not in found]
+    notes += _of_points(labs, told)
     return Export(written(lines), len(found), notes)
+
+
+def _possible(table: Table, at: int) -> str:
+    """Return what Canvas's export says of an assignment's points; empty if nothing, or there is no such column."""
+    rows = [row for row in table.rows if row[0].strip().casefold() == _POSSIBLE.strip().casefold()]
+    return rows[0][at].strip() if rows and at >= 0 else ""
+
+
+def _of_points(labs: Mapping[str, float], told: Mapping[str, str]) -> Iterator[str]:
+    """Yield a line for each lab that has not as many points in Canvas as it has here."""
+    for lab, ours in labs.items():
+        theirs = points_in(told[lab])
+        if theirs and theirs != ours:
+            yield f"{lab}: points of {ours:g} are scaled to Canvas's {theirs:g}"
+        elif told[lab] and not theirs:
+            yield f"{lab}: Canvas says {told[lab]!r} points possible; these are of {ours:g}: set that there"
+
+
+def _scaled(row: GradebookEntry, possible: float) -> str:
+    return number(row.score * possible / row.max_score if row.max_score else row.score)
 
 
 def _why(match: Match, again: bool) -> str:

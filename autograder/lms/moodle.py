@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from autograder.errors import CourseError
 from autograder.lms.roster import Roster
-from autograder.lms.table import Export, Table, address, number, text, written
+from autograder.lms.table import Export, Table, address, number, points_in, text, written
 from autograder.model import GradebookEntry
 
 __all__ = ["moodle_csv"]
@@ -75,7 +75,7 @@ def _worksheet(rows: Sequence[GradebookEntry], roster: Roster, table: Table) -> 
             notes.append(f"{who}: left as it was: Moodle says that the grade cannot be changed")
             continue
         own = grades[student]
-        most = _most(line[most_at]) if most_at >= 0 else 0.0
+        most = points_in(line[most_at]) if most_at >= 0 else 0.0
         scale = most / own.max_score if most and own.max_score else 1.0
         above += [f"{who} ({own.score * scale:g} of {most or own.max_score:g})"] if _above(own) else []
         scales.add((own.max_score, most or own.max_score))
@@ -90,10 +90,3 @@ def _worksheet(rows: Sequence[GradebookEntry], roster: Roster, table: Table) -> 
 def _above(row: GradebookEntry) -> bool:
     """Whether extra credit makes it more than the maximum."""
     return row.score > row.max_score + 1e-9
-
-
-def _most(field: str) -> float:
-    try:
-        return float(field.strip().replace(",", "."))
-    except ValueError:
-        return 0.0

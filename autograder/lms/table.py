@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from autograder.errors import CourseError
 
-__all__ = ["Export", "Table", "address", "number", "read_table", "text", "written"]
+__all__ = ["Export", "Table", "address", "number", "points_in", "read_table", "text", "written"]
 
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last four are full-width
 _HARMLESS = re.compile(r"[\w.@+-]*")
@@ -100,6 +101,15 @@ def address(value: str) -> str:
     is: without a parenthesis, an equals sign, a bar or an exclamation mark no spreadsheet calls anything.
     """
     return value if _HARMLESS.fullmatch(value) else text(value)
+
+
+def points_in(field: str) -> float:
+    """Return the points that a system's field says, with a point or a comma; 0 if it says none."""
+    try:
+        points = float(field.strip().replace(",", "."))
+    except ValueError:
+        return 0.0
+    return points if 0 < points < math.inf else 0.0
 
 
 def number(value: float) -> str:

@@ -103,6 +103,11 @@ class Log:
         """Return each student's last result; a line that is half-written or not what its hash says counts as none."""
         return {student: entry.result for student, entry in self.last_lines().items() if entry.result is not None}
 
+    @property
+    def damaged(self) -> bool:
+        """Whether a line cannot be read, or is not what its hash says."""
+        return any(entry.result is None or not entry.intact for entry in self.entries())
+
     def last_lines(self) -> dict[str, Entry]:
         """Return the line of each student's last result, what it was derived from included."""
         return {e.result.student: e for e in self.entries() if e.result is not None and e.intact}

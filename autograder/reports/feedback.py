@@ -17,7 +17,7 @@ from pygments.lexers import PythonLexer
 
 from autograder.course import Course, hide_mark_schemes
 from autograder.course.exchange import OURS
-from autograder.errors import CourseError, counted
+from autograder.errors import CourseError, counted, listed
 from autograder.files import write_whole
 from autograder.model import CellScore, GradebookEntry, Result, Status
 from autograder.notebook import below_tasks, grade_id_of, metadata_of, read_notebook, students_own, was_put_back
@@ -106,14 +106,16 @@ def feedback_page(
             task["message"] = ""
             task["told"] = any(task[part] for part in _SECTION)
         task["title"] = titles.get(task["grade_id"]) or task["grade_id"].removesuffix("-check").replace("-", " ")
+    names = list(dict.fromkeys(score.notebook for score in result.cells))
     return _template().render(
         result=result,
         stored=stored,
         tasks=tasks,
+        together=listed(names) if len(names) > 1 else "",
         aside=aside,
         ours=any(score.cases for score in result.cells),
         title=name if aside else titles.get("") or name,
-        pending=sum(task["max_points"] for task in tasks if task["pending"]),
+        pending=sum(cell.max_points for cell in result.cells if cell.key in stored.pending),
         usual=result.status == Status.GRADED,
         private=private,
         mark=PRIVATE if private else OURS,
@@ -143,7 +145,7 @@ def _task(
         "failed": list(_told_once(score.failed, private=private)),
         "passed": [case for case in score.cases if case["passed"]],
         "blank": bool(score.failed) and score.not_begun,
-        "message": score.message,
+        "message": (private and score.whole) or score.message,
         "comments": [stored.comments[key]] if key in stored.comments else [],
         "output": _said(cell) if private and cell is not None and not score.cases else "",
         "written": "" if cell is None or cell.cell_type != "markdown" or not _theirs(cell) else _shown(cell),

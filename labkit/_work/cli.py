@@ -38,14 +38,16 @@ def work(labs: tuple[str, ...], released: Path, own: Path) -> None:
     """Make your own copy of each lab, or bring it up to date where the lab was released again.
 
     A copy is made once. Later your answers, your own cells, their order and your files stay as they are; checks and
-    prose become those of the new release, and what changed is printed. To begin a lab again, rename its notebook.
+    prose become those of the new release, and what changed is printed. To begin a lab again, rename its notebook. A
+    notebook that cannot be read is left alone, and a copy that can be is named; then the exit code is 1.
 
     \b
     Examples:
       labkit work
       labkit work 01_numpy_mlp
     """
-    _bring_up_to_date(released, own, labs)
+    if not _bring_up_to_date(released, own, labs):
+        raise SystemExit(1)
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -73,11 +75,15 @@ def lab(options: tuple[str, ...], released: Path, own: Path) -> None:
     os.execv(arguments[0], arguments)
 
 
-def _bring_up_to_date(released: Path, own: Path, labs: tuple[str, ...]) -> None:
+def _bring_up_to_date(released: Path, own: Path, labs: tuple[str, ...]) -> bool:
+    """Return whether each copy could be read."""
+    whole = True
     try:
         for copy in bring_up_to_date(released, own, labs):
             click.echo(f"{copy.lab}: {copy.what}" + (f": {copy.path}" if copy.what == "new" else ""))
             for note in copy.notes:
                 click.echo(f"  {note}")
+            whole = whole and not copy.unread
     except (WorkError, OSError) as error:
         raise click.ClickException(str(error)) from error
+    return whole

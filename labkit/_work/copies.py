@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from typing import Any, Literal
@@ -38,6 +38,8 @@ class Copy:
     path: Path
     what: Literal["new", "updated", "up to date", "as it was"]
     notes: Sequence[str] = field(default_factory=list)
+    unread: bool = False
+    """Whether it is no notebook, so that nothing could be done."""
 
 
 def bring_up_to_date(labs: Path, work: Path, names: Sequence[str] = ()) -> Iterator[Copy]:
@@ -75,7 +77,7 @@ class _Lab:
             return self._became("as it was", [f"{self.released / self._file} is not as released: see git status"])
         mine = self._copy.read_bytes()
         if not _is_notebook(mine):
-            return self._became("as it was", [_NO_NOTEBOOK])
+            return replace(self._became("as it was", [_NO_NOTEBOOK, *self._last_readable()]), unread=True)
         if stamp_of(mine) == stamp_of(content):
             self._keep(content)
             restored = merge(json.loads(mine), json.loads(content), json.loads(content))[1]
@@ -120,6 +122,15 @@ class _Lab:
         path = next(path for name in names if not (path := self.kept / name).exists() or path.read_bytes() == mine)
         _write(path, mine)
         return path
+
+    def _last_readable(self) -> Iterator[str]:
+        """Yield a line that names the newest of the copies kept at updates, and of JupyterLab's own, that is whole."""
+        jupyters = self.mine / ".ipynb_checkpoints" / f"{self.name}-checkpoint.ipynb"
+        found = [path for path in (*self.kept.glob(f"{self.name}.before*.ipynb"), jupyters) if path.is_file()]
+        for path in sorted(found, key=lambda path: path.stat().st_mtime_ns, reverse=True):
+            if _is_notebook(path.read_bytes()):
+                yield f"the newest copy of it that can be read: {path}"
+                return
 
     def _base(self, stamp: str) -> dict[str, Any] | None:
         """Return the release that a copy with this stamp began as; None if it is not known."""

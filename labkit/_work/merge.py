@@ -69,8 +69,8 @@ class _Merge:
         if _is_locked(mine) or (old is not None and _text(mine) == _text(old)):
             if after:
                 self._say("changed", after, old, self.new[after])
-            elif _of_nbgrader(mine):
-                self.notes.append(f"gone: {key}")
+            else:
+                self.notes.append(f"gone: {_name(key, mine)}")
         else:
             if _of_nbgrader(mine) or old is not None:
                 self.notes.append(f"yours stays: {_name(key, mine)}, which the release no longer has")
@@ -120,7 +120,7 @@ def _key(cell: Cell) -> str:
 
 def _name(key: str, cell: Cell) -> str:
     """Return what a reader knows a cell by: prose has only its first line."""
-    if cell["cell_type"] != "markdown" or _of_nbgrader(cell):
+    if cell.get("cell_type") != "markdown" or _of_nbgrader(cell):
         return key
     first = next((line.strip("#* ") for line in _text(cell).splitlines() if line.strip("#* ")), key)
     return f'"{first[:60]}"'

@@ -166,8 +166,11 @@ def test_an_edited_line_of_the_log_is_found_and_is_no_grade_any_more(course: Pat
     assert result.exit_code == 1
     assert f"{TINY}: line {at + 1} (bob): was edited: it is not what its hash says" in result.stdout
     assert autograder("grade", TINY, "--course", course, "--dry-run").stdout.splitlines() == [
-        "ada\tunchanged", "bob\twould be graded: the log has no whole line of it", "cy\tunchanged",
-    ]  # fmt: skip
+        "ada\tunchanged",
+        "bob\twould be graded: the autograder's log has no line of it that is whole: `autograder verify` says which are"
+        " damaged",
+        "cy\tunchanged",
+    ]
 
 
 def test_lines_removed_moved_and_cut_off_are_found(course: Path) -> None:

@@ -113,7 +113,15 @@ def test_an_answer_to_a_task_that_is_gone_stays_as_a_cell_of_the_student() -> No
     merged, notes = merge(mine, FIRST, notebook(FIRST["cells"][0]))
     assert [made["source"] for made in merged["cells"]] == ["Prose", "def f():\n    return 1"]
     assert merged["cells"][1]["metadata"] == {}
-    assert notes == ["yours stays: f, which the release no longer has", "gone: f-check"]
+    assert notes == ["yours stays: f, which the release no longer has", "gone: look", "gone: f-check"]
+
+
+def test_prose_that_the_release_took_out_is_said_to_be_gone() -> None:
+    aside = cell("p3", "## An aside\n\nMore of it.")
+    aside["cell_type"] = "markdown"
+    sources, notes = after(notebook(*FIRST["cells"], aside), FIRST, notebook(*FIRST["cells"], aside))
+    assert sources == [made["source"] for made in FIRST["cells"]]
+    assert notes == ['gone: "An aside"']
 
 
 def test_a_locked_cell_that_was_deleted_is_put_back_and_a_look_cell_is_not() -> None:
@@ -314,6 +322,31 @@ def test_a_copy_that_is_no_notebook_is_left_alone(content: str, tmp_path: Path, 
     release(*FIRST["cells"][:3])
     assert update(tmp_path)[0] == "as it was"
     assert path.read_text() == content
+
+
+def test_for_a_copy_that_is_no_notebook_the_newest_whole_one_is_named_and_the_exit_code_is_1(
+    tmp_path: Path, release: Callable[..., Path]
+) -> None:
+    folders = ("--labs", str(tmp_path / "labs"), "--work", str(tmp_path / "work"))
+    release(*FIRST["cells"])
+    update(tmp_path)
+    path = tmp_path / "work" / LAB / f"{LAB}.ipynb"
+    path.write_text("{")
+    broken = CliRunner().invoke(cli.main, ("work", *folders))
+    assert (broken.exit_code, "the newest copy" in broken.output) == (1, False)
+    path.unlink()
+    update(tmp_path)
+    release(*FIRST["cells"][:3])
+    before = update(tmp_path)[1][-1].removeprefix("as it was before: ")
+    path.write_text("")
+    kept = Path(before).with_name(f"{LAB}.before-2.ipynb")
+    kept.write_text("")  # the newest, and no notebook either
+    broken = CliRunner().invoke(cli.main, ("work", *folders))
+    assert (broken.exit_code, f"the newest copy of it that can be read: {before}\n" in broken.output) == (1, True)
+    jupyters = path.parent / ".ipynb_checkpoints" / f"{LAB}-checkpoint.ipynb"
+    jupyters.parent.mkdir()
+    jupyters.write_text(Path(before).read_text())
+    assert f"can be read: {jupyters}\n" in CliRunner().invoke(cli.main, ("work", *folders)).output
 
 
 def test_a_figure_that_the_student_painted_over_stays(tmp_path: Path, release: Callable[..., Path]) -> None:

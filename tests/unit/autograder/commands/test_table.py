@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from rich.cells import cell_len
 
 from autograder.commands.table import messages, show_table, summary
-from autograder.grading.outcome import Outcome
-from autograder.model import CellScore, Result, Status
+from autograder.grading.outcome import Outcome, outcome_of
+from autograder.model import CellScore, GradebookEntry, Result, Status
 
 
 def _case(title: str, error: str = "Mismatch") -> dict[str, object]:
@@ -34,6 +35,14 @@ def _outcome(
     return Outcome(result, unchanged=unchanged, to_grade=to_grade, was=was)
 
 
+def _stored(**more: Any) -> GradebookEntry:
+    usual: dict[str, Any] = {
+        "student": "ann", "last_name": "", "first_name": "", "email": "", "lab": "lab", "due": "", "handed_in": "",
+        "raw_score": 3.0, "penalty": 0.0, "score": 3.0, "max_score": 8.0, "to_grade": 0, "comments": {},
+    }  # fmt: skip
+    return GradebookEntry(**(usual | more))
+
+
 def _shown(capsys: pytest.CaptureFixture[str], *outcomes: Outcome) -> list[str]:
     show_table(outcomes)
     return capsys.readouterr().out.splitlines()
@@ -54,11 +63,37 @@ def test_students_stand_in_order_and_columns_under_each_other(capsys: pytest.Cap
 
 
 @pytest.mark.parametrize(
+    ("cell", "given", "words"),
+    [
+        (
+            _cell("a-check", 0, message="an error in a hidden test"),
+            1,
+            "a-check 1/2 by hand, not 0: an error in a hidden test",
+        ),
+        (_cell("a-check", 0, _case("x", "NotImplementedError")), 0.5, "a-check 0.5/2 by hand, not 0: x"),
+        (_cell("a-check", 0, message="NotRun: too late"), 1, "a-check 1/2 by hand, not 0: NotRun: too late"),
+        (_cell("a-check", 2), 1, "a-check 1/2 by hand, not 2"),
+        (_cell("a-check", 0, _case("x")), 2, ""),
+        (_cell("why", 0), 0.5, "why 0.5/2 by hand, not 0: no answer"),
+        (_cell("why", None), 0.5, ""),
+    ],
+)
+def test_points_by_hand_count_in_the_table_as_in_the_sum(
+    cell: CellScore, given: float, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    held = _stored(grades={cell.key: given})
+    outcome = outcome_of(_outcome("ann", Status.GRADED, cell).result, held)
+    assert (outcome.by_hand, outcome.counts(cell)) == ({cell.key: given}, given)
+    assert _shown(capsys, outcome)[1] == f"ann         3/8  graded  {words}".rstrip()
+
+
+@pytest.mark.parametrize(
     ("cells", "words"),
     [
         ([_cell("a-check", 2), _cell("why", None)], ""),
         ([_cell("a-check", 1, _case("rows sum to one"))], "a-check 1/2: rows sum to one"),
         ([_cell("a-check", 0, message="AssertionError: no\nmore")], "a-check 0/2: AssertionError: no"),
+        ([replace(_cell("b", 0, message="an error"), whole="ValueError: 17")], "b 0/2: ValueError: 17"),
         ([_cell("why", 0)], "why 0/2: no answer"),
         ([_cell("a-check", 0, _case("x", "NotImplementedError")), _cell("b", 2)], "a not implemented"),
         ([_cell("a-check", 0, message="NotImplementedError"), _cell("b", 2)], "a not implemented"),

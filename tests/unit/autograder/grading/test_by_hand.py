@@ -183,6 +183,34 @@ def test_points_above_what_a_cell_is_worth_now_are_named_and_stay_until_somebody
     assert (outcome.to_grade, outcome.result.notes) == (0, ()), "extra credit may go above it"
 
 
+@pytest.mark.parametrize(
+    ("cell", "given", "now", "points"),
+    [("double-check", 1.0, 6, 11), ("double-check", 1.0, 2, 7), ("why", 2.0, 4, 9), ("why", 1.0, 2, 7)],
+)
+def test_points_of_a_cell_that_is_worth_more_or_less_now_are_asked_about(
+    course: Path, cell: str, given: float, now: int, points: int
+) -> None:
+    """Only points above the new maximum were, or where the test gave others: 1 of 2 was 1 of 4 without a word."""
+    stub = FULL | {"double": DOUBLE.replace("return 2 * a", "raise NotImplementedError")}  # it gets 0 of any maximum
+    again(course, **stub)
+    grade_by_hand(course, "ada", "why", 2.0)
+    grade_by_hand(course, "ada", cell, given)
+    again(course, **stub)
+    assert asked(course) == set()
+    source = course / "source" / TINY / f"{TINY}.py"
+    if cell != "why":
+        source.write_text(source.read_text().replace("check.score(3)", f"check.score({now})"))
+    worth = '"solution": true, "points": ' if cell == "why" else '"grade": true, "points": '
+    edited(course, f"{worth}3", f"{worth}{now}", points=points)
+    said = f"{cell}: {given:g} point{'s' * (given != 1)} given by hand before its maximum was changed from 3 to {now}"
+    assert again(course, **stub).result.notes == (f"{said}: look at it again",)
+    assert asked(course) == {f"{TINY}/{cell}"}
+    again(course, **stub)
+    assert asked(course) == {f"{TINY}/{cell}"}, "until somebody has looked"
+    grade_by_hand(course, "ada", cell, given)
+    assert again(course, **stub).result.notes == ()
+
+
 def test_where_the_graded_copy_is_lost_only_what_was_handed_in_anew_is_asked_about(course: Path) -> None:
     grade_by_hand(course, "ada", "why", 2.0)
     copy = course / "autograded" / "ada" / TINY / f"{TINY}.ipynb"

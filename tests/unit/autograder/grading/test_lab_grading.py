@@ -82,6 +82,21 @@ def test_only_who_is_asked_for_and_what_has_changed_runs_again(tiny: Path) -> No
     assert executor.ran == ["from_ada", "from_bob", "from_bob", "from_ada"]
 
 
+def test_a_dry_run_tells_what_nbgrader_itself_had_graded_from_a_damaged_log(tiny: Path) -> None:
+    """Of both it said that the log has no whole line of it."""
+    hand_in(tiny, "ada", answered(tiny, **FULL))
+    hand_in(tiny, "bob", answered(tiny, **FULL))
+    graded(tiny, FakeExecutor())
+    log = tiny / ".autograder" / f"{TINY}.jsonl"
+    for content, said in (
+        (b"", "it has a grade that is not in the autograder's log: nbgrader itself gave it, or the log was deleted"),
+        (log.read_bytes().replace(b'"add-check"', b'"add-chick"'), "`autograder verify` says which are damaged"),
+    ):
+        log.write_bytes(content)
+        plan = dict(Grading(open_course(tiny), TINY, cast(Executor, FakeExecutor())).plan(["ada", "bob"]))
+        assert all(why.startswith("would be graded: ") and why.endswith(said) for why in plan.values()), plan
+
+
 def test_a_dry_run_says_of_each_why_it_would_be_graded(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def why(*, force: bool = False) -> dict[str, str]:
         return dict(Grading(open_course(tiny), TINY, cast(Executor, FakeExecutor())).plan(students, force=force))

@@ -39,6 +39,8 @@ class _Executor:
         self.ran.append(checks)
         notebook = copy.deepcopy(notebook)
         for cell in notebook.cells:
+            if cell.cell_type != "code" or "nbgrader" not in cell.metadata:
+                continue
             cell.execution_count = 1
             if why := self.ends(cell.metadata.nbgrader.grade_id, checks):
                 name, _, value = why.partition(": ")
@@ -178,10 +180,35 @@ def test_what_was_found_is_kept_until_the_notebook_changes(tmp_path: Path) -> No
     again, ran = _find(course, lambda *_: "never asked")
     assert (again, ran) == (first, [])
     path = tmp_path / "source/lab.ipynb"
-    path.write_text(path.read_text() + "\n")
+    cell = nbformat.v4.new_code_cell("def helper(): pass")
+    path.write_text(_with_cell(path, cell))
     changed, ran = _find(course, lambda *_: "")
     assert changed.notes == ()
     assert ran
+
+
+def _with_cell(path: Path, cell: nbformat.NotebookNode) -> str:
+    """Return a notebook with one cell more, at its top."""
+    notebook = nbformat.read(path, as_version=4)
+    return str(nbformat.writes(nbformat.v4.new_notebook(cells=[cell, *notebook.cells])))
+
+
+def test_what_is_not_run_or_not_released_makes_no_other_trial(tmp_path: Path) -> None:
+    """A test that was mended in the source, or is new there, is not what is graded until the lab is released."""
+    course = _course(tmp_path)
+    first, _ = _find(course, lambda *_: "")
+    path = tmp_path / "source/lab.ipynb"
+    about = {"grade_id": "new", "grade": True, "locked": True, "solution": False, "points": 2}
+    for cell in (
+        nbformat.v4.new_markdown_cell("A task, in other words."),
+        nbformat.v4.new_code_cell("assert False, 'not released yet'", metadata={"nbgrader": about}),
+    ):
+        path.write_text(_with_cell(path, cell).replace("assert f() == 1", "assert f() == 1  # mended"))
+        again, ran = _find(course, lambda *_: "never asked")
+        assert (again, ran) == (first, [])
+    course.notebooks("lab")["lab"].append(_row("new", "assert False, 'not released yet'"))
+    released, ran = _find(course, lambda *_: "")
+    assert ran and "new" in released.checks["lab"].isolated
 
 
 @pytest.mark.parametrize("kept", ["nonsense", "[]", '{"lab": 5}', '{"lab": {"key": 1}}'])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from dataclasses import replace
 from typing import Any
 
 import nbformat
@@ -312,6 +313,7 @@ def test_what_a_hidden_test_says_is_the_grader_s_alone(line: int, message: str) 
     failure = Failure("AssertionError", "DESIRED: 17", (f"line {line} of the test", "DESIRED: 17"), line=line)
     score, cell = apart([], HIDDEN, failure=failure)
     assert score.message == message
+    assert score.whole == ("" if "17" in message else "AssertionError: DESIRED: 17"), "the table of grade says it"
     assert "17" in str(cell.outputs), "formgrader's reader sees it"
 
 
@@ -320,7 +322,8 @@ def test_what_a_hidden_test_says_is_the_grader_s_alone(line: int, message: str) 
 def test_nothing_is_shown_of_one_that_ran_in_the_student_s_kernel(trace: list[str], name: str) -> None:
     """The student's code can read the cell there: text and class of what it raises may spell the hidden test."""
     left = nbformat.v4.new_output("error", ename=name, evalue="17", traceback=trace)
-    assert scored([left], HIDDEN).message == "an error in a hidden test, or beside one"
+    score = scored([left], HIDDEN)
+    assert (score.message, score.whole) == ("an error in a hidden test", f"{name}: 17")
 
 
 def test_nor_of_one_beside_it_in_the_kernel_where_what_was_read_may_be_said() -> None:
@@ -330,12 +333,14 @@ def test_nor_of_one_beside_it_in_the_kernel_where_what_was_read_may_be_said() ->
     ]
     cells[1].outputs = [nbformat.v4.new_output("error", ename="ValueError", evalue="17", traceback=["line 1"])]
     rows = [row(HIDDEN, grade_id="hides"), row(ASSERTS, grade_id="visible")]
-    for isolated, said in ((frozenset(), "an error in a hidden test, or beside one"), ({"hides"}, "ValueError: 17")):
+    secret = "an error: what it says is not shown, because tests with hidden lines ran beside your code"
+    for isolated, said in ((frozenset(), secret), ({"hides"}, "ValueError: 17")):
         execution = Execution(
             nbformat.v4.new_notebook(cells=copy.deepcopy(cells)), complete=True, isolated=frozenset(isolated)
         )
         _, visible = score_notebook("lab", execution, rows)
-        assert visible.message == said
+        assert visible.message == said, "it has no hidden line, and nobody is told of one"
+        assert visible.whole == ("ValueError: 17" if not isolated else "")
 
 
 @pytest.mark.parametrize(
@@ -362,7 +367,8 @@ def test_one_that_ran_apart_does_not_retell_what_was_read_in_the_kernel(report: 
     )
     _, visible = score_notebook("lab", execution, [row(source, grade_id=name) for name, source in sources.items()])
     assert visible.message.startswith(message)
-    assert "SEEN" not in str(visible)
+    assert "SEEN" not in str(replace(visible, whole=""))
+    assert ("SEEN" in visible.whole) == ("SEEN" in str(report.failure)), "who grades reads it"
 
 
 IN_THE_KERNEL = """

@@ -173,6 +173,24 @@ def test_a_score_that_canvas_has_and_we_have_not_is_not_deleted(tmp_path: Path) 
     assert filled[3][5:] == ["2", "8.5"]
 
 
+@pytest.mark.parametrize("theirs", ["100", '"100,00"', "100.0"])
+def test_points_are_scaled_to_what_the_assignment_is_worth_in_canvas(tmp_path: Path, theirs: str) -> None:
+    """Points Possible was set to the lab's, and the scores stood there as they are, without a word."""
+    people = roster(tmp_path, CANVAS.replace(",10,5,", f",{theirs},5,"))
+    export = canvas_csv(ROWS, people)
+    assert [row[5] for row in table(export.content)[1:]] == ["100", "85", "40"]
+    assert export.notes[-1] == "lab: points of 10 are scaled to Canvas's 100"
+    assert not any("scaled" in note for note in canvas_csv(ROWS, roster(tmp_path, CANVAS)).notes)
+
+
+@pytest.mark.parametrize("theirs", ["0", "many"])
+def test_where_canvas_says_no_points_the_instructor_is_told(tmp_path: Path, theirs: str) -> None:
+    export = canvas_csv(ROWS, roster(tmp_path, CANVAS.replace(",10,5,", f",{theirs},5,")))
+    assert [row[5] for row in table(export.content)[1:]] == ["10", "8.5", "4"]
+    said = f"lab: Canvas says {theirs!r} points possible; these are of 10: set that there"
+    assert export.notes[-1] == said
+
+
 def test_canvas_with_last_and_first_names_apart_and_semicolons(tmp_path: Path) -> None:
     content = (
         "LastName;FirstName;ID;SIS Login ID;Section;lab (7)\n    Points Possible;;;;;10\nLovelace;Ada;101;ada;A;\n"

@@ -273,6 +273,35 @@ def test_a_zero_given_by_hand_is_no_answer_that_waits() -> None:
     assert found.text.count("to be graded") == 2  # in the table, above the answer
 
 
+def test_what_a_test_says_whole_is_on_no_page_for_students() -> None:
+    score = CellScore("lab", "f-check", 0.0, 2.0, message="an error: not shown", whole=SECRET)
+    assert "an error: not shown" in page(score).text
+    assert SECRET not in page(score).text
+    result = Result("ada", "lab", Status.GRADED, cells=(score,))
+    private = feedback_page(result, stored(), "lab", USUAL, headings(USUAL), private=True)
+    assert SECRET in Page(private).text
+
+
+def test_each_page_of_several_notebooks_says_the_same_total_and_what_of_it_is_its_own() -> None:
+    """What waits was this notebook's alone, and so 12 of 20 points stood on one page and 12 of 23 on the other."""
+    cells = [CellScore("a", "f-check", 8.0, 11.0), CellScore("a", "words", None, 6.0)]
+    cells += [CellScore("b", "f-check", 4.0, 6.0), CellScore("b", "words", None, 3.0)]
+    grades, waiting = {"a/f-check": 8.0, "b/f-check": 4.0}, frozenset({"a/words", "b/words"})
+    held = stored(score=12.0, max_score=26.0, to_grade=2, grades=grades, pending=waiting)
+    whole = "12 of 17 points so far; a person grades the other 9 a, b together. Of these on this page: "
+    own = {"a": "8 of 11 points, and 6 that wait", "b": "4 of 6 points, and 3 that wait"}
+    for name, words in own.items():
+        for private in (False, True):
+            result = Result("ada", "lab", Status.GRADED, cells=tuple(cells))
+            found = Page(feedback_page(result, held, name, USUAL, headings(USUAL), private=private))
+            assert f"{whole}{words} for a person" in found.text
+    done = stored(score=21.0, max_score=26.0, grades=grades | {"a/words": 6.0, "b/words": 3.0})
+    assert (
+        "21 of 26 points a, b together. Of these on this page: 14 of 17 points Task"
+        in Page(feedback_page(result, done, "a", USUAL, headings(USUAL))).text
+    )
+
+
 def test_comments_penalty_status_and_messages_are_shown() -> None:
     result = {"status": Status.TAMPERED, "messages": ("locked cell 'a' was changed", "two")}
     found = page(
