@@ -27,7 +27,16 @@ from autograder.records.fingerprint import fingerprint
 from autograder.sandbox import Gpu, choose
 from autograder.submission.repair import parse, repair
 
-__all__ = ["Solution", "as_released", "by_reason", "instructors_cells", "own_answers", "scores_of", "why_not"]
+__all__ = [
+    "Solution",
+    "as_released",
+    "by_reason",
+    "failing",
+    "instructors_cells",
+    "own_answers",
+    "scores_of",
+    "why_not",
+]
 
 _MAX_REASON = 200
 
@@ -97,7 +106,8 @@ class Solution:
             return
         checks = checks_of(rows, None if apart else frozenset(), self._given)
         scores = scores_of(executor, name, notebook, rows, checks, self._limits, self._given)
-        reasons = {key: why for key, why in why_not(scores).items() if FORGED not in why}
+        lost = why_not(scores)
+        reasons = {key: lost[key] for key in lost if key in failing(lost)}
         where = f"{name}: " if len(self._notebooks) > 1 else ""
         yield from (f"{where}{tests} {why}" for tests, why in by_reason(reasons))
 
@@ -165,6 +175,11 @@ def scores_of(
 def why_not(scores: Iterable[CellScore]) -> dict[str, str]:
     """Return the tests that do not give full marks, and why."""
     return {score.grade_id: _why(score) for score in scores if score.points != score.max_points}
+
+
+def failing(lost: Mapping[str, str]) -> set[str]:
+    """Return those of `why_not` that lose points for another reason than that no check of theirs can be made false."""
+    return {name for name, why in lost.items() if FORGED not in why}
 
 
 def _why(score: CellScore) -> str:

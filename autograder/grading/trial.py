@@ -20,7 +20,7 @@ from autograder.execution.results import Report
 from autograder.grading.along import bound_in, hiding, looks, words
 from autograder.grading.bound_to_kernel import bound_to_kernel
 from autograder.grading.checks import checks_of, in_open_cells
-from autograder.grading.solution import as_released, by_reason, scores_of, why_not
+from autograder.grading.solution import as_released, by_reason, failing, scores_of, why_not
 from autograder.grading.standings import Standing, Standings
 from autograder.grading.unanswered import unanswered_of
 from autograder.model import CellScore, CellSpec, Limits
@@ -126,7 +126,7 @@ class Trial:
             return self._looked(notebook, Found(self._tests, notes=self._named(notes), standings=standings))
         own, within = self._try(notebook, self._tests), frozenset(why_not)
         self._forget_kept(own)
-        while needed := self._needed(_failing(wrong := self._try(notebook, within)) - _failing(own), within):
+        while needed := self._needed(failing(wrong := self._try(notebook, within)) - failing(own), within):
             why_not |= dict.fromkeys(needed, _NEEDED)
             within |= needed
         blind = dict.fromkeys(self._blind(notebook, within, wrong), f"{FORGED} in the instructor's own")
@@ -296,8 +296,3 @@ class Trial:
 
 def _asked_in(reports: Mapping[str, Report]) -> dict[str, frozenset[str]]:
     return {name: report.asked for name, report in reports.items()}
-
-
-def _failing(lost: Mapping[str, str]) -> set[str]:
-    """Return those that lose points for another reason than that no false check of theirs was found out."""
-    return {name for name, why in lost.items() if FORGED not in why}

@@ -23,9 +23,10 @@ WRITES = {
 }
 SLOW = {name: f"assert squares([{n}]) == [{n * n}]" for name, n in (("a", 2), ("b", 3))}
 SLEEPS = """
-import sys, time
+import time
 def squares(xs):
-    if "boundary" not in sys._getframe(1).f_code.co_filename:
+    from autograder.boundary.student import _agents
+    if _agents[0][1].mirror is not None:
         time.sleep(60)
     xs.append(0)
     return [x * x for x in xs[:-1]]
@@ -49,5 +50,6 @@ def test_a_second_look_takes_a_few_times_as_long_as_the_first_run_at_most_and_sa
     began = time.monotonic()
     outcome = course.grade()["slow"]
     assert time.monotonic() - began < 55  # seconds; about 20 here, and 90 for each test before
-    assert points(outcome) == dict.fromkeys(SLOW, 0.0)
+    assert points(outcome) == dict.fromkeys(SLOW, 1.0)
     assert any("took much longer there and was stopped" in message for message in outcome.result.messages)
+    assert sum("which says nothing: look at it" in note for note in outcome.result.notes) == len(SLOW)
