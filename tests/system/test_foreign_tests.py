@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -150,7 +151,8 @@ def test_no_hidden_test_is_said_by_what_runs_in_the_kernel(test: str, tmp_path: 
     assert "leak" in read
     for secret in ("17, 4, 21", "17, 21, 42"):
         assert secret not in read
-        assert secret not in str(outcome.result)
+        for cell in outcome.result.cells:  # what is whole is for who grades
+            assert secret not in str(replace(cell, whole=""))
 
 
 UNPACKS = {
