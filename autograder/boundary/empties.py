@@ -214,8 +214,9 @@ def _as_operator(function: Any, name: str, operands: list[Any]) -> Any:
 
 def _beside(function: Any, operands: list[Any]) -> Any:
     def call(*args: Any, **kwargs: Any) -> Any:
-        arrays = [value for value in (*operands, *args, *kwargs.values()) if type(value) is list or is_array(value)]
-        sizes = [size_of(value) for value in arrays if type(value) is list or dimensions_of(value)]
+        lists = [value for value in args if type(value) is list]  # by name they are callbacks, metrics and the like
+        arrays = [value for value in (*operands, *args, *kwargs.values()) if is_array(value) and dimensions_of(value)]
+        sizes = [size_of(value) for value in (*lists, *arrays)]
         if 0 in sizes and any(sizes):
             raise AssertionError("an array of no items says nothing beside one that has some")
         return function(*args, **kwargs)
