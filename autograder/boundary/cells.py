@@ -101,8 +101,10 @@ def _run(
     given, left = dict(given or {}), left or Left()
     left.begin(given.get("cells", ()), {*given.get("theirs", ()), *given.pop("live", ())})
     look, tried, mirrors = (given.pop(name, False) for name in ("look", "tried", "mirrors"))
+    nothing = given.pop("nothing", True)
     peer.begin(end.cell, holds=left.holds, mirrors=mirrors)
     tests.begin(peer)
+    tests.changes_heard.takes_nothing = nothing
     check.begin()
     printed = _Printed()
     result: dict[str, Any] = {"value": None, "error": None, "bundle": {}, "differ": [], "less": []}
@@ -116,6 +118,7 @@ def _run(
                     loaded()
                     if look:
                         tests.begin(peer)  # what was looked at until now the test itself may never meet
+                        tests.changes_heard.takes_nothing = nothing
                 value = _executed(source, names, space)
             result |= {"bundle": _bundle(value)}
         except BaseException as error:
@@ -124,6 +127,7 @@ def _run(
     result["late"] = end.came()
     changes = tests.changes_heard
     changed = {"altered": changes.altered, "rewritten": changes.rewritten, "written": changes.crossed.written()}
+    changed |= {"nothing": changes.nothing}
     peer.deadline = time.monotonic() + 1
     with contextlib.suppress(BaseException):
         peer.send("end", holds=left.holds)

@@ -8,6 +8,7 @@ from autograder.boundary.crossed import Crossed
 from autograder.boundary.exchanges import Heard, alike, within
 from autograder.boundary.mirror import update
 from autograder.boundary.peer import Peer
+from autograder.boundary.sizes import is_array, size_of
 
 __all__ = ["ChangesOfStudents"]
 
@@ -16,6 +17,7 @@ class ChangesOfStudents:
     """See owner.ChangesHeard. Nothing of the test's is changed but what the test shares, and gradients.
 
     Attributes:
+        nothing: whether an array of no items came as a result; takes_nothing: whether one may.
         altered: whether the student's code changed what it was handed, a copy, and was not asked to.
         rewritten: whether it wrote to what it had returned, of which the test still has a copy.
         crossed: what went there or came from there, as it looked then.
@@ -32,7 +34,8 @@ class ChangesOfStudents:
         self._copies: dict[int, Any] = {}
         self._sent = 0
         self._peer: Peer | None = None
-        self.altered = self.rewritten = False
+        self.altered = self.rewritten = self.nothing = False
+        self.takes_nothing = True
 
     def watched(self, peer: Peer, mutable: list[Any]) -> list[list[int]]:
         """Have each copy watched that is handed out while its original is."""
@@ -77,7 +80,14 @@ class ChangesOfStudents:
             peer.leaves.adopt({key: value for key, value in gradients.items() if type(key) is str})
 
     def came(self, peer: Peer, number: int, mutable: list[Any], size: int) -> None:
-        """The test may write to what it was given, and the student's code to what it has of that."""
+        """The test may write to what it was given, and the student's code to what it has of that.
+
+        AssertionError for a result of no items where none may be: whatever a test asks of all of them holds.
+        """
+        if number > 0 and len(mutable) == 1 and is_array(mutable[0]) and not size_of(mutable[0]):
+            self.nothing = True
+            if not self.takes_nothing:
+                raise AssertionError("an array of no items, where the instructor's solution returns none")
         self.crossed.note(mutable)
         self._heard.came(peer, number, mutable, size)
 

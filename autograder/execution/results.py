@@ -52,6 +52,7 @@ class Report:
         met: whether the test met an object of the student's that does not travel.
         altered: whether the student's code changed what the test had handed it, which was a copy.
         rewritten: whether it wrote to what it had returned, of which the test still had a copy.
+        nothing: whether an array of no items came as a result of the student's.
         refused: whether the boundary raised an error that a test might expect of the student's code.
         written: whether the test wrote to what it had handed to the student's code, or was given by it.
         asked: the names that it asked the student's process for.
@@ -69,6 +70,7 @@ class Report:
     met: bool = False
     altered: bool = False
     rewritten: bool = False
+    nothing: bool = False
     refused: bool = False
     written: bool = False
     asked: frozenset[str] = frozenset()
@@ -85,7 +87,7 @@ class Report:
     def read(cls, grade_id: str, answer: Mapping[str, Any], media_type: str) -> Report:
         """Return what the process answered; AttributeError, KeyError, TypeError or ValueError if it is not one."""
         printed = _text(answer["printed"], 4 * _MAX_SHOWN)
-        flags = ("met", "altered", "rewritten", "refused", "written")
+        flags = ("met", "altered", "rewritten", "nothing", "refused", "written")
         seen: dict[str, Any] = {name: answer[name] is True for name in flags}
         for names in ("asked", "kept", "differ", "less"):
             seen[names] = frozenset(_text(name, _MAX_NAME) for name in answer[names])

@@ -73,6 +73,9 @@ class Checks:
     mirrors: frozenset[str] = frozenset()
     """Tests in which what both ends have is one object, as far as can be: see boundary.mirror."""
 
+    nothing: frozenset[str] | None = None
+    """Tests in which an array of no items may come as a result, as it does of the instructor's; None: in all."""
+
     def cells_above(self, grade_id: str) -> tuple[str, ...]:
         """Return the locked cells above a test, below what the instructor's solution imports."""
         return (*filter(None, [self.imported]), *self.given.get(grade_id, ()))
@@ -84,6 +87,7 @@ class Checks:
         level = self.levels.get(grade_id, given.DATA)
         about = {"cells": list(cells), "theirs": sorted(self.theirs), "level": level, "withheld": withheld}
         about |= {"live": sorted(self._live(grade_id)), "wide": grade_id in self.wide, "look": self.look}
+        about |= {"nothing": self.nothing is None or grade_id in self.nothing}
         return about | {"tried": grade_id in self.levels, "mirrors": grade_id in self.mirrors}
 
     def around(self, grade_id: str, source: str, *, locked: bool) -> tuple[list[str], list[str]]:

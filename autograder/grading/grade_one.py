@@ -104,7 +104,8 @@ def _names_of(checks: Checks) -> list[object]:
         sorted((name, sorted(names)) for name, names in each.items())
         for each in (checks.again, checks.live, checks.kept)
     ]
-    return [sorted(checks.levels.items()), sorted(checks.theirs), sorted(checks.wide), *sets]
+    some = [sorted(checks.theirs), sorted(checks.wide), sorted(checks.nothing or ())]
+    return [sorted(checks.levels.items()), *some, *sets]
 
 
 def prepare(course: Course, lab: str, executor: Executor, say: Callable[[str], None] = lambda _line: None) -> Setup:

@@ -84,7 +84,7 @@ def find_modes(
         trial = Trial(executor, limits, given, name, cells, folder / f"{name}.ipynb", say)
         found = kept.of(trial)
         own = checks_of(cells, found.isolated, given, trial.others, found.standings, found.kept, trial.solved)
-        checks[name] = replace(own, guarded=own.guarded - found.unwatched)
+        checks[name] = replace(own, guarded=own.guarded - found.unwatched, nothing=found.nothing)
         notes += [*found.notes, *trial.warnings()]
         lowered[name] = found.lowered
     return Modes(checks, tuple(notes), lowered)
@@ -111,12 +111,13 @@ class _Kept:
             sets = (frozenset(known["isolated"]), frozenset(known["unwatched"]), tuple(known["notes"]))
             kept_names = {name: frozenset(names) for name, names in known["kept"].items()}
             standing_of = {name: _standing(*parts) for name, parts in known["standings"].items()}
-            return Found(*sets, standing_of, kept_names, frozenset(known["lowered"]))
+            return Found(*sets, standing_of, kept_names, frozenset(known["lowered"]), frozenset(known["nothing"]))
         found = trial.run()
         parts: dict[str, Any] = {"isolated": sorted(found.isolated), "unwatched": sorted(found.unwatched)}
         standings = {name: [s.level, sorted(s.again), sorted(s.live), s.wide] for name, s in found.standings.items()}
         kept = {name: sorted(names) for name, names in found.kept.items()}
         parts |= {"notes": list(found.notes), "standings": standings, "kept": kept, "lowered": sorted(found.lowered)}
+        parts["nothing"] = sorted(found.nothing)
         self._known[trial.name] = {"key": key, **parts}
         self._path.parent.mkdir(exist_ok=True)
         write_whole(self._path, json.dumps(self._known, indent=1).encode())

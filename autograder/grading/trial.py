@@ -40,7 +40,7 @@ _DENIED = "{} cannot be made again from the text of a locked cell, and no cell t
 _DRAWS = 3
 """So many false checks of a test may pass in the instructor's own kernel: then the test is not watched."""
 _SIDE_BY_SIDE = 2
-_VERSION = b"21"
+_VERSION = b"22"
 """Of what a trial looks at: what an older one has found is looked for again."""
 
 
@@ -54,6 +54,7 @@ class Found:
         standings: whose names of the locked cells are when one of these runs.
         kept: of others, the names for which they cannot run apart.
         lowered: of those that can, the ones that lose points of the instructor's own in a second look.
+        nothing: those in which the solution returns an array of no items.
     """
 
     isolated: frozenset[str] = frozenset()
@@ -62,6 +63,7 @@ class Found:
     standings: Mapping[str, Standing] = field(default_factory=dict)
     kept: Mapping[str, frozenset[str]] = field(default_factory=dict)
     lowered: frozenset[str] = frozenset()
+    nothing: frozenset[str] = frozenset()
 
 
 class Trial:
@@ -81,9 +83,7 @@ class Trial:
         self.name = name
         self._say, self._runs = say, itertools.count(1)
         self._executor = executor
-        self._limits = limits
-        self._given = given
-        self._rows = rows
+        self._limits, self._given, self._rows = limits, given, rows
         self._tests = frozenset(row.grade_id for row in rows if row.automatic)
         self._content = path.read_bytes() if path.is_file() else b""
         self.others, self.solved = self._open_cells()
@@ -92,6 +92,7 @@ class Trial:
         self._kept: dict[str, frozenset[str]] = {}
         self._asked: dict[str, frozenset[str]] = {}
         self._met: frozenset[str] = frozenset()
+        self._nothing: set[str] = set()
         self._drift: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
 
     def key(self) -> str:
@@ -156,7 +157,7 @@ class Trial:
             why = why_not(self._scores(notebook, self._checks(within, mirrors=mirrors)))
             lost |= {name: why[name] for name in mirrors & why.keys()}
         notes = self._named([f"{ids} {_LOWERED}: {why}" for ids, why in by_reason(lost)])
-        return replace(found, lowered=frozenset(lost), notes=(*found.notes, *notes))
+        return replace(found, lowered=frozenset(lost), notes=(*found.notes, *notes), nothing=frozenset(self._nothing))
 
     def _in_kernel(self, notebook: nbformat.NotebookNode) -> dict[str, str]:
         """Return the tests that cannot run apart, and why; what gives points for nothing gets more of locked cells."""
@@ -210,6 +211,7 @@ class Trial:
     def _heard(self, reports: Mapping[str, Report]) -> None:
         self._asked = _asked_in(reports)
         self._met = frozenset(name for name, report in reports.items() if report.met)
+        self._nothing |= {name for name, report in reports.items() if report.nothing}
         self._drift = {name: (report.differ, report.less) for name, report in reports.items() if report.differ}
 
     def warnings(self) -> list[str]:

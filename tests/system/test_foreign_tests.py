@@ -360,6 +360,31 @@ def test_what_is_computed_from_an_earlier_result_counts_as_in_one_process(tmp_pa
     assert any("what a call had returned was written to later" in line for line in outcomes["reused"].result.notes)
 
 
+OF_NOTHING = {
+    "bound": "import numpy as np\nr = halves(np.arange(3.0))\nassert (r >= 0).all() and not (r > 1).any()",
+    "hidden": """
+        import numpy as np
+        assert halves(np.zeros(2)).sum() == 0
+        ### BEGIN HIDDEN TESTS
+        assert all((abs(d) < 1e-9).all() for d in map(np.subtract, [halves(np.ones(2))], [np.array([0.5, 0.5])]))
+        ### END HIDDEN TESTS""",
+    "edge": "import numpy as np\nassert halves(np.empty(0)).shape == (0,)\nassert (halves(np.ones(2)) == 0.5).all()",
+    "plain": "import numpy as np\nassert np.allclose(halves(np.ones(2)), [0.5, 0.5])",
+}
+"""Tests of which most hold of an array without items; in one the instructor's solution returns such a one."""
+
+
+def test_an_array_of_no_items_is_no_answer_where_the_solution_returns_none(tmp_path: Path) -> None:
+    answer = ANSWER.replace("square(x)", "halves(x)").replace("x * x", "x / 2")
+    course = Foreign(tmp_path, OF_NOTHING, answer=answer)
+    course.hand_in("right", "def halves(x): return 0.5 * x")
+    course.hand_in("nothing", "import numpy as np\ndef halves(x): return np.empty((0, 1))")
+    outcomes = course.grade()
+    assert course.isolated() == set(OF_NOTHING)
+    assert points(outcomes["right"]) == dict.fromkeys(OF_NOTHING, 1.0)
+    assert points(outcomes["nothing"]) == dict.fromkeys(OF_NOTHING, 0.0)
+
+
 LEAKS = "assert total([1, 2]) == 3\n### BEGIN HIDDEN TESTS\nassert total([17, 4, 21]) == 42\n### END HIDDEN TESTS"
 PARTIAL = (
     "score = 0\nif total([1, 2, 3]) == 6: score += 1\n### BEGIN HIDDEN TESTS\n"
