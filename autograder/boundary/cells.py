@@ -96,15 +96,13 @@ def _run(
     given: the arguments of given.trusted_names, but for the test, and the names that are live. left: of the tests
     before. leaves: what of this one counts as a locked cell for those below. In given, look: say which data is another
     in the student's process, which is the instructor's now; tried: a trial has shown that the instructor's solution
-    needs nothing that is refused to operators of tests.
+    needs nothing that is refused to operators of tests; items: that no result of it is an array without any.
     """
     given, left = dict(given or {}), left or Left()
     left.begin(given.get("cells", ()), {*given.get("theirs", ()), *given.pop("live", ())})
-    look, tried, mirrors = (given.pop(name, False) for name in ("look", "tried", "mirrors"))
-    nothing = given.pop("nothing", True)
+    look, tried, mirrors, items = (given.pop(name, False) for name in ("look", "tried", "mirrors", "items"))
     peer.begin(end.cell, holds=left.holds, mirrors=mirrors)
-    tests.begin(peer)
-    tests.changes_heard.takes_nothing = nothing
+    tests.begin(peer, nothing=not items)
     check.begin()
     printed = _Printed()
     result: dict[str, Any] = {"value": None, "error": None, "bundle": {}, "differ": [], "less": []}
@@ -117,8 +115,7 @@ def _run(
                     result |= names.give(given, source, look=look)
                     loaded()
                     if look:
-                        tests.begin(peer)  # what was looked at until now the test itself may never meet
-                        tests.changes_heard.takes_nothing = nothing
+                        tests.begin(peer, nothing=not items)  # what was looked at until now the test may never meet
                 value = _executed(source, names, space)
             result |= {"bundle": _bundle(value)}
         except BaseException as error:
@@ -126,8 +123,8 @@ def _run(
     left.note(leaves, space, names)
     result["late"] = end.came()
     changes = tests.changes_heard
-    changed = {"altered": changes.altered, "rewritten": changes.rewritten, "written": changes.crossed.written()}
-    changed |= {"nothing": changes.nothing}
+    changed = {name: getattr(changes, name) for name in ("altered", "rewritten", "nothing")}
+    changed["written"] = changes.crossed.written()
     peer.deadline = time.monotonic() + 1
     with contextlib.suppress(BaseException):
         peer.send("end", holds=left.holds)

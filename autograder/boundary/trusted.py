@@ -50,11 +50,11 @@ class Trusted:
     def __init__(self) -> None:
         self.begin(None)
 
-    def begin(self, peer: Peer | None) -> None:
-        """Forget everything of the cell before; the next one talks to this peer."""
+    def begin(self, peer: Peer | None, *, nothing: bool = True) -> None:
+        """Forget everything of the cell before; the next one talks to this peer. nothing: see ChangesOfStudents."""
         self._talks_to = peer
         self._random: dict[int, tuple[int, Any, Any]] = {}
-        self.changes_heard = ChangesOfStudents(peer)
+        self.changes_heard = ChangesOfStudents(peer, takes_nothing=nothing)
         self.met = False
         """Whether a stand-in was met, on either side, for what in one process is itself there."""
 

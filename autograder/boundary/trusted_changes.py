@@ -17,14 +17,14 @@ class ChangesOfStudents:
     """See owner.ChangesHeard. Nothing of the test's is changed but what the test shares, and gradients.
 
     Attributes:
-        nothing: whether an array of no items came as a result; takes_nothing: whether one may.
+        nothing: whether an array of no items came as a result.
         altered: whether the student's code changed what it was handed, a copy, and was not asked to.
         rewritten: whether it wrote to what it had returned, of which the test still has a copy.
         crossed: what went there or came from there, as it looked then.
     """
 
-    def __init__(self, peer: Peer | None) -> None:
-        """peer: to the notebook's process."""
+    def __init__(self, peer: Peer | None, *, takes_nothing: bool = True) -> None:
+        """peer: to the notebook's process. takes_nothing: whether an array of no items may come as a result."""
         self.crossed = Crossed()
         self._heard = Heard(peer, self.crossed)
         self._before: dict[int, tuple[Any, Any]] = {}
@@ -35,7 +35,7 @@ class ChangesOfStudents:
         self._sent = 0
         self._peer: Peer | None = None
         self.altered = self.rewritten = self.nothing = False
-        self.takes_nothing = True
+        self._takes_nothing = takes_nothing
 
     def watched(self, peer: Peer, mutable: list[Any]) -> list[list[int]]:
         """Have each copy watched that is handed out while its original is."""
@@ -86,7 +86,7 @@ class ChangesOfStudents:
         """
         if number > 0 and len(mutable) == 1 and is_array(mutable[0]) and not size_of(mutable[0]):
             self.nothing = True
-            if not self.takes_nothing:
+            if not self._takes_nothing:
                 raise AssertionError("an array of no items, where the instructor's solution returns none")
         self.crossed.note(mutable)
         self._heard.came(peer, number, mutable, size)

@@ -87,7 +87,7 @@ class Checks:
         level = self.levels.get(grade_id, given.DATA)
         about = {"cells": list(cells), "theirs": sorted(self.theirs), "level": level, "withheld": withheld}
         about |= {"live": sorted(self._live(grade_id)), "wide": grade_id in self.wide, "look": self.look}
-        about |= {"nothing": self.nothing is None or grade_id in self.nothing}
+        about |= {"items": self.nothing is not None and grade_id not in self.nothing}
         return about | {"tried": grade_id in self.levels, "mirrors": grade_id in self.mirrors}
 
     def around(self, grade_id: str, source: str, *, locked: bool) -> tuple[list[str], list[str]]:
