@@ -214,10 +214,12 @@ def _as_operator(function: Any, name: str, operands: list[Any]) -> Any:
 
 def _beside(function: Any, operands: list[Any]) -> Any:
     def call(*args: Any, **kwargs: Any) -> Any:
-        lists = [value for value in args if type(value) is list]  # by name they are callbacks, metrics and the like
-        arrays = [value for value in (*operands, *args, *kwargs.values()) if is_array(value) and dimensions_of(value)]
-        sizes = [size_of(value) for value in (*lists, *arrays)]
-        if 0 in sizes and any(sizes):
+        given = [*operands, *args, *kwargs.values()]
+        arrays = [v for v in given if is_stand_in(v) or (is_array(v) and dimensions_of(v))]
+        lists = [v for v in args if type(v) is list]  # by name they are callbacks, metrics and the like
+        shapes = [v for v in args if type(v) is tuple]  # which say something only where they are none
+        sizes = [size_of(v) for v in (*arrays, *lists)]
+        if any(sizes) and 0 in (*sizes, *map(size_of, shapes)):
             raise AssertionError("an array of no items says nothing beside one that has some")
         return function(*args, **kwargs)
 
