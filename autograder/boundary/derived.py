@@ -48,6 +48,8 @@ def write(codec: Any, value: Any, depth: int, *, students: bool) -> dict[str, An
     if students:
         if vars_of(value).keys() - {"data"} or not exact.adds_nothing(kind, _BASES):  # UserDict's items are in `data`
             return None
+        if not _is_name(kind.__name__):
+            return None
         about = codec.refer(kind)
     elif issubclass(kind, DerivedValue):
         about = {"t": "yours", "h": kind._boundary_class_handle}
@@ -56,6 +58,8 @@ def write(codec: Any, value: Any, depth: int, *, students: bool) -> dict[str, An
     start, base = len(codec.mutable), kind.__bases__[0]
     own = value if base in CONTAINERS else reduced(value)
     found = codec.encode_as(own, base, depth)
+    if isinstance(found, dict) and found.get("t") == "mine":  # a defaultdict, of a factory that does not travel
+        return found
     codec.mutable[start:] = [value if one is own else one for one in codec.mutable[start:]]
     return {"t": "derived", "k": about, "n": kind.__name__, "v": found}
 
@@ -78,9 +82,13 @@ def _made(kind: Any, found: Any) -> Any:
 
 
 def _class_of(name: Any, base: type, handle: Any) -> type:
-    if type(handle) is not int or type(name) is not str or not (name.isidentifier() and len(name) <= _MAX_NAME):
+    if type(handle) is not int or not _is_name(name):
         raise ValueError("no class")
     return _made_class(name, base, handle)
+
+
+def _is_name(name: Any) -> bool:
+    return type(name) is str and name.isidentifier() and len(name) <= _MAX_NAME
 
 
 @lru_cache(maxsize=1_000)

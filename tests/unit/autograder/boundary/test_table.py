@@ -1203,6 +1203,25 @@ def test_a_class_of_the_library_under_another_name_and_one_of_named_tuples_have_
     assert talk.value(test) == "[True, 2, True, 3, True, False, True, (2, 2), False, True]"
 
 
+def test_what_derives_from_nothing_that_travels_stays_where_it_is(talk: Talk) -> None:
+    talk.code("""
+        from collections import defaultdict
+        class Index(defaultdict): pass
+        Tag = type("Tag 2", (str,), {})
+        def index(words):
+            found = Index(lambda: 0)
+            for word in words: found[word] += 1
+            return found
+        def tag(text): return Tag(text)
+        def size(found): return type(found) is Index and len(found)
+        """)
+    test = """
+        found = index(["a", "b", "a"])
+        [found["a"], found == {"a": 2, "b": 1}, size(found), isinstance(found, Index), tag("x") == "x"]
+        """
+    assert talk.value(test) == "[2, True, 2, True, True]"
+
+
 @pytest.mark.parametrize(
     ("source", "fails"),
     [
