@@ -14,12 +14,12 @@ import functools
 import operator
 import sys
 import sysconfig
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable, Mapping
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, MethodWrapperType
 from typing import Any
 
-from autograder.boundary.handles import is_stand_in
+from autograder.boundary.handles import is_remote_tensor, is_stand_in, plain
 from autograder.boundary.sizes import dimensions_of, is_array, libraries, size_of
 
 __all__ = ["BELOW", "COMPARING", "compiled", "with_items"]
@@ -68,6 +68,7 @@ def with_items(_module: str, name: str, own: Callable[..., Any]) -> Callable[...
         if approximate:
             return size_of(args[-1]) != 0 and own(*args, **kwargs)
         if _is_instructors(sys._getframe(1).f_code.co_filename):
+            args, kwargs = _read_all(args, kwargs)
             given = [*args, *(kwargs[key] for key in _COMPARED if key in kwargs)]
             sizes = [size_of(value) for value in given[: 1 if of_one else 2]]
             if 0 in sizes and (of_one or any(sizes)):
@@ -171,8 +172,22 @@ _TAKING_NOTHING = {
 """Their functions that broadcast nothing: where one of their arrays has no items they say what they say of nothing."""
 
 
+def _read(value: Any) -> Any:
+    """Return the array that an object of the student's holds, read once: what is looked at is what is computed with."""
+    found = plain(value) if is_stand_in(value) and not is_remote_tensor(type(value)) else value
+    return found if is_array(found) else value
+
+
+def _read_all(args: Iterable[Any], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    return tuple(map(_read, args)), {name: _read(value) for name, value in kwargs.items()}
+
+
 def _guarded(name: str, own: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    return lambda left, right: _looked_at(own(left, right), name, left, right)
+    def of_arrays(left: Any, right: Any) -> Any:
+        left, right = _read(left), _read(right)
+        return _looked_at(own(left, right), name, left, right)
+
+    return of_arrays
 
 
 def _in_place(name: str, own: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -204,6 +219,7 @@ def _of_function(function: Any) -> Any:
 
 def _as_operator(function: Any, name: str, operands: list[Any]) -> Any:
     def call(*args: Any, **kwargs: Any) -> Any:
+        args, kwargs = _read_all(args, kwargs)
         left, right, *_ = [*operands, *args, None, None]
         found = function(*args, **kwargs)
         _looked_at(found[0] if type(found) is tuple and found else found, name, left, right)  # of divmod, both
@@ -214,6 +230,7 @@ def _as_operator(function: Any, name: str, operands: list[Any]) -> Any:
 
 def _beside(function: Any, operands: list[Any]) -> Any:
     def call(*args: Any, **kwargs: Any) -> Any:
+        args, kwargs = _read_all(args, kwargs)
         given = [*operands, *args, *kwargs.values()]
         arrays = [v for v in given if is_stand_in(v) or (is_array(v) and dimensions_of(v))]
         lists = [v for v in args if type(v) is list]  # by name they are callbacks, metrics and the like

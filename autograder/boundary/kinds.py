@@ -92,7 +92,7 @@ READERS: dict[str, Callable[[Any, dict[str, Any], int], Any]] = {
     "dtype": lambda codec, value, depth: arrays.read_dtype(value["d"]),
     "tensor": lambda codec, value, depth: codec.read_tensor(value, depth),
     "same": lambda codec, value, depth: codec.read_same(value, depth),
-    "derived": lambda codec, value, depth: codec.read_derived(value, depth),
+    "derived": lambda codec, value, depth: derived.read(codec, value, depth, students=codec.students),
     "known": lambda codec, value, depth: codec.read_known(value, depth),
     "framework": lambda codec, value, depth: tensors.read_constant(value),
     "type": lambda codec, value, depth: derived.read_type(value["v"]),

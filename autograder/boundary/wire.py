@@ -72,6 +72,7 @@ class Codec:
     def __init__(self, references: References, block: bytes = b"", *, writable: bool = False) -> None:
         """Hold the block that came; writable: decoded arrays may be changed, at the cost of a copy."""
         self._references = references
+        self.students = references.graphs_stay  # whether this is the student's end
         self._received = block
         self._writable = writable
         self._pieces: list[bytes] = []
@@ -128,7 +129,7 @@ class Codec:
 
     def _derived(self, value: Any, kind: type, depth: int) -> Any:
         """Return the JSON for an object of a class of the student's, or of the test's."""
-        if (found := derived.write(self, value, depth, students=self._references.graphs_stay)) is not None:
+        if (found := derived.write(self, value, depth, students=self.students)) is not None:
             return found
         if issubclass(kind, tuple) and (named := containers.write_named(value, self._references, self.encode)):
             return named | {"v": [self.encode(item, depth + 1) for item in tuple.__iter__(value)]}
@@ -136,7 +137,9 @@ class Codec:
 
     def encode_as(self, value: Any, kind: type, depth: int) -> Any:
         """Return the JSON for a value as for one of this class, which it is derived from."""
-        return WRITERS[kind](self, value, depth) if kind in derived.CONTAINERS else self.encode(value, depth)
+        found = WRITERS[kind](self, value, depth) if kind in derived.CONTAINERS else self.encode(value, depth)
+        self._written.pop(id(value), None)  # it may be there for this only, and another one at its place next
+        return found
 
     def put(self, data: bytes) -> list[int]:
         """Append bytes to the block; return offset and length."""
@@ -279,9 +282,6 @@ class Codec:
         if not self._references.graphs_stay and (type(found) is not type or containers.fields_of(found) is None):
             raise WireError("no named tuple of the test's")
         return found
-
-    def read_derived(self, value: dict[str, Any], depth: int) -> Any:
-        return derived.read(self, value, depth, students=self._references.graphs_stay)
 
     def items(self, values: Any, depth: int) -> list[Any]:
         if not isinstance(values, list):

@@ -379,8 +379,22 @@ def test_an_array_of_no_items_is_no_answer_where_the_solution_returns_none(tmp_p
     course = Foreign(tmp_path, OF_NOTHING, answer=answer)
     course.hand_in("right", "def halves(x): return 0.5 * x")
     course.hand_in("nothing", "import numpy as np\ndef halves(x): return np.empty((0, 1))")
+    course.hand_in(
+        "twice",
+        """
+        import numpy as np
+        class Answer:
+            reads = 0
+            def numpy(self):
+                Answer.reads += 1
+                return np.zeros(1) if Answer.reads % 2 else np.empty((0, 1))
+        Answer.__module__ = "tensorflow.python"
+        def halves(x): return Answer()
+        """,
+    )
     outcomes = course.grade()
     assert course.isolated() == set(OF_NOTHING)
+    assert points(outcomes["twice"])["plain"] == points(outcomes["twice"])["edge"] == 0
     assert points(outcomes["right"]) == dict.fromkeys(OF_NOTHING, 1.0)
     assert points(outcomes["nothing"]) == dict.fromkeys(OF_NOTHING, 0.0)
 
