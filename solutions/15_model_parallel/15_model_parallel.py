@@ -2528,8 +2528,8 @@ with check.hidden_case(
     expect_momenta("columns")
 with check.hidden_case(
     "no more memory than a part of the momentum takes",
-    hint="which arrays does the optimiser hold? a view keeps all of the one alive "
-    "that it looks into",
+    hint="which arrays does the optimiser hold? a view keeps alive all of the "
+    "array that it looks into",
     guard=True,
 ):
     expect_held("shown")
