@@ -1230,7 +1230,8 @@ def keras_network(weights):
 
 
 # %% nbgrader={"grade_id": "keras-dress", "locked": true}
-# One core for all, and products in full float32.
+# Keras runs without a GPU, where products of float32 may be rounded more.
+# All others here run on the CPU, too.
 WITHOUT_GPU = {"CUDA_VISIBLE_DEVICES": ""}
 
 

@@ -38,19 +38,10 @@ import numpy as np
 import torch
 from torch import nn
 
-from labkit import check, device, plot, result_card
+from labkit import check, device, plot, programs, result_card
 
-try:
-    from llvmlite import binding, ir
-except ModuleNotFoundError:  # the tasks and checks do without
-    binding = ir = None
-
-MISSING = (
-    "llvmlite is missing, and without it there are no programs. "
-    "Run %pip install 'llvmlite>=0.50,<0.51', then restart the kernel."
-)
-if ir is None:
-    print(MISSING)
+if not programs.available():
+    print(programs.MISSING)  # the tasks and checks do without
 
 torch.set_num_threads(1)
 
@@ -117,56 +108,9 @@ check.score(1)
 # If a program is serial, both devices also wait for a chain of latencies, and the GPU's are longer.
 # So a GPU pays off for parallel programs with enough slow operations or lookups in a table for their bytes.
 #
-# The ten folded cells make programs and labels; run them and read on below, for no task asks about their code.
-# They write *LLVM's intermediate representation* (IR) as a naive compiler would
-# and mix the two expressions' statements at random. That text is what your code reads.
-
-# %% folded=true nbgrader={"grade_id": "plan", "locked": true}
-BYTES = {"half": 2, "float": 4, "double": 8, "i16": 2, "i32": 4, "i64": 8}
-CHEAP = {
-    True: ("fadd", "fsub", "fmul"),
-    False: ("add", "sub", "mul", "and_", "or_", "xor"),
-}
-SLOW = {
-    True: ("fdiv", "sqrt", "exp", "sin"),
-    False: ("sdiv", "udiv", "srem", "urem"),
-}
-GATHERS = {
-    True: ("fadd", "fmul"),
-    False: ("add", "mul", "and_", "or_", "xor"),
-}
-UNARY = ("sqrt", "exp", "sin", "lookup")
-
-
-def steps_of(draw, real, n):
-    """Return n operations, each with: is its other operand loaded?"""
-    found = []
-    for _ in range(n):
-        group = draw.choice(3, p=(0.45, 0.4, 0.15))
-        names = (CHEAP[real], SLOW[real], ("lookup",))[group]
-        found.append((str(draw.choice(names)), bool(draw.random() < 0.7)))
-    return found
-
-
-# %% folded=true nbgrader={"grade_id": "random-plan", "locked": true}
-def random_plan(draw):
-    """Return what a random program is to compute."""
-    kind = str(draw.choice(list(BYTES)))
-    real = kind in ("half", "float", "double")
-    carried = steps_of(draw, real, int(draw.integers(1, 4)))
-    last = str(draw.choice(GATHERS[real]))
-    if all(op == last for op, _ in carried):  # s + x + y is no chain
-        carried[0] = ("fsub" if real else "sub", carried[0][1])
-    return {
-        "kind": kind,
-        "real": real,
-        "carried": carried,
-        "last": last,
-        "serial": bool(draw.random() < 0.33),
-        "stored": steps_of(draw, real, int(draw.integers(1, 5))),
-        "branch": bool(draw.random() < 0.3),
-    }
-
+# `labkit.programs` writes programs in *LLVM's intermediate representation* (IR), as a naive compiler would,
+# and mixes the two expressions' statements at random. That text is what your code reads.
+# The folded cells hold the model of both devices, which gives the labels. No task asks about them: run them and read on.
 
 # %% folded=true nbgrader={"grade_id": "seconds", "locked": true}
 MODEL = {  # ns for an iteration's operations and bytes
@@ -186,22 +130,22 @@ LATENCY = {  # ns that the next operation waits
 
 def tally(plan, steps):
     """Return how many of the steps are cheap, slow and lookups."""
-    slow = sum(op in SLOW[plan["real"]] for op, _ in steps)
+    slow = sum(op in programs.SLOW[plan["real"]] for op, _ in steps)
     lookups = sum(op == "lookup" for op, _ in steps)
     cheap = len(steps) - slow - lookups
     return {"cheap": cheap, "slow": slow, "lookup": lookups}
 
 
 # %% folded=true nbgrader={"grade_id": "seconds-of", "locked": true}
-def seconds(plan, name, iterations=2**20):
+def seconds(plan, name, iterations=programs.ITERATIONS):
     """Return the modelled seconds of a plan on "cpu" or "gpu"."""
     steps = plan["carried"] + plan["stored"]
-    loads = 2 + sum(loaded and op not in UNARY for op, loaded in steps)
+    loads = 2 + sum(loaded and op not in programs.UNARY for op, loaded in steps)
     cost, counts = MODEL[name], tally(plan, [*steps, (plan["last"], False)])
     computing = cost["cheap"] * counts["cheap"] + cost["slow"] * counts["slow"]
     if name == "gpu" and plan["branch"]:
         computing *= 2  # threads of one group take both ways (lab 03)
-    moving = cost["byte"] * BYTES[plan["kind"]] * (loads + 1)
+    moving = cost["byte"] * programs.BYTES[plan["kind"]] * (loads + 1)
     looking = cost["lookup"] * counts["lookup"]
     times = [computing, moving + looking]
     if name == "gpu":  # arrays arrive while the card's memory is read
@@ -217,151 +161,14 @@ def faster_on_gpu(plan):
     return int(seconds(plan, "gpu") < seconds(plan, "cpu"))
 
 
-# %% folded=true nbgrader={"grade_id": "write-value", "locked": true}
-def llvm_type(kind):
-    """Return llvmlite's object for a type's name."""
-    if kind.startswith("i"):
-        return ir.IntType(int(kind[1:]))
-    names = {"half": "HalfType", "float": "FloatType", "double": "DoubleType"}
-    return getattr(ir, names[kind])()
-
-
-class Writer:
-    """Writes the values of one plan into a function's loop."""
-
-    def __init__(self, plan, draw, builder, arrays):
-        self.plan, self.draw, self.b = plan, draw, builder
-        self.arrays, self.t = arrays, llvm_type(plan["kind"])
-
-    def constant(self):
-        """Return a random constant."""
-        value = int(self.draw.integers(2, 90))
-        return self.t(value + 0.5 if self.plan["real"] else value)
-
-    def load(self, array, place):
-        """Load an array's entry."""
-        address = self.b.gep(array, [place], inbounds=True, source_etype=self.t)
-        return self.b.load(address, typ=self.t)
-
-
-# %% folded=true nbgrader={"grade_id": "write-steps", "locked": true}
-def fresh(w, at):
-    """Load an entry of one of the two arrays, here or a little ahead."""
-    array = w.arrays[int(w.draw.integers(2))]
-    if w.draw.random() < 0.3:
-        at = w.b.add(at, ir.IntType(64)(int(w.draw.integers(1, 9))))
-    return w.load(array, at)
-
-
-def apply(w, op, x, at, loaded):
-    """Write one operation on x, and what it needs."""
-    wide = ir.IntType(64)
-    if op == "lookup":
-        if w.plan["real"]:
-            x = w.b.fptosi(x, wide)
-        elif w.plan["kind"] != "i64":
-            x = w.b.sext(x, wide)
-        return w.load(w.arrays[2], w.b.and_(x, wide(65535)))
-    if op in UNARY:
-        known = w.b.module.declare_intrinsic(f"llvm.{op}", [w.t])
-        return w.b.call(known, [x])
-    return getattr(w.b, op)(x, fresh(w, at) if loaded else w.constant())
-
-
-# %% folded=true nbgrader={"grade_id": "write-strands", "locked": true}
-def carried(w, at, variable):
-    """Write the carried expression, one operation at a time."""
-    serial, old = w.plan["serial"], w.b.load(variable, typ=w.t)
-    x = old if serial else fresh(w, at)
-    for op, loaded in w.plan["carried"]:
-        yield
-        x = apply(w, op, x, at, loaded)
-    yield
-    pair = [x, fresh(w, at) if serial else old]
-    if w.draw.random() < 0.5:
-        pair.reverse()
-    w.b.store(getattr(w.b, w.plan["last"])(*pair), variable)
-
-
-def stored(w, at, found):
-    """Write the stored expression, one operation at a time."""
-    x = fresh(w, at)
-    for op, loaded in w.plan["stored"]:
-        yield
-        x = apply(w, op, x, at, loaded)
-    found.append(x)
-
-
-# %% folded=true nbgrader={"grade_id": "write", "locked": true}
-def write(plan, draw):
-    """Return a module of the IR: one function, one loop."""
-    module, wide, t = ir.Module(), ir.IntType(64), llvm_type(plan["kind"])
-    kind = ir.FunctionType(ir.VoidType(), [ir.PointerType()] * 4)
-    fn = ir.Function(module, kind, "kernel")
-    for argument, name in zip(fn.args, ("x", "y", "table", "out"), strict=True):
-        argument.name = name
-    entry, loop, leave = map(fn.append_basic_block, ("entry", "loop", "exit"))
-    b = ir.IRBuilder(entry)
-    counter, variable = b.alloca(wide), b.alloca(t)
-    b.store(wide(0), counter)
-    b.store(t(1), variable)
-    b.branch(loop)
-    b.position_at_end(loop)
-    w, at, found = Writer(plan, draw, b, fn.args), b.load(counter), []
-    strands = [carried(w, at, variable), stored(w, at, found)]
-    while strands:
-        strand = strands[int(draw.integers(len(strands)))]
-        if next(strand, "done") == "done":
-            strands.remove(strand)
-    finish(w, at, found[0], (counter, variable), (loop, leave))
-    return module
-
-
-# %% folded=true nbgrader={"grade_id": "write-end", "locked": true}
-def finish(w, at, x, variables, blocks):
-    """Store x, perhaps under a condition; close the loop."""
-    b, wide, (counter, variable) = w.b, ir.IntType(64), variables
-    out, (loop, leave) = w.arrays[3], blocks
-    place = b.gep(out, [at], inbounds=True, source_etype=w.t)
-    after = b.add(at, wide(1))
-    if w.plan["branch"]:
-        compare = b.fcmp_ordered if w.plan["real"] else b.icmp_signed
-        with b.if_then(compare("<", x, w.constant())):
-            b.store(x, place)
-    else:
-        b.store(x, place)
-    b.store(after, counter)
-    b.cbranch(b.icmp_signed("<", after, wide(2**20)), loop, leave)
-    b.position_at_end(leave)
-    b.store(b.load(variable), out)
-    b.ret_void()
-
-
 # %% folded=true nbgrader={"grade_id": "random-program", "locked": true}
-def optimised(module):
-    """Return the text of a module, verified and optimised by LLVM."""
-    binding.initialize_native_target()
-    parsed = binding.parse_assembly(str(module))
-    parsed.verify()
-    target = binding.Target.from_default_triple().create_target_machine()
-    options = binding.create_pipeline_tuning_options(speed_level=1)
-    passes = binding.create_new_module_pass_manager()
-    passes.add_sroa_pass()
-    passes.add_simplify_cfg_pass()
-    passes.add_dead_code_elimination_pass()
-    passes.run(parsed, binding.create_pass_builder(target, options))
-    return str(parsed)
-
-
 def random_program(*seed):
     """Return a random program's text and its label: 1 for GPU.
 
     A second number in the seed chooses a version of the program.
     """
-    if ir is None:
-        raise ModuleNotFoundError(MISSING)
-    plan = random_plan(np.random.default_rng(seed[0]))
-    text = optimised(write(plan, np.random.default_rng(seed)))
+    plan = programs.plan(np.random.default_rng(seed[0]))
+    text = programs.text(plan, np.random.default_rng(seed))
     return text, faster_on_gpu(plan)
 
 
@@ -2505,7 +2312,7 @@ def parallel_is_gpu(seed, n=300):
     """Return how often "GPU unless serial" is right for a seed's test."""
     first = 100_000 * seed + 40_000
     draws = (np.random.default_rng(first + i) for i in range(n))
-    plans = [random_plan(draw) for draw in draws]
+    plans = [programs.plan(draw) for draw in draws]
     return np.mean([faster_on_gpu(p) != p["serial"] for p in plans])
 
 
@@ -2559,7 +2366,7 @@ print(f"{kinds} kinds of edges in 200 programs, {len(words)} of statements")
 # No serial program in it is faster on the GPU.
 
 # %% explore=true
-plans = [random_plan(np.random.default_rng(40_000 + i)) for i in range(300)]
+plans = [programs.plan(np.random.default_rng(40_000 + i)) for i in range(300)]
 kept = np.flatnonzero([plan["serial"] for plan in plans])
 rest = len(plans) - len(kept)
 alone = [arrays_of(p, words, vectors, False) for p in (train_set, test_set)]
@@ -2691,7 +2498,7 @@ if device() != "cuda":
 # inputs of inputs, or users beside inputs; another width of context;
 # a walk along the longest cycle in place of the text's order; directions or types of edges in the skip-gram pairs;
 # a network that passes messages along edges; fewer dimensions;
-# a second `random_plan`, of which training has seen no program.
+# programs from a plan of your own in place of `programs.plan`, of which training has seen none.
 
 # %% [markdown]
 # Hand in, in the next cell, in place of the example, and in the cell after it
