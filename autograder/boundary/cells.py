@@ -7,19 +7,19 @@ import builtins
 import contextlib
 import functools
 import io
-import signal
 import sys
 import time
 import traceback
 import types
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from autograder.boundary.audit import Sentry
 from autograder.boundary.drift import drifted
 from autograder.boundary.empties import BELOW, compiled
+from autograder.boundary.end import End, stopped
 from autograder.boundary.everywhere import everywhere
-from autograder.boundary.frames import Carrier, Connection, TimeLimit
+from autograder.boundary.frames import Carrier, Connection
 from autograder.boundary.given import DATA, names_made, trusted_names
 from autograder.boundary.handles import module_name
 from autograder.boundary.left import Left
@@ -35,10 +35,6 @@ from labkit import check
 
 __all__ = ["run_cells"]
 
-_AGAIN_S = 0.25
-"""How long a test that swallows the end of its time goes on until it comes again."""
-_LATER_S = 0.05
-"""So much later than a wait for an answer it ends a test that waits for none: what has come is not torn."""
 _MAX_PRINTED = 64 * 1024
 _MAX_SHOWN = 20_000
 _ALIASES = {
@@ -73,7 +69,7 @@ def run_cells(
             continue
         cell = int(order["cell"])
         end = End(
-            cell, float(order["computing_s"]), float(order["waiting_s"]), functools.partial(_stopped, control, cell)
+            cell, float(order["computing_s"]), float(order["waiting_s"]), functools.partial(stopped, control, cell)
         )
         begin()
         with sentry.watching():
@@ -102,11 +98,12 @@ def _run(
     left.begin(given.get("cells", ()), {*given.get("theirs", ()), *given.pop("live", ())})
     look, tried, mirrors, items = (given.pop(name, False) for name in ("look", "tried", "mirrors", "items"))
     peer.begin(end.cell, holds=left.holds, mirrors=mirrors)
-    tests.begin(peer, nothing=not items)
+    begin = functools.partial(tests.begin, peer, nothing=not items, sources=[source, *given.get("cells", ())])
+    begin()
     check.begin()
     printed = _Printed()
     result: dict[str, Any] = {"value": None, "error": None, "bundle": {}, "differ": [], "less": []}
-    names = _Names(peer, given["theirs"] if given else None, left, tried=tried)
+    names = _Names(peer, given["theirs"] if given else None, left, tests, tried=tried)
     space: dict[str, Any] = {}
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         try:
@@ -115,7 +112,7 @@ def _run(
                     result |= names.give(given, source, look=look)
                     loaded()
                     if look:
-                        tests.begin(peer, nothing=not items)  # what was looked at until now the test may never meet
+                        begin()  # what was looked at until now the test may never meet
                 value = _executed(source, names, space)
             result |= {"bundle": _bundle(value)}
         except BaseException as error:
@@ -123,9 +120,11 @@ def _run(
     left.note(leaves, space, names)
     result["late"] = end.came()
     changes = tests.changes_heard
-    changed = {name: getattr(changes, name) for name in ("altered", "rewritten", "nothing")}
-    changed["written"] = changes.crossed.written()
+    changed = {name: getattr(changes, name) for name in ("altered", "rewritten")}
+    changed["written"], changed["nothing"] = changes.crossed.written(), changes.nothing or peer.empty
     peer.deadline = time.monotonic() + 1
+    with contextlib.suppress(BaseException):
+        tests.before_asking(peer)  # what the test has filled at last
     with contextlib.suppress(BaseException):
         peer.send("end", holds=left.holds)
     peer.deadline = None
@@ -145,10 +144,12 @@ class _Printed(io.StringIO):
 class _Names(dict[str, Any]):
     """The built-in names and those of locked cells that are the grader's, below which lie the student's."""
 
-    def __init__(self, peer: Peer, theirs: Collection[str] | None, left: Left, *, tried: bool = False) -> None:
+    def __init__(
+        self, peer: Peer, theirs: Collection[str] | None, left: Left, tests: Trusted, *, tried: bool = False
+    ) -> None:
         known = vars(builtins) | BUILT_IN | (BELOW if tried else {})
         super().__init__({name: value for name, value in known.items() if name not in (theirs or ())})
-        self._peer = peer
+        self._peer, self._tests = peer, tests
         self._left = left
         self._theirs = theirs
         self.tried = tried
@@ -157,7 +158,7 @@ class _Names(dict[str, Any]):
 
     def below(self) -> _Names:
         """Return what functions of locked cells find where they find no name: all built-in names, and the student's."""
-        names = _Names(self._peer, self._theirs, self._left, tried=self.tried)
+        names = _Names(self._peer, self._theirs, self._left, self._tests, tried=self.tried)
         names.update(vars(builtins) | BUILT_IN)
         names.asked = self.asked
         return names
@@ -181,7 +182,9 @@ class _Names(dict[str, Any]):
         return {"differ": differ, "less": less}
 
     def _of_kernel(self, name: str) -> Any:
-        return self._peer.ask("name", None, [name])
+        found = self._peer.ask("name", None, [name])
+        self._tests.filled.came(name, found)
+        return found
 
     def __missing__(self, name: str) -> Any:
         if name in self._left.values:
@@ -244,54 +247,3 @@ def _reported(error: BaseException) -> dict[str, Any]:
     where = [f"line {entry.lineno} of the test" for entry in frames[:1]]
     value = text.partition(": ")[2] if ": " in text else ""
     return {"name": type(error).__name__, "value": value, "trace": [*where, text]}
-
-
-def _stopped(control: Connection, cell: int) -> str:
-    """Return what the grader has said of a running cell: which limit it has reached; nothing if none."""
-    while control.ready():
-        order, _ = control.receive()
-        if order.get("stop") == cell:
-            return str(order["why"])
-    return ""
-
-
-class End:
-    """The end of a test cell's time, which the grader says: it sees what all processes of the submission use."""
-
-    def __init__(
-        self, cell: int, computing_s: float, waiting_s: float, stopped: Callable[[], str] = lambda: ""
-    ) -> None:
-        """computing_s: the grader does not say it sooner. waiting_s: it will have said it by then.
-
-        stopped: returns which limit the grader says the cell has reached; nothing while it may run.
-        """
-        self.cell = cell
-        self._stopped = stopped
-        self._first_s = min(computing_s, waiting_s) + _LATER_S
-        self._deadline = time.monotonic() + waiting_s + _AGAIN_S
-        self._why = ""
-
-    def came(self) -> bool:
-        """Whether the time is over."""
-        if not self._why and (limit := self._stopped()):
-            self._why = f"stopped after {limit}"
-        if not self._why and time.monotonic() >= self._deadline:
-            self._why = "its time is over"
-        return bool(self._why)
-
-    @contextlib.contextmanager
-    def awaited(self, peer: Peer) -> Iterator[None]:
-        """Raise TimeLimit when the time is over, and again and again should the cell swallow it."""
-
-        def look(_signal: int, _frame: types.FrameType | None) -> None:
-            if self.came():
-                raise TimeLimit(self._why)
-
-        peer.deadline = self._deadline
-        before = signal.signal(signal.SIGALRM, look)
-        signal.setitimer(signal.ITIMER_REAL, self._first_s, _AGAIN_S)
-        try:
-            yield
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, before)

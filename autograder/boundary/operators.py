@@ -175,12 +175,25 @@ def _method(operation: str) -> Callable[..., Any]:
             return OPERATIONS[operation](own, *arguments)
         if operation == "iter" and peer_of(self).trusted:
             return _counted(self, peer_of(self).length(self), ask(self, operation))
+        if operation == "next" and peer_of(self).trusted:
+            return _next(self)
         value = ask(self, operation, *arguments)
         if operation == "len":
             peer_of(self).note_length(self, _exact(value, int, operation))
         return value
 
     return method
+
+
+def _next(iterator: StandIn) -> Any:
+    """Return the next item of the student's iterator; note if there never was one."""
+    try:
+        item = ask(iterator, "next")
+    except StopIteration:
+        peer_of(iterator).empty |= object.__getattribute__(iterator, "_boundary_items") is None
+        raise
+    object.__setattr__(iterator, "_boundary_items", ())
+    return item
 
 
 def _counted(of: StandIn, length: int | None, iterator: Any) -> Any:

@@ -61,6 +61,9 @@ class Owner(Protocol):
     def perform(self, operation: str, target: Any, arguments: list[Any], options: dict[str, Any]) -> Any:
         """Do what the other end asks for. Called by `Peer.answer`."""
 
+    def before_asking(self, peer: Peer) -> None:
+        """Ask what has to be asked before anything else. Called by `Peer.ask`, of which it may make use."""
+
 
 class ChangesMade(Protocol):
     """What the student's end tells about arguments and results that its code has changed in place."""

@@ -66,9 +66,9 @@ class Peer:
         self.cell = cell
         self.mirror = Mirror(trusted=self.trusted) if mirrors else None
         self.leaves = Leaves()
-        self.operators = False
-        self.refused = False
-        """Whether this end has raised an error that the same lines may not raise in one process."""
+        self.operators = self.refused = self.empty = False
+        """refused: whether this end has raised an error that the same lines may not raise in one process.
+        empty: whether an iterator of the other end's had no item at all."""
         self._failed: AssertionError | None = None
         """What a function of the test's asserted in vain, called by the student's code."""
         self.gone = False
@@ -94,6 +94,7 @@ class Peer:
         Raises TimeLimit at the deadline, ProcessDied when the other end is gone, WireError when it breaks the rules.
         """
         with self._lock:
+            self._owner.before_asking(self)
             self._expect_somebody()
             if self._only_when_asked and not self._nested:
                 raise RuntimeError("the test that handed this over has moved on")

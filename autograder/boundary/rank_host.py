@@ -62,6 +62,9 @@ class _Host:
         self.connection = connection
         self.peer: Peer | None = None
 
+    def before_asking(self, peer: Peer) -> None:
+        """Nothing."""
+
     def name(self, value: Any, encode: Callable[[Any], Any]) -> dict[str, Any] | None:
         return None
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from autograder.boundary import DESCRIPTOR, as_left
 from autograder.boundary.exact import TYPES
+from autograder.boundary.filled import refill
 from autograder.boundary.frames import Connection, ProcessDied, WireError
 from autograder.boundary.given_again import Unmade, made_again
 from autograder.boundary.handles import handle_of
@@ -135,9 +136,14 @@ class Agent:
                     found |= {"x": encode(numbers), "leaf": leaf, "graph": graph}
         return found
 
+    def before_asking(self, peer: Peer) -> None:
+        """Nothing."""
+
     def perform(self, operation: str, target: Any, arguments: list[Any], options: dict[str, Any]) -> Any:
         if operation == "name":
             return self._named(*arguments)
+        if operation == "fill":
+            return refill(self._named(arguments[0]), arguments[1])
         if operation == "value":
             return reduced(target)
         if operation == "changed":

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.boundary.filled import Filled
 from autograder.boundary.frames import ProcessDied, TimeLimit, WireError
 from autograder.boundary.handles import class_name, handle_of, is_stand_in, plain
 from autograder.boundary.operations import FROM_STUDENT, OPERATIONS, names_of
@@ -29,6 +30,7 @@ _OF_OWN = {name for name in names_of(FROM_STUDENT) if name not in {"call", "geta
 _OF_FUNCTIONS = ("__doc__", "__name__", "__qualname__")
 """What may be asked of a function that the test handed over: its class's name, and no text."""
 
+_CALLED = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
 _CODE = {
     "builtins.function",
     "builtins.type",
@@ -50,9 +52,13 @@ class Trusted:
     def __init__(self) -> None:
         self.begin(None)
 
-    def begin(self, peer: Peer | None, *, nothing: bool = True) -> None:
-        """Forget everything of the cell before; the next one talks to this peer. nothing: see ChangesOfStudents."""
+    def begin(self, peer: Peer | None, *, nothing: bool = True, sources: Iterable[str] = ()) -> None:
+        """Forget everything of the cell before; the next one talks to this peer.
+
+        nothing: see ChangesOfStudents. sources: see filled.Filled.
+        """
         self._talks_to = peer
+        self.filled = Filled(sources)
         self._random: dict[int, tuple[int, Any, Any]] = {}
         self.changes_heard = ChangesOfStudents(peer, takes_nothing=nothing)
         self.met = False
@@ -92,12 +98,18 @@ class Trusted:
         return handle_of(value)
 
     def describe(self, value: Any, encode: Callable[[Any], Any]) -> dict[str, Any]:
-        """Nothing: the student's process need not know what it is given.
+        """Whether it is a function, a method or a class, and no more: the student's process need not know it.
 
         What is only called stands in well for a function; of another object it would see more in one process.
         """
-        self.met = self.met or not isinstance(value, types.FunctionType | types.BuiltinFunctionType | types.MethodType)
-        return {}
+        kind = next((kind for kind in _CALLED if isinstance(value, kind)), None)
+        self.met = self.met or kind in {None, type}
+        return {"c": [f"builtins.{kind.__name__}"]} if kind else {}
+
+    def before_asking(self, peer: Peer) -> None:
+        """Tell the notebook's process what the test has made of its values; where both are one it is told anyway."""
+        if peer is self._talks_to and not peer.mirror:
+            self.filled.tell(peer.ask)
 
     def perform(self, operation: str, target: Any, arguments: list[Any], options: dict[str, Any]) -> Any:
         """Call a function that the test has handed over; of its other objects, look only at what they show."""

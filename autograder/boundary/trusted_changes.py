@@ -17,7 +17,7 @@ class ChangesOfStudents:
     """See owner.ChangesHeard. Nothing of the test's is changed but what the test shares, and gradients.
 
     Attributes:
-        nothing: whether an array of no items came as a result.
+        nothing: whether a list, an array or the like of no items came as a result.
         altered: whether the student's code changed what it was handed, a copy, and was not asked to.
         rewritten: whether it wrote to what it had returned, of which the test still has a copy.
         crossed: what went there or came from there, as it looked then.
@@ -84,9 +84,9 @@ class ChangesOfStudents:
 
         AssertionError for a result of no items where none may be: whatever a test asks of all of them holds.
         """
-        if number > 0 and len(mutable) == 1 and is_array(mutable[0]) and not size_of(mutable[0]):
+        if number > 0 and len(mutable) == 1 and _is_empty(mutable[0]):
             self.nothing = True
-            if not self._takes_nothing:
+            if is_array(mutable[0]) and not self._takes_nothing:
                 raise AssertionError("an array of no items, where the instructor's solution returns none")
         self.crossed.note(mutable)
         self._heard.came(peer, number, mutable, size)
@@ -122,3 +122,7 @@ class ChangesOfStudents:
         if any(id(part) in self._changed for part in within(value)):
             return True
         return not alike(self._before.get(id(value), (value, value))[1], self.now(value))
+
+
+def _is_empty(value: Any) -> bool:
+    return not (size_of(value) if is_array(value) else len(value))
