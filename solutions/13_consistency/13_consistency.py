@@ -126,7 +126,8 @@ check.score(1)
 # If two ends fall on the same time, the worker with the lower number comes first, and all are asked after each of the two.
 # A time may be an `int`, a `float` or a number of NumPy's.
 # The simulation is over when nobody is at work any more, steps left or not; without workers or steps there are no events.
-#
+
+# %% [markdown]
 # With durations `[[2, 2], [3, 1]]` and the rule `always` the events are these, one a column:
 #
 # | time | 0 | 0 | 2 | 2 | 3 | 3 | 4 | 4 |
