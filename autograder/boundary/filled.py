@@ -10,6 +10,8 @@ from __future__ import annotations
 import array
 import ast
 import collections
+import functools
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -27,6 +29,7 @@ _CHANGING = {
     "sort", "subtract", "symmetric_difference_update", "update",
 }  # fmt: skip
 """Methods of lists, dictionaries and sets that change them."""
+_LIKELY = re.compile(rf"\.(?:{'|'.join(sorted(_CHANGING))})\(|\][^\n=]{{0,4}}=(?!=)|\bdel\b")
 _KINDS = {
     list, dict, set, bytearray, array.array, collections.Counter, collections.OrderedDict, collections.UserDict,
     collections.UserList, collections.defaultdict, collections.deque,
@@ -60,9 +63,10 @@ def _parts_of(value: Any) -> list[tuple[Any, Any]]:
     return [(part, snapshot(part)) for part in within(value) if type(part) in _KINDS]
 
 
+@functools.lru_cache(maxsize=1_000)
 def names_filled(source: str) -> frozenset[str]:
     """Return the names that a piece of code does not bind, and what they mean it changes in place."""
-    if not any(f".{name}(" in source for name in _CHANGING) and "]" not in source:
+    if not _LIKELY.search(source):  # most cells change nothing in place, and their syntax tree takes a while
         return frozenset()
     nodes = [*ast.walk(syntax_tree(without_magics(source)))]
     filled = {

@@ -26,8 +26,9 @@ from autograder.notebook import grade_id_of
 
 __all__ = ["About", "second_look"]
 
-_WALL = ("WireError", "cannot go to the test", "read-only")
-"""In what a test says that has met a bound of the wire, or an array that is not its own."""
+_WALL = ("WireError", "cannot go to the test", "read-only", "did not match", "same dtype", "attribute 'dtype'")
+"""In what a test says that has met a bound of the wire, an array that is not its own, or tensors of two types: the
+default type that the student's code has set holds in its own process."""
 _OF_ANSWERS = {"AssertionError", "NameError", "NotImplementedError"}
 """Errors of wrong and of missing answers."""
 _REFUSED = "the test asked what cannot be asked apart from the student's code"
@@ -157,7 +158,7 @@ def _why(report: Report) -> str:
 
 def _by_the_wall(report: Report) -> bool:
     """Whether the test may have seen something else in one process: another object, its own list, a writable array."""
-    return report.met or report.altered or report.rewritten or _at_the_wall(report)
+    return report.met or report.altered or report.rewritten or report.written or _at_the_wall(report)
 
 
 def _stopped(report: Report) -> bool:

@@ -428,3 +428,64 @@ def test_what_a_student_reads_in_the_second_run_is_not_told(tmp_path: Path) -> N
     said = [cell.message for cell in outcome.result.cells]
     assert {points(outcome)[name] for name in ("leaks", "partial")} <= {0.0, 1.0}
     assert not any("42" in text or "KeyError" in text for text in said)
+
+
+AS_THERE = {
+    "inventory": "inventory.clear()\nadd('apple', 3)\nadd('apple', 2)\nassert inventory == {'apple': 5}",
+    "history": "del history[:]\n### BEGIN HIDDEN TESTS\nadd('a', 1)\nassert history == ['a']\n### END HIDDEN TESTS",
+    "compose": "assert compose(lambda x: x + 1, lambda x: 2 * x)(5) == 11\nassert compose(str, abs)(-3) == '3'",
+    "peaks": "assert list(peaks([0, 1, 0, 2, 0])) == [1, 3]\nassert len(peaks([1, 1, 1])) == 0",
+    "evens": "assert list(evens([1, 2, 4])) == [2, 4]\nassert not list(evens([1]))",
+}
+AS_THERE_SOLVED = """
+inventory, history = {}, []
+def add(name, count):
+    history.append(name)
+    inventory[name] = inventory.get(name, 0) + count
+def compose(*fs):
+    def call(x):
+        for f in reversed(fs):
+            x = f(x)
+        return x
+    return call
+def peaks(xs):
+    return [i for i in range(1, len(xs) - 1) if xs[i - 1] < xs[i] > xs[i + 1]]
+def evens(xs):
+    yield from (x for x in xs if x % 2 == 0)
+"""
+AS_THERE_OTHERWISE = """
+import functools, inspect, types
+import numpy as np
+inventory, history = {}, []
+def add(name, count):
+    history.append(name)
+    inventory[name] = inventory.get(name, 0) + count
+add("scratch", 1)
+def compose(*fs):
+    assert all(isinstance(f, (types.FunctionType, types.BuiltinFunctionType, type)) for f in fs)
+    assert all(inspect.isroutine(f) or inspect.isclass(f) for f in fs)
+    assert all(inspect.signature(f) for f in fs if inspect.isfunction(f))
+    return functools.wraps(fs[0])(lambda x: functools.reduce(lambda x, f: f(x), reversed(fs), x))
+def peaks(xs):
+    xs = np.array(xs)
+    return 1 + np.flatnonzero((xs[:-2] < xs[1:-1]) & (xs[1:-1] > xs[2:]))
+def evens(xs):
+    return np.array([x for x in xs if x % 2 == 0], dtype=int)
+"""
+"""Honest too: a line that tries the function, functions that are looked at, arrays where the solution has lists."""
+
+
+def test_what_is_right_in_a_notebook_is_right_apart(tmp_path: Path) -> None:
+    answer = f"### BEGIN SOLUTION{AS_THERE_SOLVED}### END SOLUTION"
+    course = Foreign(tmp_path, AS_THERE, answer=answer)
+    course.hand_in("solution", AS_THERE_SOLVED)
+    course.hand_in("otherwise", AS_THERE_OTHERWISE)
+    course.hand_in(
+        "nothing",
+        "import numpy as np\nadd = compose = peaks = evens = lambda *xs: np.array([])\ninventory, history = {}, []",
+    )
+    outcomes = course.grade()
+    assert course.isolated() == set(AS_THERE)
+    for student in ("solution", "otherwise"):
+        assert points(outcomes[student]) == dict.fromkeys(AS_THERE, 1.0), student
+    assert outcomes["nothing"].result.score == 0
