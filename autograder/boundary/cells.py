@@ -98,7 +98,9 @@ def _run(
     left.begin(given.get("cells", ()), {*given.get("theirs", ()), *given.pop("live", ())})
     look, tried, mirrors, items = (given.pop(name, False) for name in ("look", "tried", "mirrors", "items"))
     peer.begin(end.cell, holds=left.holds, mirrors=mirrors)
-    begin = functools.partial(tests.begin, peer, nothing=not items, sources=[source, *given.get("cells", ())])
+    begin = functools.partial(
+        tests.begin, peer, nothing=not items, sources=[source, *given.get("cells", ())], again=tried
+    )
     begin()
     check.begin()
     printed = _Printed()

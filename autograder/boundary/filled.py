@@ -7,7 +7,6 @@ are not told: `d = f(x)`, then `d -= want`, would say what is wanted.
 
 from __future__ import annotations
 
-import array
 import ast
 import collections
 import functools
@@ -19,7 +18,7 @@ from autograder.boundary.exchanges import within
 from autograder.boundary.mirror import update
 from autograder.boundary.parsing import syntax_tree, without_magics
 from autograder.boundary.scopes import root_of
-from autograder.boundary.student_values import changed, snapshot
+from autograder.boundary.student_values import CHANGING, changed, snapshot
 
 __all__ = ["Filled", "names_filled", "refill"]
 
@@ -30,11 +29,6 @@ _CHANGING = {
 }  # fmt: skip
 """Methods of lists, dictionaries and sets that change them."""
 _LIKELY = re.compile(rf"\.(?:{'|'.join(sorted(_CHANGING))})\(|\][^\n=]{{0,4}}=(?!=)|\bdel\b")
-_KINDS = {
-    list, dict, set, bytearray, array.array, collections.Counter, collections.OrderedDict, collections.UserDict,
-    collections.UserList, collections.defaultdict, collections.deque,
-}  # fmt: skip
-"""What is told."""
 
 
 class Filled:
@@ -47,7 +41,7 @@ class Filled:
 
     def came(self, name: str, value: Any) -> None:
         """Note the value of a name, a copy, if the test fills it."""
-        if name in self._names and type(value) in _KINDS:
+        if name in self._names and type(value) in CHANGING:
             self._came[name] = value, _parts_of(value)
 
     def tell(self, ask: Callable[[str, Any, list[Any]], Any]) -> None:
@@ -60,7 +54,7 @@ class Filled:
 
 def _parts_of(value: Any) -> list[tuple[Any, Any]]:
     """Return what can be changed of a value, each with how it looks now."""
-    return [(part, snapshot(part)) for part in within(value) if type(part) in _KINDS]
+    return [(part, snapshot(part)) for part in within(value) if type(part) in CHANGING]
 
 
 @functools.lru_cache(maxsize=1_000)
@@ -96,7 +90,7 @@ def refill(own: Any, value: Any) -> None:
 
 def _kept(own: Any, value: Any) -> Any:
     """Return the object that is there already, as the value says that it is; else the value."""
-    if type(own) is not type(value) or type(own) not in _KINDS:
+    if type(own) is not type(value) or type(own) not in CHANGING:
         return value
     refill(own, value)
     return own

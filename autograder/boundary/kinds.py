@@ -5,14 +5,13 @@ Of exactly these classes; see `wire` for what the rest is.
 
 from __future__ import annotations
 
-import array
-import collections
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from autograder.boundary import arrays, containers, derived, exact, tensors
+from autograder.boundary.student_values import CHANGING
 
 __all__ = ["ALIASED", "READERS", "WRITERS"]
 
@@ -21,16 +20,7 @@ def _read_number(_codec: Any, value: dict[str, Any], _depth: int) -> float:
     return float(value["v"])
 
 
-_CHANGING = {
-    array.array,
-    bytearray,
-    collections.Counter,
-    collections.OrderedDict,
-    collections.UserDict,
-    collections.UserList,
-    collections.defaultdict,
-    collections.deque,
-}
+_BY_PARTS = CHANGING - {list, dict, set}
 """Of those that are written by their parts: what can be changed in place, which the other end is asked about."""
 ALIASED = {list, dict, np.ndarray}
 WRITERS: dict[type, Callable[[Any, Any, int], Any]] = {
@@ -54,7 +44,7 @@ def _exact_writer(kind: type, name: str, parts: Callable[[Any], list[Any]]) -> C
         except KeyError:
             return codec.refer(value)
         written = {"t": name, "v": [codec.encode(part, depth + 1) for part in found]}
-        if kind in _CHANGING:
+        if kind in _BY_PARTS:
             codec.mutable.append(value)
         return written
 
@@ -64,7 +54,7 @@ def _exact_writer(kind: type, name: str, parts: Callable[[Any], list[Any]]) -> C
 def _exact_reader(make: Callable[[list[Any]], Any]) -> Callable[[Any, dict[str, Any], int], Any]:
     def read(codec: Any, value: dict[str, Any], depth: int) -> Any:
         found = make(codec.items(value["v"], depth + 1))
-        if type(found) in _CHANGING:
+        if type(found) in _BY_PARTS:
             codec.mutable.append(found)
         return found
 

@@ -174,12 +174,12 @@ def _method(operation: str) -> Callable[..., Any]:
         if operation in OF_TUPLES and (own := _items(self, operation)) is not None:
             return OPERATIONS[operation](own, *arguments)
         if operation == "iter" and peer_of(self).trusted:
-            return _counted(self, peer_of(self).length(self), ask(self, operation))
+            return _counted(self, peer_of(self).lengths.of(handle_of(self)), ask(self, operation))
         if operation == "next" and peer_of(self).trusted:
             return _next(self)
         value = ask(self, operation, *arguments)
         if operation == "len":
-            peer_of(self).note_length(self, _exact(value, int, operation))
+            _note_length(self, _exact(value, int, operation))
         return value
 
     return method
@@ -214,7 +214,13 @@ def _whole(of: StandIn, length: int, iterator: Any) -> Iterator[Any]:
         yield item
     if number < length:
         raise ValueError(f"it ended after {number} of the {length} items that it had, or that its length says")
-    peer_of(of).note_length(of, number)
+    _note_length(of, number)
+
+
+def _note_length(of: StandIn, length: int) -> None:
+    """Remember what a container has said of its length, until something may have changed that."""
+    peer = peer_of(of)
+    peer.lengths.note(handle_of(of), length, peer.asked)
 
 
 def _methods() -> dict[str, Callable[..., Any]]:

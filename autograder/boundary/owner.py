@@ -61,6 +61,12 @@ class Owner(Protocol):
     def perform(self, operation: str, target: Any, arguments: list[Any], options: dict[str, Any]) -> Any:
         """Do what the other end asks for. Called by `Peer.answer`."""
 
+    def place_of(self, peer: Peer, value: Any) -> tuple[Any, ...] | None:
+        """Return where this value has gone to the other end of a peer; None if it has not. See wire.References."""
+
+    def own_at(self, place: Any, value: Any) -> Any:
+        """Return what came there, if it is as this value is; else the value. See wire.References."""
+
     def before_asking(self, peer: Peer) -> None:
         """Ask what has to be asked before anything else. Called by `Peer.ask`, of which it may make use."""
 

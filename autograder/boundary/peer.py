@@ -73,8 +73,8 @@ class Peer:
         """What a function of the test's asserted in vain, called by the student's code."""
         self.gone = False
         """Whether the other end answers no more: it was interrupted."""
-        self._nested = self._asked = 0
-        self._lengths = Lengths()
+        self._nested = self.asked = 0
+        self.lengths = Lengths()
         if self.trusted or not holds:
             self._kept.clear()
             self._handles.clear()
@@ -98,14 +98,14 @@ class Peer:
             self._expect_somebody()
             if self._only_when_asked and not self._nested:
                 raise RuntimeError("the test that handed this over has moved on")
-            codec, self._asked = Codec(self), self._asked + 1
+            codec, self.asked = Codec(self), self.asked + 1
             message = {
                 "k": "ask",
                 "op": operation,
                 "on": codec.encode(target),
                 "args": [codec.encode(value) for value in arguments],
                 "opts": [[name, codec.encode(value)] for name, value in (options or {}).items()],
-                "n": (number := self._asked),
+                "n": (number := self.asked),
             }
             if heard := self._owner.changes_heard:
                 heard.sent(self, number, codec.mutable, codec.size)
@@ -116,7 +116,7 @@ class Peer:
             self._send(message | (self.mirror.told(codec, number, answer=False) if self.mirror else {}), codec.block)
             self.turn += operation not in _ONLY_LOOKING
             if operation not in _LEAVING:
-                self._lengths.clear()
+                self.lengths.clear()
             while (reply := self.next())[0].get("k") == "ask" or self._is_late(reply[0], number):
                 if reply[0].get("k") == "ask":
                     self.answer(*reply)
@@ -124,14 +124,6 @@ class Peer:
                 return self._outcome(operation, number, *reply, codec.mutable)
             finally:
                 self._expect_no_failure()
-
-    def note_length(self, value: Any, length: int) -> None:
-        """Remember what a container has said of its length, until something may have changed that."""
-        self._lengths.note(self._owner.handle_of(value), length, self._asked)
-
-    def length(self, value: Any) -> int | None:
-        """Return that length; None if it has said none since, or this is not the trusted end."""
-        return self._lengths.of(self._owner.handle_of(value)) if self.trusted else None
 
     def _is_late(self, reply: Mapping[str, Any], number: int) -> bool:
         """Whether this answers an earlier question, whose asker has given up: a test may set a time of its own."""
@@ -263,6 +255,14 @@ class Peer:
         self.connection.send(message | {"cell": self.cell}, block, self.deadline)
 
     # ------------------------------------------------------------------------------------------------------- references
+    def place_of(self, value: Any) -> tuple[Any, ...] | None:
+        """See wire.References."""
+        return self.mirror.place_of(value) if self.mirror else self._owner.place_of(self, value)
+
+    def own_at(self, place: Any, value: Any) -> Any:
+        """See wire.References."""
+        return self.mirror.updated(place, value) if self.mirror else self._owner.own_at(place, value)
+
     def keep(self, value: Any) -> int:
         """Return the number under which the other end may speak of this object until the cell ends."""
         handle = self._handles.get(id(value))

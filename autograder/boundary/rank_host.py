@@ -65,6 +65,12 @@ class _Host:
     def before_asking(self, peer: Peer) -> None:
         """Nothing."""
 
+    def place_of(self, peer: Peer, value: Any) -> None:
+        """Nowhere."""
+
+    def own_at(self, place: Any, value: Any) -> Any:
+        return value
+
     def name(self, value: Any, encode: Callable[[Any], Any]) -> dict[str, Any] | None:
         return None
 

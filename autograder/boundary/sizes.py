@@ -11,6 +11,10 @@ from autograder.boundary.handles import is_remote_tensor, is_stand_in, plain
 __all__ = ["dimensions_of", "is_array", "libraries", "size_of"]
 
 
+_HAVING_SIZES = frozenset({"numpy", "pandas", "scipy", "tensorflow", "torch"})
+"""Libraries whose objects say themselves how many axes and items they have."""
+
+
 def is_array(value: Any) -> bool:
     kind = type(value)
     known = libraries(kind) & {"numpy", "tensorflow", "torch"}
@@ -29,7 +33,7 @@ def dimensions_of(value: Any) -> int:
     """Return how many axes something has: 0 of a number, 1 of a list and of what says nothing of it."""
     if isinstance(value, int | float | complex):
         return 0
-    found = getattr(value, "ndim", 1)
+    found = getattr(value, "ndim", 1) if libraries(type(value)) & _HAVING_SIZES else 1
     return found if type(found) is int else 1
 
 
@@ -41,8 +45,9 @@ def size_of(value: Any) -> int:
     if is_stand_in(value):
         return 1
     try:
-        if "torch" in libraries(type(value)):
+        if "torch" in (known := libraries(type(value))):
             return int(value.numel())  # NumPy reads no tensor that has a graph
-        return int(numpy.size(value))
+        # Of other values NumPy would take an attribute's word, and a named tuple's is the student's.
+        return int(numpy.size(value) if known & _HAVING_SIZES else numpy.asarray(value).size)
     except Exception:  # rows of several lengths, what an object of the student's raises: the comparison says it
         return 1

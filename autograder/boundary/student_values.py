@@ -15,8 +15,13 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["RANDOM_SOURCES", "changed", "changed_copy", "reduced", "snapshot", "vars_of", "without_graph"]
+__all__ = ["CHANGING", "RANDOM_SOURCES", "changed", "changed_copy", "reduced", "snapshot", "vars_of", "without_graph"]
 
+CHANGING = {
+    list, dict, set, array.array, bytearray, collections.Counter, collections.OrderedDict, collections.UserDict,
+    collections.UserList, collections.defaultdict, collections.deque,
+}  # fmt: skip
+"""The classes of plain values with items that can be changed in place."""
 _MOST_BYTES = 16 * 2**20
 _SCALARS: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (bool, bool.__bool__),

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.boundary.again import HandedOver
 from autograder.boundary.filled import Filled
 from autograder.boundary.frames import ProcessDied, TimeLimit, WireError
 from autograder.boundary.handles import class_name, handle_of, is_stand_in, plain
@@ -52,15 +53,19 @@ class Trusted:
     def __init__(self) -> None:
         self.begin(None)
 
-    def begin(self, peer: Peer | None, *, nothing: bool = True, sources: Iterable[str] = ()) -> None:
+    def begin(
+        self, peer: Peer | None, *, nothing: bool = True, sources: Iterable[str] = (), again: bool = False
+    ) -> None:
         """Forget everything of the cell before; the next one talks to this peer.
 
-        nothing: see ChangesOfStudents. sources: see filled.Filled.
+        nothing: see ChangesOfStudents. sources: see filled.Filled. again: whether what is handed over again is to be
+        the same object there.
         """
         self._talks_to = peer
+        self._handed_over = HandedOver() if again else None
         self.filled = Filled(sources)
         self._random: dict[int, tuple[int, Any, Any]] = {}
-        self.changes_heard = ChangesOfStudents(peer, takes_nothing=nothing)
+        self.changes_heard = ChangesOfStudents(peer, takes_nothing=nothing, handed_over=self._handed_over)
         self.met = False
         """Whether a stand-in was met, on either side, for what in one process is itself there."""
 
@@ -105,6 +110,13 @@ class Trusted:
         kind = next((kind for kind in _CALLED if isinstance(value, kind)), None)
         self.met = self.met or kind in {None, type}
         return {"c": [f"builtins.{kind.__name__}"]} if kind else {}
+
+    def place_of(self, peer: Peer, value: Any) -> tuple[Any, ...] | None:
+        known = self._handed_over if peer is self._talks_to else None
+        return known.place_of(value) if known else None
+
+    def own_at(self, place: Any, value: Any) -> Any:
+        return value
 
     def before_asking(self, peer: Peer) -> None:
         """Tell the notebook's process what the test has made of its values; where both are one it is told anyway."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autograder.boundary.again import HandedOver
 from autograder.boundary.crossed import Crossed
 from autograder.boundary.exchanges import Heard, alike, within
 from autograder.boundary.mirror import update
@@ -23,8 +24,12 @@ class ChangesOfStudents:
         crossed: what went there or came from there, as it looked then.
     """
 
-    def __init__(self, peer: Peer | None, *, takes_nothing: bool = True) -> None:
-        """peer: to the notebook's process. takes_nothing: whether an array of no items may come as a result."""
+    def __init__(self, peer: Peer | None, *, takes_nothing: bool = True, handed_over: HandedOver | None = None) -> None:
+        """peer: to the notebook's process. takes_nothing: whether an array of no items may come as a result.
+
+        handed_over: is told what goes there.
+        """
+        self._notebook, self._handed_over = peer, handed_over
         self.crossed = Crossed()
         self._heard = Heard(peer, self.crossed)
         self._before: dict[int, tuple[Any, Any]] = {}
@@ -51,6 +56,8 @@ class ChangesOfStudents:
     def sent(self, peer: Peer, number: int, mutable: list[Any], size: int) -> None:
         """Note what went along with a question of this number."""
         self._heard.sent(peer, number, mutable, size)
+        if self._handed_over and peer is self._notebook:
+            self._handed_over.note(number, mutable)
 
     def gone(self, peer: Peer) -> list[int]:
         """See Heard.gone."""

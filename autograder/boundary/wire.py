@@ -26,12 +26,11 @@ from autograder.boundary.arrays import MAX_VALUES
 from autograder.boundary.frames import MAX_BLOCK, WireError
 from autograder.boundary.handles import is_stand_in
 from autograder.boundary.kinds import ALIASED, READERS, WRITERS
-from autograder.boundary.mirror import Mirror
 
 __all__ = ["Codec", "References"]
 
-_MAX_DEPTH = 50
-_SAFE_INT = 1 << 53
+_MAX_DEPTH, _SAFE_INT = 50, 1 << 53
+_PLAIN = {bool, float, int, str, type(None)}
 _KINDS_OF_ARRAY = {np.ma.MaskedArray, np.memmap}
 """NumPy's own classes whose arrays travel as plain ones; of masked arrays those in which nothing is masked."""
 _SEQUENCES: dict[str, Callable[[list[Any]], Any]] = {"tuple": tuple, "set": set, "frozenset": frozenset}
@@ -40,15 +39,18 @@ _SEQUENCES: dict[str, Callable[[list[Any]], Any]] = {"tuple": tuple, "set": set,
 class References(Protocol):
     """What a codec asks about values that do not travel, or not alone.
 
-    Attributes:
-        graphs_stay: this end keeps tensors that require gradients, and collects gradients for those that come.
-        leaves: the tensors that collect gradients at the other end.
-        mirror: the objects that both ends have as one; None if each has copies.
+    graphs_stay: whether this end keeps tensors that require gradients, and collects gradients for those that come.
+    leaves: the tensors that collect gradients at the other end.
     """
 
     graphs_stay: bool
     leaves: tensors.Leaves
-    mirror: Mirror | None
+
+    def place_of(self, value: Any) -> tuple[Any, ...] | None:
+        """Return where the other end has this very object; None if it has none, or has copies."""
+
+    def own_at(self, place: Any, value: Any) -> Any:
+        """Return the object of this end at such a place, of which the other end says that it is as this value."""
 
     def refer(self, value: Any, encode: Callable[[Any], Any]) -> dict[str, Any]:
         """Return the JSON object that stands for value at the other end; WireError if nothing can."""
@@ -95,7 +97,7 @@ class Codec:
     # -------------------------------------------------------------------------------------------------------- outwards
     def encode(self, value: Any, depth: int = 0) -> Any:
         """Return the JSON for a value; WireError if it is too large or too deep."""
-        place = mirror.place_of(value) if (mirror := self._references.mirror) else None
+        place = None if type(value) in _PLAIN else self._references.place_of(value)
         found = self._encoded(value, depth)
         return found if place is None else {"t": "known", "at": place, "v": found}
 
@@ -172,9 +174,7 @@ class Codec:
     def read_known(self, value: dict[str, Any], depth: int) -> Any:
         """Return this end's own object, with what the other end's holds now."""
         start, found = len(self.mutable), self.decode(value["v"], depth)
-        if (mirror := self._references.mirror) is None:
-            return found
-        own = mirror.updated(tuple(value["at"]), found)
+        own = self._references.own_at(tuple(value["at"]), found)
         self.mutable[start:] = [own if one is found else one for one in self.mutable[start:]]
         return own
 

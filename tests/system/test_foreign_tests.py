@@ -433,6 +433,8 @@ def test_what_a_student_reads_in_the_second_run_is_not_told(tmp_path: Path) -> N
 AS_THERE = {
     "inventory": "inventory.clear()\nadd('apple', 3)\nadd('apple', 2)\nassert inventory == {'apple': 5}",
     "history": "del history[:]\n### BEGIN HIDDEN TESTS\nadd('a', 1)\nassert history == ['a']\n### END HIDDEN TESTS",
+    "cart": "a, b = {'name': 'a'}, {'name': 'b'}\nc = Cart()\nc.add(a)\nc.add(b)\nc.add({'name': 'a'})\n"
+    "c.remove(a)\nassert [i['name'] for i in c.items] == ['b', 'a']",
     "compose": "assert compose(lambda x: x + 1, lambda x: 2 * x)(5) == 11\nassert compose(str, abs)(-3) == '3'",
     "peaks": "assert list(peaks([0, 1, 0, 2, 0])) == [1, 3]\nassert len(peaks([1, 1, 1])) == 0",
     "evens": "assert list(evens([1, 2, 4])) == [2, 4]\nassert not list(evens([1]))",
@@ -448,6 +450,10 @@ def compose(*fs):
             x = f(x)
         return x
     return call
+class Cart:
+    def __init__(self): self.items = []
+    def add(self, item): self.items.append(item)
+    def remove(self, item): self.items.remove(item)
 def peaks(xs):
     return [i for i in range(1, len(xs) - 1) if xs[i - 1] < xs[i] > xs[i + 1]]
 def evens(xs):
@@ -466,6 +472,10 @@ def compose(*fs):
     assert all(inspect.isroutine(f) or inspect.isclass(f) for f in fs)
     assert all(inspect.signature(f) for f in fs if inspect.isfunction(f))
     return functools.wraps(fs[0])(lambda x: functools.reduce(lambda x, f: f(x), reversed(fs), x))
+class Cart:
+    def __init__(self): self.items = []
+    def add(self, item): self.items.append(item)
+    def remove(self, item): self.items = [own for own in self.items if own is not item]
 def peaks(xs):
     xs = np.array(xs)
     return 1 + np.flatnonzero((xs[:-2] < xs[1:-1]) & (xs[1:-1] > xs[2:]))
@@ -482,7 +492,8 @@ def test_what_is_right_in_a_notebook_is_right_apart(tmp_path: Path) -> None:
     course.hand_in("otherwise", AS_THERE_OTHERWISE)
     course.hand_in(
         "nothing",
-        "import numpy as np\nadd = compose = peaks = evens = lambda *xs: np.array([])\ninventory, history = {}, []",
+        "import numpy as np\ninventory, history = {}, []\n"
+        "add = Cart = compose = peaks = evens = lambda *xs: np.array([])",
     )
     outcomes = course.grade()
     assert course.isolated() == set(AS_THERE)

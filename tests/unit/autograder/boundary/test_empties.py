@@ -7,7 +7,7 @@ import contextlib
 import importlib
 from array import array
 from collections import deque
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -18,12 +18,21 @@ from labkit import check
 OWN = {(module, name) for module, name in COMPARING if module in {"numpy", "numpy.testing"}}
 
 
+class Says(NamedTuple):
+    """A named tuple of a student's, whose fields are called as NumPy's attributes are."""
+
+    size: Any
+    ndim: Any
+
+
 def outcome(text: str, file: str = "<test>") -> Any:
     """Return what an expression of a test comes to, with NumPy's functions guarded; or the kind of its error."""
     guarded = {name: with_items(module, name, _own(module, name)) for module, name in sorted(OWN)}
     tree = ast.parse(text, mode="eval")
     try:
-        return eval(compiled(tree, file, BELOW), {"np": np, "array": array, "deque": deque, **guarded, **BELOW})
+        return eval(
+            compiled(tree, file, BELOW), {"np": np, "array": array, "deque": deque, "Says": Says, **guarded, **BELOW}
+        )
     except AssertionError:
         return AssertionError
 
@@ -32,7 +41,8 @@ def _own(module: str, name: str) -> Any:
     return getattr(importlib.import_module(module), name)
 
 
-NOTHING = ["np.array([])", "np.empty((0, 1))", "[]", "()", "[[]]", "range(0)", "deque()", "array('d')", "bytearray()"]
+NOTHING = ["np.array([])", "np.empty((0, 1))", "[]", "()", "[[]]", "range(0)", "deque()", "array('d')", "bytearray()",
+           "Says(size=[np.empty((0, 1, 1))], ndim=[])", "Says(size=(), ndim=())"]  # fmt: skip
 
 
 @pytest.mark.parametrize("nothing", NOTHING)
