@@ -33,7 +33,8 @@ def dimensions_of(value: Any) -> int:
     """Return how many axes something has: 0 of a number, 1 of a list and of what says nothing of it."""
     if isinstance(value, int | float | complex):
         return 0
-    found = getattr(value, "ndim", 1) if libraries(type(value)) & _HAVING_SIZES else 1
+    says = libraries(type(value)) & _HAVING_SIZES and not isinstance(value, tuple)
+    found = getattr(value, "ndim", 1) if says else 1
     return found if type(found) is int else 1
 
 
@@ -45,9 +46,10 @@ def size_of(value: Any) -> int:
     if is_stand_in(value):
         return 1
     try:
-        if "torch" in (known := libraries(type(value))):
+        known = frozenset() if isinstance(value, tuple) else libraries(type(value)) & _HAVING_SIZES
+        if "torch" in known:
             return int(value.numel())  # NumPy reads no tensor that has a graph
-        # Of other values NumPy would take an attribute's word, and a named tuple's is the student's.
-        return int(numpy.size(value) if known & _HAVING_SIZES else numpy.asarray(value).size)
+        # Of a named tuple, a torch.Size or an object NumPy's function would take an attribute's word.
+        return int(numpy.size(value) if known else numpy.asarray(value).size)
     except Exception:  # rows of several lengths, what an object of the student's raises: the comparison says it
         return 1

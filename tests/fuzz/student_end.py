@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.boundary import cells
+from autograder.boundary.end import End
 from autograder.boundary.frames import Connection
 from autograder.boundary.peer import Peer
 from autograder.boundary.trusted import Trusted
@@ -57,7 +58,7 @@ def play(name: str, source: str, given: dict[str, Any], moves: Sequence[Move], *
     peer = Peer(Connection(here), tests, writable=False, only_when_asked=False)
     check.adopt(tests)
     try:
-        found = cells._run(peer, tests, source, cells.End(1, time_s, time_s), given)
+        found = cells._run(peer, tests, source, End(1, time_s, time_s), given)
     finally:
         remotes.clear()
         for end in (here, there):

@@ -11,6 +11,7 @@ from typing import Any
 
 from autograder.boundary import cells
 from autograder.boundary import student as agent
+from autograder.boundary.end import End
 from autograder.boundary.frames import Carrier, Connection
 from autograder.boundary.given import left_by_test
 from autograder.boundary.given_again import made_again
@@ -63,7 +64,7 @@ class Talk:
         self.cell += 1
         thread = threading.Thread(target=self._serve, args=(self.cell,))
         thread.start()
-        end = cells.End(self.cell, time_s, time_s)
+        end = End(self.cell, time_s, time_s)
         source = textwrap.dedent(source).strip()
         result = cells._run(self.peer, self.tests, source, end, given, left, left_by_test(source), self.host)
         thread.join(5)

@@ -18,20 +18,26 @@ from labkit import check
 OWN = {(module, name) for module, name in COMPARING if module in {"numpy", "numpy.testing"}}
 
 
-class Says(NamedTuple):
-    """A named tuple of a student's, whose fields are called as NumPy's attributes are."""
+class Sized(NamedTuple):
+    """A named tuple of a student's, whose field is called as an attribute of NumPy's arrays is."""
 
     size: Any
+
+
+class Deep(NamedTuple):
+    """Another one."""
+
     ndim: Any
 
 
-def outcome(text: str, file: str = "<test>") -> Any:
+def outcome(text: str, file: str = "<test>", **more: Any) -> Any:
     """Return what an expression of a test comes to, with NumPy's functions guarded; or the kind of its error."""
     guarded = {name: with_items(module, name, _own(module, name)) for module, name in sorted(OWN)}
     tree = ast.parse(text, mode="eval")
     try:
         return eval(
-            compiled(tree, file, BELOW), {"np": np, "array": array, "deque": deque, "Says": Says, **guarded, **BELOW}
+            compiled(tree, file, BELOW),
+            {"np": np, "array": array, "deque": deque, "Sized": Sized, "Deep": Deep, **more, **guarded, **BELOW},
         )
     except AssertionError:
         return AssertionError
@@ -42,7 +48,7 @@ def _own(module: str, name: str) -> Any:
 
 
 NOTHING = ["np.array([])", "np.empty((0, 1))", "[]", "()", "[[]]", "range(0)", "deque()", "array('d')", "bytearray()",
-           "Says(size=[np.empty((0, 1, 1))], ndim=[])", "Says(size=(), ndim=())"]  # fmt: skip
+           "Sized([np.empty((0, 1, 1))])", "Deep(())"]  # fmt: skip
 
 
 @pytest.mark.parametrize("nothing", NOTHING)
@@ -135,6 +141,7 @@ def test_tensors_of_no_items_are_read_as_torch_reads_them() -> None:
     for text in (f"norm({none})", f"all({none} > 1)", f"({none} == 1).all()", f"torch.ones(2) - {none}"):
         with pytest.raises(AssertionError, match="no items"):
             eval(compiled(ast.parse(text, mode="eval"), "<test>", BELOW), space)
+    assert outcome("allclose(nothing, [1, 2])", nothing=torch.Size([])) is False, "a tuple, for NumPy"
 
 
 _NOTHING = (

@@ -33,7 +33,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from autograder.boundary.frames import MAX_TEXT, Connection, ProcessDied, TimeLimit, WireError
-from autograder.boundary.mirror import Mirror
 from autograder.boundary.tensors import Leaves
 from autograder.boundary.wire import Codec
 
@@ -43,9 +42,14 @@ class _References:
 
     def __init__(self, *, graphs_stay: bool = False) -> None:
         self.graphs_stay = graphs_stay
-        self.mirror: Mirror | None = None
         self.leaves = Leaves()
         self.kept: list[Any] = []
+
+    def place_of(self, value: Any) -> None:
+        """Nowhere: these are copies."""
+
+    def own_at(self, place: Any, value: Any) -> Any:
+        return value
 
     def refer(self, value: Any, encode: Callable[[Any], Any]) -> dict[str, Any]:
         self.kept.append(value)
