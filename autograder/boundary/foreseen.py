@@ -104,7 +104,7 @@ class Foreseen:
         else:
             names = ("__func__", "__self__", "__wrapped__", "fget", "fset", "fdel", "func", "args", "keywords")
             yield from (found for name in names if (found := _held(value, name)) is not None)
-            yield from [type(value), *(vars(value).values() if hasattr(value, "__dict__") else ())]
+            yield from [type(value), *(vars(value).values() if _goes_with_all_it_has(value) else ())]
             if isinstance(value, _CONTAINERS) or _is_own(type(value)):  # also by slots
                 yield from itertools.islice(gc.get_referents(value), _MOST)
 
@@ -144,6 +144,13 @@ class Foreseen:
 def _is_own(value: Any) -> bool:
     """Whether this belongs to no module that is there: a notebook's."""
     return getattr(value, "__module__", None) in {None, "__main__"} or value.__module__ not in sys.modules
+
+
+def _goes_with_all_it_has(value: Any) -> bool:
+    """Whether an object is sent to a rank with its attributes; a logger, for one, goes by its name."""
+    kind = type(value)
+    plain = kind.__reduce__ is object.__reduce__ and kind.__reduce_ex__ is object.__reduce_ex__
+    return hasattr(value, "__dict__") and (plain or _is_own(kind))
 
 
 def _module_of(value: Any) -> Any:

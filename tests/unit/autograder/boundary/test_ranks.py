@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import logging
 import random
 import socket
 import sys
@@ -18,6 +19,7 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
+import ipykernel.kernelapp
 import numpy as np
 import pytest
 import torch
@@ -26,7 +28,7 @@ from hypothesis import strategies as st
 
 import labkit
 from autograder.boundary import rank_host, student_ranks
-from autograder.boundary.foreseen import _held, import_named
+from autograder.boundary.foreseen import Foreseen, _held, import_named
 from autograder.boundary.frames import Carrier, Connection, ProcessDied
 from autograder.boundary.network import LinkDown, Network
 from autograder.boundary.peer import Peer
@@ -124,6 +126,7 @@ def f(comm, x):
 
 _SECONDS = """
 import time
+import ipykernel.kernelapp
 import numpy as np
 
 def f(comm, x):
@@ -384,6 +387,7 @@ import collections
 import concurrent.futures
 import os
 import pathlib
+import ipykernel.kernelapp
 import numpy as np
 import torch
 
@@ -449,6 +453,7 @@ def test_a_rank_draws_the_same_when_it_runs_again(talk: Talk) -> None:
     """Each rank's generators begin with its number, as launch says."""
     talk.code("""
 import random
+import ipykernel.kernelapp
 import numpy as np
 def f(comm, x):
     return [random.random(), float(np.random.rand())]
@@ -472,6 +477,7 @@ WRITER = """
 """
 APART = """
 from labkit import in_fresh_process
+import ipykernel.kernelapp
 import numpy as np
 parts = in_fresh_process(write, [np.arange(3.0), np.ones(2)], only_compute=True)
 """
@@ -785,3 +791,20 @@ def test_what_is_sent_while_the_value_is_read_counts(talk: Talk) -> None:
     assert talk.value(f"{test}[[done['messages'], done['bytes'], len(done['log'])] for done in found[0]]") == repr(
         [[1, 24, 1], [1, 24, 1]]
     )
+
+
+def test_a_logger_goes_by_its_name_and_brings_nothing_of_what_it_writes_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stream:
+        """As a notebook's output, it holds the kernel."""
+
+        kernel = ipykernel.kernelapp
+
+        def write(self, text: str) -> None: ...
+
+    handler = logging.StreamHandler(Stream())
+    monkeypatch.setattr(logging.getLogger(), "handlers", [handler])
+    space = {"LOG": logging.getLogger("ring"), "__name__": "__main__"}
+    exec("def f(comm, x):\n    LOG.info('here')\n    return x", space)
+    found = Foreseen(space["f"]).modules
+    assert "logging" in found
+    assert not [name for name in found if name.startswith(("ipykernel", "IPython", "zmq"))]
