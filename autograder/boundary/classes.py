@@ -1,4 +1,4 @@
-"""Which class a stand-in says that its object has."""
+"""Which class a stand-in says that its object has, and in the student's process the signature of a function."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import inspect
 import sys
 import types
 
-__all__ = ["SIGNATURE", "class_of"]
+__all__ = ["arity_of", "class_of", "signature_of"]
 
 _CLASSES = (
     ("torch.nn", "Module"),
@@ -33,8 +33,8 @@ _CALLED: dict[str, type] = {
     "builtins.type": type,
 }
 """What the test's functions, methods and classes are in the student's process, though their code lies elsewhere."""
-SIGNATURE = inspect.signature(lambda *args, **kwargs: None)
-"""Of one of them, as far as the student's process knows."""
+
+_BY_PLACE = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
 
 
 def class_of(names: list[str], *, trusted: bool) -> type | None:
@@ -53,3 +53,31 @@ def class_of(names: list[str], *, trusted: bool) -> type | None:
         if isinstance(found, type) and issubclass(found, allowed):
             return found
     return type if "builtins.type" in names else None
+
+
+def arity_of(function: object) -> list[int]:
+    """Return of a function of the test's how many arguments it must have and may have more, and whether any number.
+
+    Its signature without names and values, which would tell of the test; nothing of what has none.
+    """
+    try:
+        parameters = inspect.signature(function).parameters.values() if callable(function) else ()
+    except (TypeError, ValueError):
+        return []
+    by_place = [one for one in parameters if one.kind in _BY_PLACE]
+    must = sum(one.default is one.empty for one in by_place)
+    kinds = {one.kind for one in parameters}
+    named = bool(kinds & {inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD})
+    return [must, len(by_place) - must, int(inspect.Parameter.VAR_POSITIONAL in kinds), int(named)]
+
+
+def signature_of(arity: object) -> inspect.Signature:
+    """Return the signature in the student's process of a function of the test's."""
+    known = isinstance(arity, list) and len(arity) == len(("must", "may", "more", "named"))
+    must, may, more, named = arity if known and isinstance(arity, list) else (0, 0, 1, 1)
+    kinds = inspect.Parameter
+    found = [
+        kinds(f"a{n}", kinds.POSITIONAL_ONLY, default=kinds.empty if n < must else None) for n in range(must + may)
+    ]
+    found += [kinds("args", kinds.VAR_POSITIONAL)] * more + [kinds("kwargs", kinds.VAR_KEYWORD)] * named
+    return inspect.Signature(found)

@@ -173,9 +173,8 @@ _TAKING_NOTHING = {
 
 
 def _read(value: Any) -> Any:
-    """Return the array that an object of the student's holds, read once: what is looked at is what is computed with."""
-    found = plain(value) if is_stand_in(value) and not is_remote_tensor(type(value)) else value
-    return found if is_array(found) else value
+    """Return the value that an object of the student's holds, read once: what is looked at is what is computed with."""
+    return plain(value) if is_stand_in(value) and not is_remote_tensor(type(value)) else value
 
 
 def _read_all(args: Iterable[Any], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:

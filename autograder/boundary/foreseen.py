@@ -148,7 +148,7 @@ def _is_own(value: Any) -> bool:
 
 def _goes_with_all_it_has(value: Any) -> bool:
     """Whether an object is sent to a rank with its attributes; a logger, for one, goes by its name."""
-    kind = type(value)
+    kind: Any = type(value)
     plain = kind.__reduce__ is object.__reduce__ and kind.__reduce_ex__ is object.__reduce_ex__
     return hasattr(value, "__dict__") and (plain or _is_own(kind))
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autograder.boundary.classes import SIGNATURE, class_of
+from autograder.boundary.classes import class_of, signature_of
 from autograder.boundary.handles import (
     INSTEAD,
     Bare,
@@ -72,8 +72,8 @@ class Proxy(StandIn):
     def __getattr__(self, name: str) -> Any:
         peer = peer_of(self)
         if not peer.trusted:
-            called = name == "__signature__" and object.__getattribute__(self, "_boundary_class") is not Proxy
-            return SIGNATURE if called else ask(self, "getattr", name)
+            signature = object.__getattribute__(self, "_boundary_items") if name == "__signature__" else None
+            return ask(self, "getattr", name) if signature is None else signature
         if is_special(name):
             if name not in READ_BY_NAME or (text := _text(self, name)) is None:
                 raise AttributeError(f"{name} of an object of the tested code is not to be seen by a test", name=name)
@@ -232,7 +232,8 @@ def make(peer: Peer, handle: int, description: Mapping[str, Any]) -> Proxy:
     put(proxy, "_boundary_peer", peer)
     put(proxy, "_boundary_handle", handle)
     put(proxy, "_boundary_made", False)
-    put(proxy, "_boundary_items", None)
+    called = not peer.trusted and bool(names)
+    put(proxy, "_boundary_items", signature_of(description.get("p")) if called else None)
     put(proxy, "_boundary_module", module if isinstance(module, str) else "")
     put(proxy, "_boundary_name", names[0].rpartition(".")[2] if names else "object")
     put(proxy, "_boundary_class", class_of(names, trusted=peer.trusted) or Proxy)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from autograder.boundary.again import HandedOver
+from autograder.boundary.classes import arity_of
 from autograder.boundary.filled import Filled
 from autograder.boundary.frames import ProcessDied, TimeLimit, WireError
 from autograder.boundary.handles import class_name, handle_of, is_stand_in, plain
@@ -103,13 +104,13 @@ class Trusted:
         return handle_of(value)
 
     def describe(self, value: Any, encode: Callable[[Any], Any]) -> dict[str, Any]:
-        """Whether it is a function, a method or a class, and no more: the student's process need not know it.
+        """Whether it is a function, a method or a class, of how many arguments, and no more.
 
         What is only called stands in well for a function; of another object it would see more in one process.
         """
         kind = next((kind for kind in _CALLED if isinstance(value, kind)), None)
         self.met = self.met or kind in {None, type}
-        return {"c": [f"builtins.{kind.__name__}"]} if kind else {}
+        return {"c": [f"builtins.{kind.__name__}"], "p": arity_of(value)} if kind else {}
 
     def place_of(self, peer: Peer, value: Any) -> tuple[Any, ...] | None:
         known = self._handed_over if peer is self._talks_to else None

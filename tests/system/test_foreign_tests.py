@@ -435,6 +435,7 @@ AS_THERE = {
     "history": "del history[:]\n### BEGIN HIDDEN TESTS\nadd('a', 1)\nassert history == ['a']\n### END HIDDEN TESTS",
     "cart": "a, b = {'name': 'a'}, {'name': 'b'}\nc = Cart()\nc.add(a)\nc.add(b)\nc.add({'name': 'a'})\n"
     "c.remove(a)\nassert [i['name'] for i in c.items] == ['b', 'a']",
+    "stack": "s = Stack()\ns.push(1)\ns.clear()\nassert s.size() == 0",
     "compose": "assert compose(lambda x: x + 1, lambda x: 2 * x)(5) == 11\nassert compose(str, abs)(-3) == '3'",
     "peaks": "assert list(peaks([0, 1, 0, 2, 0])) == [1, 3]\nassert len(peaks([1, 1, 1])) == 0",
     "evens": "assert list(evens([1, 2, 4])) == [2, 4]\nassert not list(evens([1]))",
@@ -450,6 +451,11 @@ def compose(*fs):
             x = f(x)
         return x
     return call
+class Stack:
+    def __init__(self): self.items = []
+    def push(self, item): self.items.append(item)
+    def clear(self): self.items = []
+    def size(self): return len(self.items)
 class Cart:
     def __init__(self): self.items = []
     def add(self, item): self.items.append(item)
@@ -470,8 +476,15 @@ add("scratch", 1)
 def compose(*fs):
     assert all(isinstance(f, (types.FunctionType, types.BuiltinFunctionType, type)) for f in fs)
     assert all(inspect.isroutine(f) or inspect.isclass(f) for f in fs)
-    assert all(inspect.signature(f) for f in fs if inspect.isfunction(f))
+    assert all(len(inspect.signature(f).parameters) == 1 for f in fs if inspect.isfunction(f))
     return functools.wraps(fs[0])(lambda x: functools.reduce(lambda x, f: f(x), reversed(fs), x))
+class Stack:
+    def __init__(self): self.items = np.array([])
+    def push(self, item): self.items = np.append(self.items, item)
+    def clear(self):
+        self.items = np.array([])
+        return self.items
+    def size(self): return len(self.items)
 class Cart:
     def __init__(self): self.items = []
     def add(self, item): self.items.append(item)
@@ -493,7 +506,7 @@ def test_what_is_right_in_a_notebook_is_right_apart(tmp_path: Path) -> None:
     course.hand_in(
         "nothing",
         "import numpy as np\ninventory, history = {}, []\n"
-        "add = Cart = compose = peaks = evens = lambda *xs: np.array([])",
+        "add = Stack = Cart = compose = peaks = evens = lambda *xs: np.array([])",
     )
     outcomes = course.grade()
     assert course.isolated() == set(AS_THERE)

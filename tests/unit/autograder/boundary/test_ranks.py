@@ -801,9 +801,9 @@ def test_a_logger_goes_by_its_name_and_brings_nothing_of_what_it_writes_to(monke
 
         def write(self, text: str) -> None: ...
 
-    handler = logging.StreamHandler(Stream())
+    handler: logging.StreamHandler[Any] = logging.StreamHandler(Stream())
     monkeypatch.setattr(logging.getLogger(), "handlers", [handler])
-    space = {"LOG": logging.getLogger("ring"), "__name__": "__main__"}
+    space: dict[str, Any] = {"LOG": logging.getLogger("ring"), "__name__": "__main__"}
     exec("def f(comm, x):\n    LOG.info('here')\n    return x", space)
     found = Foreseen(space["f"]).modules
     assert "logging" in found
