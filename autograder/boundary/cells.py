@@ -121,17 +121,27 @@ def _run(
             result["error"] = _reported(error)
     left.note(leaves, space, names)
     result["late"] = end.came()
+    seen = _seen(peer, tests)
+    _tell_the_end(peer, tests, left)
+    return result | {"printed": printed.getvalue(), "asked": sorted(names.asked), "kept": left.bound(leaves), **seen}
+
+
+def _seen(peer: Peer, tests: Trusted) -> dict[str, bool]:
+    """Return what a second look at the test depends on: see execution.results.Report."""
     changes = tests.changes_heard
-    changed = {name: getattr(changes, name) for name in ("altered", "rewritten")}
-    changed["written"], changed["nothing"] = changes.crossed.written(), changes.nothing or peer.empty
+    found = {name: getattr(changes, name) for name in ("altered", "rewritten")}
+    found |= {"written": changes.crossed.written(), "nothing": changes.nothing or peer.empty}
+    return found | {"met": tests.met, "refused": peer.refused}
+
+
+def _tell_the_end(peer: Peer, tests: Trusted, left: Left) -> None:
+    """Tell the student's process what the test has filled at last, and that it is over."""
     peer.deadline = time.monotonic() + 1
     with contextlib.suppress(BaseException):
-        tests.before_asking(peer)  # what the test has filled at last
+        tests.before_asking(peer)
     with contextlib.suppress(BaseException):
         peer.send("end", holds=left.holds)
     peer.deadline = None
-    seen = {"met": tests.met, "refused": peer.refused, **changed}
-    return result | {"printed": printed.getvalue(), "asked": sorted(names.asked), "kept": left.bound(leaves), **seen}
 
 
 class _Printed(io.StringIO):
