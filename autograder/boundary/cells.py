@@ -28,6 +28,7 @@ from autograder.boundary.operations import compares
 from autograder.boundary.peer import Peer
 from autograder.boundary.proxy import Judge, Proxy
 from autograder.boundary.ranks import Host
+from autograder.boundary.settings import as_there
 from autograder.boundary.templates import BUILT_IN
 from autograder.boundary.trusted import Trusted
 from autograder.boundary.verdicts import verdicts
@@ -98,9 +99,8 @@ def _run(
     left.begin(given.get("cells", ()), {*given.get("theirs", ()), *given.pop("live", ())})
     look, tried, mirrors, items = (given.pop(name, False) for name in ("look", "tried", "mirrors", "items"))
     peer.begin(end.cell, holds=left.holds, mirrors=mirrors)
-    begin = functools.partial(
-        tests.begin, peer, nothing=not items, sources=[source, *given.get("cells", ())], again=tried
-    )
+    sources = [source, *given.get("cells", ())]
+    begin = functools.partial(tests.begin, peer, nothing=not items, sources=sources, again=tried)
     begin()
     check.begin()
     printed = _Printed()
@@ -109,7 +109,8 @@ def _run(
     space: dict[str, Any] = {}
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         try:
-            with end.awaited(peer), everywhere(peer, tests, source, host) as loaded:
+            finer = as_there(peer.ask, sources if tried else ())
+            with end.awaited(peer), finer, everywhere(peer, tests, source, host) as loaded:
                 with contextlib.redirect_stdout(io.StringIO()):
                     result |= names.give(given, source, look=look)
                     loaded()

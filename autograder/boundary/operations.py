@@ -141,6 +141,8 @@ FROM_TEST: tuple[Row, ...] = (
     Row(("packed",), "nothing", "`labkit.count.collective`, `in_fresh_process` with `only_compute`: the function as "
         "bytes, which only its ranks open; they are processes of their own, and answer what the test asks by the rows "
         "of this table", "collectives"),
+    Row(("settings",), "nothing", "a test of another course begins that names decimal or torch: how fine its process "
+        "computes", "settings"),
     Row(("changed",), "nothing", "`check.unchanged`", "changes"),
     Row(("current",), "the numbers of earlier answers", "`check.close`, `check.equal` and `check.unchanged` of what "
         "came then: what the object holds now", "changes_of_results"),

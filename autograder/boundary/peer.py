@@ -23,7 +23,7 @@ __all__ = ["Peer"]
 
 _MAX_NESTED = 40
 _MAX_HANDLES = 200_000
-_ONLY_LOOKING = {"array", "changed", "common", "current", "isinstance", "issubclass", "name", "value"}
+_ONLY_LOOKING = {"array", "changed", "common", "current", "isinstance", "issubclass", "name", "settings", "value"}
 _LEAVING = _ONLY_LOOKING | {"bool", "getattr", "getitem", "iter", "len", "next", "repr", "reversed", "str"}
 """Operations by which a container of the other end is not meant to change."""
 

@@ -26,6 +26,7 @@ from autograder.boundary.operations import OF_TUPLES, OPERATIONS, UNARY
 from autograder.boundary.peer import Peer
 from autograder.boundary.proxy import make
 from autograder.boundary.remembered import Remembered
+from autograder.boundary.settings import settings
 from autograder.boundary.student_ranks import answer_until_end, packed
 from autograder.boundary.student_values import RANDOM_SOURCES, changed, reduced, snapshot
 from autograder.boundary.tensors import travels
@@ -153,6 +154,8 @@ class Agent:
             return refill(self._named(arguments[0]), arguments[1])
         if operation == "value":
             return reduced(target)
+        if operation == "settings":
+            return settings()
         if operation == "changed":
             return self.changes_made.since()
         if operation in {"current", "common"}:

@@ -435,6 +435,7 @@ AS_THERE = {
     "history": "del history[:]\n### BEGIN HIDDEN TESTS\nadd('a', 1)\nassert history == ['a']\n### END HIDDEN TESTS",
     "cart": "a, b = {'name': 'a'}, {'name': 'b'}\nc = Cart()\nc.add(a)\nc.add(b)\nc.add({'name': 'a'})\n"
     "c.remove(a)\nassert [i['name'] for i in c.items] == ['b', 'a']",
+    "third": "from decimal import Decimal\nassert third(Decimal(1)) == Decimal(1) / 3",
     "stack": "s = Stack()\ns.push(1)\ns.clear()\nassert s.size() == 0",
     "compose": "assert compose(lambda x: x + 1, lambda x: 2 * x)(5) == 11\nassert compose(str, abs)(-3) == '3'",
     "peaks": "assert list(peaks([0, 1, 0, 2, 0])) == [1, 3]\nassert len(peaks([1, 1, 1])) == 0",
@@ -462,12 +463,15 @@ class Cart:
     def remove(self, item): self.items.remove(item)
 def peaks(xs):
     return [i for i in range(1, len(xs) - 1) if xs[i - 1] < xs[i] > xs[i + 1]]
+def third(x):
+    return x / 3
 def evens(xs):
     yield from (x for x in xs if x % 2 == 0)
 """
 AS_THERE_OTHERWISE = """
-import functools, inspect, types
+import decimal, functools, inspect, types
 import numpy as np
+decimal.getcontext().prec = 50
 inventory, history = {}, []
 def add(name, count):
     history.append(name)
@@ -492,6 +496,8 @@ class Cart:
 def peaks(xs):
     xs = np.array(xs)
     return 1 + np.flatnonzero((xs[:-2] < xs[1:-1]) & (xs[1:-1] > xs[2:]))
+def third(x):
+    return x / 3
 def evens(xs):
     return np.array([x for x in xs if x % 2 == 0], dtype=int)
 """
@@ -506,7 +512,7 @@ def test_what_is_right_in_a_notebook_is_right_apart(tmp_path: Path) -> None:
     course.hand_in(
         "nothing",
         "import numpy as np\ninventory, history = {}, []\n"
-        "add = Stack = Cart = compose = peaks = evens = lambda *xs: np.array([])",
+        "add = third = Stack = Cart = compose = peaks = evens = lambda *xs: np.array([])",
     )
     outcomes = course.grade()
     assert course.isolated() == set(AS_THERE)

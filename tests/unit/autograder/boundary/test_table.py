@@ -178,6 +178,34 @@ def test_names_that_a_test_fills(talk: Talk) -> None:
     assert not [heard for heard in talk.heard if heard[0] == "fill"]
 
 
+@pytest.mark.frameworks
+def test_settings(talk: Talk) -> None:
+    import torch
+
+    given: dict[str, Any] = {"cells": [], "theirs": [], "level": 2, "withheld": [], "tried": True}
+
+    def value(source: str) -> str:
+        result = talk.test(source, given=dict(given))
+        assert result["error"] is None, result["error"]
+        return str(result["bundle"].get("text/plain"))
+
+    digits = "from decimal import Decimal\nlen(str(Decimal(1) / 3)) - 2"
+    dtype = "import torch\ntorch.tensor([1.0]).dtype"
+    source = "from autograder.boundary import student\nstudent.settings = lambda: {0!r}"
+    for said, wanted in (
+        ([50, "torch.float64"], ("50", "torch.float64")),
+        ([5, "torch.float16"], ("28", "torch.float32")),  # coarser than here
+        ([10**9, "torch.int8"], ("1000", "torch.float32")),
+        ("nonsense", ("28", "torch.float32")),
+    ):
+        talk.code(source.format(said))
+        assert (value(digits), value(dtype)) == wanted
+    assert not [heard for heard in talk.heard if heard[0] == "settings" and heard[1]]
+    assert torch.get_default_dtype() is torch.float32
+    talk.test("1 + 1", given=dict(given))
+    assert "settings" not in {heard[0] for heard in talk.heard}
+
+
 def test_special_names(talk: Talk) -> None:
     talk.code("""
         class Trap:
