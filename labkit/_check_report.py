@@ -32,6 +32,7 @@ _EXPLORE = "explore cells are not run when your work is graded"
 _NOT_YET = "not implemented yet"
 _STUBS = ("Task ", _NOT_YET)
 _RAISED = "an error was raised"  # which one, the student's code chose, and could say with it what it was given
+_ALONE = "counts once another case passes"
 _ESSENTIAL = "what the task is about: without it at most half of the points"
 _KNOWN = {"Mismatch", "TimeLimit", "ProcessDied", "WireError", "CodeMade", "RankError", "ProcessError"}
 """Names of errors that are nobody's own, beside the built-in ones: of a hidden case no other is recorded."""
@@ -87,7 +88,9 @@ class Score:
 
     def __init__(self, max_points: float, cases: tuple[Case, ...]) -> None:
         self.max_points = float(max_points)
-        self.cases = cases if any(c.passed and not c.guard for c in cases) else tuple(map(_unearned, cases))
+        telling = [case for case in cases if not case.guard]
+        telling = [case for case in telling if not case.hidden] or telling
+        self.cases = cases if any(case.passed for case in telling) else tuple(map(_unearned, cases))
         total = sum(case.weight for case in cases)
         share = sum(case.weight for case in self.cases if case.passed) / total
         if any(case.essential and not case.passed for case in self.cases):
@@ -141,10 +144,10 @@ def _told_once(cases: Iterable[Case]) -> Iterator[Case]:
 
 
 def _unearned(case: Case) -> Case:
-    """Return a guard of a cell in which nothing else passed: an answer that does nothing satisfies it."""
-    if not (case.passed and case.guard):
+    """Return a case of a cell in which no case passed that students see, guards aside: doing nothing satisfies it."""
+    if not case.passed:
         return case
-    return replace(case, passed=False, error="Guard", message="counts once another case passes")
+    return replace(case, passed=False, error="Guard", message=_ALONE, sort=_ALONE)
 
 
 class Ledger:

@@ -98,7 +98,11 @@ def hidden_case(
     guard: bool = False,
     essential: bool = False,
 ) -> contextlib.AbstractContextManager[None]:
-    """Return a case for a hidden block: students later see its title and hints, never the values."""
+    """Return a case for a hidden block: students later see its title and hints, never the values.
+
+    It counts only if one of the cell's cases that students see passes, guards aside: no answer that fails all of these
+    is given something for what it happens not to do.
+    """
     return _ledger.case(Case(title, hint=hint, more=more, weight=weight, guard=guard, essential=essential, hidden=True))
 
 

@@ -23,8 +23,17 @@ _CLASSES = (
     ("keras.callbacks", "Callback"),
     ("tensorflow", "Module"),
     ("tensorflow.data", "Dataset"),
+    ("collections", "Counter"),
+    ("collections", "OrderedDict"),
+    ("collections", "UserDict"),
+    ("collections", "UserList"),
+    ("collections", "defaultdict"),
+    ("collections", "deque"),
+    ("datetime", "date"),
+    ("datetime", "time"),
+    ("datetime", "timedelta"),
 )
-"""Classes of frameworks, with those derived from them, that a stand-in passes for. They hold no value that NumPy, torch
+"""Classes of libraries, with those derived from them, that a stand-in passes for. They hold no value that NumPy, torch
 or a comparison would take without asking; built-in classes do, and so no stand-in has one."""
 _CALLED: dict[str, type] = {
     "builtins.builtin_function_or_method": types.BuiltinFunctionType,

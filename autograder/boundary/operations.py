@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 __all__ = [
+    "ARITHMETIC",
     "BINARY",
     "COMPARISONS",
     "FROM_STUDENT",
@@ -62,6 +63,7 @@ BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "or": operator.or_,
     "xor": operator.xor,
 }
+ARITHMETIC = frozenset({*BINARY, *(f"r{name}" for name in BINARY)})
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "lt": operator.lt,
     "le": operator.le,
@@ -127,11 +129,11 @@ FROM_TEST: tuple[Row, ...] = (
         "containers"),
     Row(("exit",), "the name of an exception's class", "a with block ends", "exit_tells_no_text"),
     Row(tuple(UNARY), "nothing", "the object holds no value; else it is computed here, but for `str` and `repr` of a "
-        "number or container, and `abs`, `bool`, `neg`, `pos`, `invert` of a container, if its class overrides them",
-        "values_first"),
+        "number, text or container, `neg`, `pos`, `invert` of all but texts, and `abs`, `bool` of a container, if its "
+        "class overrides them", "values_first"),
     Row((*BINARY, *(f"r{name}" for name in BINARY), *COMPARISONS, "contains"), "the other operand",
-        "neither holds a value, and both are the student's or the test says `check.operators()`; else it is computed "
-        "here, or refused", "operators"),
+        "neither holds a value, or its class overrides what that of the value does (no comparison), and both are the "
+        "student's, or the test says `check.operators()`; else it is computed here, or refused", "operators"),
     Row(("value", "array"), "nothing", "before anything is computed or compared: the plain value that it holds",
         "values_first"),
     Row(("isinstance", "issubclass"), "another object of the student's", "a test names a class of the student's",

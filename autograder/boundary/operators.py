@@ -54,10 +54,13 @@ def _operator(operation: str) -> Callable[..., Any]:
             return ask(self, operation, other, *more)
         if is_remote_tensor(type(other)):
             return NotImplemented
-        mine, yours = plain(self), plain(other)
+        theirs = _is_object(other)
+        if theirs and (operation in _overridden(self) or f"r{operation}" in _overridden(other)):
+            mine, yours = self, other
+        else:
+            mine, yours = plain(self), plain(other)
         if not _is_object(mine) and not _is_object(yours):
             return OPERATIONS[operation](mine, yours, *more)
-        theirs = _is_object(other)
         if not (theirs or peer.operators):
             raise refusal(self, f"{class_name(self)} {operation} a value of the test: {_ASK_FOR_IT}")
         result = ask(self, operation, other, *more)
@@ -129,9 +132,9 @@ _TEXTS = {"str", "bytes"}
 
 
 def _overridden(self: StandIn) -> frozenset[str]:
-    """Return the operators of one operand that a class derived from a built-in one overrides: `abs` of a vector.
+    """Return the operators that a class derived from one of plain values overrides: `abs` of a vector, `+` of two.
 
-    They are told nothing of the test's; with two operands, they would be.
+    They are asked for where they are told nothing of the test's: with one operand, or two of the student's.
     """
     return cast("frozenset[str]", object.__getattribute__(self, "_boundary_overrides"))
 

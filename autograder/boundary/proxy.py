@@ -28,7 +28,7 @@ from autograder.boundary.handles import (
     plain_all,
     refusal,
 )
-from autograder.boundary.operations import OF_TUPLES, READ_BY_NAME, compares
+from autograder.boundary.operations import ARITHMETIC, OF_TUPLES, READ_BY_NAME, compares
 from autograder.boundary.operators import METHODS, array_ufunc
 
 if TYPE_CHECKING:
@@ -50,9 +50,10 @@ _VALUES = {bool, bytes, complex, dict, float, frozenset, int, list, set, str, tu
 """Classes of values that a stand-in has when its object, of a derived class, holds one."""
 
 _CONTAINERS = {"dict", "frozenset", "list", "set", "tuple"}
-_NUMBERS = {"complex", "float", "int"}
-_OWN_OF_NUMBERS = frozenset({"str", "repr"})
-_OWN_OF_CONTAINERS = _OWN_OF_NUMBERS | OF_TUPLES | {"abs", "bool", "invert", "neg", "pos"}
+_NUMBERS = {"builtins.complex", "builtins.float", "builtins.int", "decimal.Decimal", "fractions.Fraction"}
+_OWN_OF_NUMBERS = frozenset({"invert", "neg", "pos", "repr", "str"})
+_OWN_OF_CONTAINERS = _OWN_OF_NUMBERS | OF_TUPLES | {"abs", "bool"}
+_OWN_OF_TEXTS = frozenset({"repr", "str"})
 """Operators of one operand that are the object's own if its class, derived from a built-in one, overrides them: the
 length of a vector that is a named tuple. What a number or a text is, is read."""
 
@@ -79,7 +80,8 @@ class Proxy(StandIn):
                 raise AttributeError(f"{name} of an object of the tested code is not to be seen by a test", name=name)
             return text
         reads = _READING.get(object.__getattribute__(self, "_boundary_value"), frozenset())
-        if name in reads and type(own := plain(self)) is not Proxy:
+        own_method = f".{name}" in object.__getattribute__(self, "_boundary_overrides")
+        if name in reads and not own_method and type(own := plain(self)) is not Proxy:
             return _reading(getattr(own, name))
         found = ask(self, "getattr", name)
         return Predicate(self, name, found) if compares(name) and type(found) is Proxy else found
@@ -155,7 +157,8 @@ class Proxy(StandIn):
 
     def __format__(self, spec: str) -> str:
         own = plain(self) if peer_of(self).trusted else self
-        return format(str(self) if type(own) is Proxy else own, spec)
+        shown = not spec and "str" in object.__getattribute__(self, "_boundary_overrides")  # as Python's own classes do
+        return format(str(self) if type(own) is Proxy or shown else own, spec)
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
@@ -165,9 +168,8 @@ class Proxy(StandIn):
         """
         peer = peer_of(self)
         own = plain(self) if peer.trusted else self
-        if type(own) in _VALUES:
-            return type(own)
-        return object.__getattribute__(self, "_boundary_class")
+        known: type = object.__getattribute__(self, "_boundary_class")
+        return type(own) if type(own) in _VALUES and not issubclass(known, type(own)) else known
 
     def __dir__(self) -> list[str]:
         return []
@@ -240,8 +242,10 @@ def make(peer: Peer, handle: int, description: Mapping[str, Any]) -> Proxy:
     value = next((kind for kind in _READING if f"builtins.{kind}" in names), "")
     put(proxy, "_boundary_value", value)
     overrides = description.get("o")
-    own = _OWN_OF_CONTAINERS if value in _CONTAINERS else _OWN_OF_NUMBERS if value in _NUMBERS else frozenset()
-    put(proxy, "_boundary_overrides", own & set(map(str, overrides)) if isinstance(overrides, list) else frozenset())
+    said = frozenset(map(str, overrides)) if isinstance(overrides, list) else frozenset()
+    numbers = _OWN_OF_NUMBERS if _NUMBERS.intersection(names) else frozenset()
+    own = _OWN_OF_CONTAINERS if value in _CONTAINERS else _OWN_OF_TEXTS if value == "str" else numbers
+    put(proxy, "_boundary_overrides", frozenset(name for name in said if name[0] == "." or name in own | ARITHMETIC))
     put(proxy, "_boundary_hashes", value in {"int", "float", "complex", "str", "bytes", "tuple", "frozenset"})
     return proxy
 

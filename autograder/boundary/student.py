@@ -15,6 +15,8 @@ import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from autograder.boundary import DESCRIPTOR, as_left
 from autograder.boundary.again import taken_again
 from autograder.boundary.exact import TYPES
@@ -22,7 +24,7 @@ from autograder.boundary.filled import refill
 from autograder.boundary.frames import Connection, ProcessDied, WireError
 from autograder.boundary.given_again import Unmade, made_again
 from autograder.boundary.handles import handle_of
-from autograder.boundary.operations import OF_TUPLES, OPERATIONS, UNARY
+from autograder.boundary.operations import ARITHMETIC, OF_TUPLES, OPERATIONS, UNARY
 from autograder.boundary.peer import Peer
 from autograder.boundary.proxy import make
 from autograder.boundary.remembered import Remembered
@@ -176,9 +178,11 @@ class Agent:
 
 
 def _overrides(kind: type) -> list[str]:
-    """Return the operators of one operand, and of tuples, that a class derived from one of plain values overrides."""
-    base = next((place for place, each in enumerate(kind.__mro__) if each in TYPES), 0)
-    return [name for name in (*UNARY, *OF_TUPLES) if any(f"__{name}__" in vars(each) for each in kind.__mro__[:base])]
+    """Return what a class derived from one of plain values overrides of it: operators, and methods behind a dot."""
+    base = next((place for place, each in enumerate(kind.__mro__) if each in TYPES or each is np.ndarray), 0)
+    own = {name for each in kind.__mro__[:base] for name in vars(each)}
+    operators = [name for name in (*UNARY, *OF_TUPLES, *ARITHMETIC) if f"__{name}__" in own]
+    return operators + [f".{name}" for name in sorted(own) if name[0] != "_" and hasattr(kind.__mro__[base], name)]
 
 
 def _resolved(module: str, name: str) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 
 from autograder.boundary.again import HandedOver
 from autograder.boundary.classes import arity_of
+from autograder.boundary.exact import TYPES
 from autograder.boundary.filled import Filled
 from autograder.boundary.frames import ProcessDied, TimeLimit, WireError
 from autograder.boundary.handles import class_name, handle_of, is_stand_in, plain
@@ -32,6 +33,8 @@ _OF_OWN = {name for name in names_of(FROM_STUDENT) if name not in {"call", "geta
 _OF_FUNCTIONS = ("__doc__", "__name__", "__qualname__")
 """What may be asked of a function that the test handed over: its class's name, and no text."""
 
+_OF_VALUES = {*TYPES.values(), "numpy.ndarray", "pandas.core.frame.DataFrame", "pandas.core.series.Series"}
+"""Classes of values; an object of a derived one is read as its value, and may do more in one process."""
 _CALLED = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
 _CODE = {
     "builtins.function",
@@ -67,7 +70,7 @@ class Trusted:
         self.filled = Filled(sources)
         self._random: dict[int, tuple[int, Any, Any]] = {}
         self.changes_heard = ChangesOfStudents(peer, takes_nothing=nothing, handed_over=self._handed_over)
-        self.met = False
+        self.met = self.valued = False
         """Whether a stand-in was met, on either side, for what in one process is itself there."""
 
     # ------------------------------------------------------------------------------------------------------ owner.Owner
@@ -89,7 +92,8 @@ class Trusted:
     ) -> Any:
         """Return a proxy, or a tensor if the numbers of one came along."""
         if "x" not in description:
-            self.met = self.met or not _CODE & set(map(str, description.get("c") or ()))
+            classes = set(map(str, description.get("c") or ()))
+            self.met, self.valued = self.met or not _CODE & classes, self.valued or bool(_OF_VALUES & classes)
             return known if type(known) is Proxy else make(peer, handle, description)
         numbers = decode(description["x"])
         if type(numbers).__module__ != "torch" or type(numbers).__name__ != "Tensor":

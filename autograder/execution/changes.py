@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from autograder.boundary.parsing import syntax_tree
 from autograder.execution.flow import difference_in, is_plain, neighbours, runs_through, straight, title_of, wanted
 from autograder.execution.gathered import each_of, lists_of, none_of
 from autograder.execution.literals import EXACT, Reach, literals_of, shifted
@@ -144,7 +145,8 @@ class Changes:
         Of what is compared with, for that an operand is false does not make its opposite false.
         """
         changes = (self._of_condition(value) for value in test.values)
-        found = [[change for change in some if not isinstance(change.node, ast.Compare)] for some in changes]
+        right = {ast.dump(node) for node in ast.walk(test) if isinstance(node, ast.Constant)}  # each would do
+        found = [[change for change in some if _is_another(change, right)] for some in changes]
         if all(found):
             start, text = offset(self._source, test), segment(self._source, test)
             for change in map(secrets.choice, reversed(found)):
@@ -292,3 +294,10 @@ def _of_expected_error(statement: ast.Try) -> Iterator[Change]:
 
 def _reach(call: ast.Call) -> Reach | None:
     return reach_of(call, called(call)) if len(call.args) >= 1 else None
+
+
+def _is_another(change: Change, right: Collection[str]) -> bool:
+    """Whether a change is of what is compared with, and to none of these constants, as `ast.dump` writes them."""
+    made = syntax_tree(f"({change.text})")
+    constants = {ast.dump(node) for node in ast.walk(made) if isinstance(node, ast.Constant)}
+    return not isinstance(change.node, ast.Compare) and not (change.literal and constants & set(right))

@@ -50,6 +50,7 @@ class Report:
         printed: by the test, not by what it tests.
         problem: why nothing of it can be counted, in words.
         met: whether the test met an object of the student's that does not travel.
+        valued: whether it met one whose class is derived from one of values, and adds to it.
         altered: whether the student's code changed what the test had handed it, which was a copy.
         rewritten: whether it wrote to what it had returned, of which the test still had a copy.
         nothing: whether an array of no items came as a result of the student's.
@@ -68,6 +69,7 @@ class Report:
     printed: str = ""
     problem: str = ""
     met: bool = False
+    valued: bool = False
     altered: bool = False
     rewritten: bool = False
     nothing: bool = False
@@ -87,7 +89,7 @@ class Report:
     def read(cls, grade_id: str, answer: Mapping[str, Any], media_type: str) -> Report:
         """Return what the process answered; AttributeError, KeyError, TypeError or ValueError if it is not one."""
         printed = _text(answer["printed"], 4 * _MAX_SHOWN)
-        flags = ("met", "altered", "rewritten", "nothing", "refused", "written")
+        flags = ("met", "valued", "altered", "rewritten", "nothing", "refused", "written")
         seen: dict[str, Any] = {name: answer[name] is True for name in flags}
         for names in ("asked", "kept", "differ", "less"):
             seen[names] = frozenset(_text(name, _MAX_NAME) for name in answer[names])

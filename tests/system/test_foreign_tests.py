@@ -519,3 +519,122 @@ def test_what_is_right_in_a_notebook_is_right_apart(tmp_path: Path) -> None:
     for student in ("solution", "otherwise"):
         assert points(outcomes[student]) == dict.fromkeys(AS_THERE, 1.0), student
     assert outcomes["nothing"].result.score == 0
+
+
+DERIVED = {
+    "cache": "c = Cache(2)\nc.put(1, 1)\nc.put(2, 2)\nc.get(1)\nc.put(3, 3)\n"
+    "### BEGIN HIDDEN TESTS\nassert c.get(2) == -1\nassert c.get(3) == 3\n### END HIDDEN TESTS",
+    "money": "m = Money(3) + Money(0.5)\nassert str(m) == '$3.50'\n"
+    "### BEGIN HIDDEN TESTS\nassert f'{m}' == '%s' % m == '$3.50'\nassert float(m) == 3.5\n### END HIDDEN TESTS",
+    "modulo": "assert int(Mod(3) + Mod(2)) == 5\nassert int(Mod(3) * Mod(3)) == 2\nassert int(-Mod(3)) == 4",
+    "vector": "assert list(Vec(1, 2) + Vec(3, 4)) == [4, 6]\nassert Vec(1, 2).dot(Vec(3, 4)) == 11",
+    "text": "t = Text('an ant and an elephant')\nassert t.words()[0] == 'an'\nassert t.count('an') == 2",
+    "letters": "d = Letters(Ann=3)\nassert d['ANN'] == d.get('aNN') == 3\nassert d.get('b', 0) == 0",
+    "queue": "from collections import deque\nq = queue()\nassert isinstance(q, deque) and len(q) == 2",
+    "words": "from collections import defaultdict\nd = groups()\nassert isinstance(d, defaultdict) and d['a'] == [1]",
+    "shown": "assert repr(Name('ann')) == 'Name(ann)' and f\"{Name('ann')}\" == 'ANN'",
+    "either": "import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()):\n    r = either()\n"
+    "assert r == 1 or r == 2",
+}
+DERIVED_SOLVED = """
+class Cache:
+    def __init__(self, most): self.most, self.kept = most, {}
+    def get(self, key):
+        if key not in self.kept: return -1
+        self.kept[key] = self.kept.pop(key)
+        return self.kept[key]
+    def put(self, key, value):
+        self.kept.pop(key, None)
+        self.kept[key] = value
+        if len(self.kept) > self.most: del self.kept[next(iter(self.kept))]
+class Money:
+    def __init__(self, amount): self.amount = amount
+    def __add__(self, other): return Money(self.amount + other.amount)
+    def __str__(self): return f"${self.amount:.2f}"
+    def __float__(self): return float(self.amount)
+class Mod:
+    def __init__(self, n): self.n = n % 7
+    def __add__(self, other): return Mod(self.n + other.n)
+    def __mul__(self, other): return Mod(self.n * other.n)
+    def __neg__(self): return Mod(-self.n)
+    def __int__(self): return self.n
+class Vec:
+    def __init__(self, *c): self.c = c
+    def __iter__(self): return iter(self.c)
+    def __add__(self, other): return Vec(*(a + b for a, b in zip(self, other)))
+    def dot(self, other): return sum(a * b for a, b in zip(self, other))
+class Text:
+    def __init__(self, text): self.text = text
+    def words(self): return self.text.split()
+    def count(self, word): return self.words().count(word)
+class Letters:
+    def __init__(self, **kw): self.d = {k.lower(): v for k, v in kw.items()}
+    def __getitem__(self, k): return self.d[k.lower()]
+    def get(self, k, default=None): return self.d.get(k.lower(), default)
+def queue():
+    from collections import deque
+    return deque([1, 2])
+def groups():
+    from collections import defaultdict
+    return defaultdict(list, a=[1])
+class Name:
+    def __init__(self, name): self.name = name
+    def __repr__(self): return f"Name({self.name})"
+    def __str__(self): return self.name.upper()
+def either(): return 1
+"""
+DERIVED_OTHERWISE = """
+from collections import OrderedDict, defaultdict, deque
+from decimal import Decimal
+class Cache(OrderedDict):
+    def __init__(self, most):
+        super().__init__()
+        self.most = most
+    def get(self, key):
+        if key not in self: return -1
+        self.move_to_end(key)
+        return self[key]
+    def put(self, key, value):
+        self[key] = value
+        self.move_to_end(key)
+        if len(self) > self.most: self.popitem(last=False)
+class Money(Decimal):
+    def __add__(self, other): return Money(Decimal(self) + Decimal(other))
+    def __str__(self): return "$%.2f" % float(self)
+class Mod(int):
+    def __new__(cls, n): return super().__new__(cls, n % 7)
+    def __add__(self, other): return Mod(int(self) + int(other))
+    def __mul__(self, other): return Mod(int(self) * int(other))
+    def __neg__(self): return Mod(-int(self))
+class Vec(tuple):
+    def __new__(cls, *c): return super().__new__(cls, c)
+    def __add__(self, other): return Vec(*(a + b for a, b in zip(self, other)))
+    def dot(self, other): return sum(a * b for a, b in zip(self, other))
+class Text(str):
+    def words(self): return self.split()
+    def count(self, word): return self.words().count(word)
+class Letters(dict):
+    def __init__(self, **kw): super().__init__({k.lower(): v for k, v in kw.items()})
+    def __getitem__(self, k): return super().__getitem__(k.lower())
+    def get(self, k, default=None): return super().get(k.lower(), default)
+class Queue(deque):
+    def peek(self): return self[0]
+def queue(): return Queue([1, 2])
+def groups(): return defaultdict(lambda: [], a=[1])
+class Name(str):
+    def __repr__(self): return f"Name({str.__str__(self)})"
+    def __str__(self): return self.upper()
+def either(): return 2
+"""
+"""The same classes, derived from those that Python has; and the other right answer."""
+
+
+def test_classes_derived_from_python_s_are_what_they_are_in_a_notebook(tmp_path: Path) -> None:
+    course = Foreign(tmp_path, DERIVED, answer=f"### BEGIN SOLUTION{DERIVED_SOLVED}### END SOLUTION")
+    course.hand_in("solution", DERIVED_SOLVED)
+    course.hand_in("otherwise", DERIVED_OTHERWISE)
+    outcomes = course.grade()
+    assert set(DERIVED) - course.isolated() == {"either"}
+    for student in ("solution", "otherwise"):
+        assert points(outcomes[student]) == dict.fromkeys(DERIVED, 1.0), student
+        assert outcomes[student].result.messages == ()

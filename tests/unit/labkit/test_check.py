@@ -492,6 +492,30 @@ def test_a_guard_counts_only_beside_a_case_that_passes(others: list[bool], point
     assert said.message == ("" if points else "counts once another case passes")
 
 
+@pytest.mark.parametrize(("seen", "points"), [((False, False), 0.0), ((True, False), 0.75), ((True, True), 1.0)])
+def test_hidden_cases_count_only_beside_one_that_students_see(seen: tuple[bool, ...], points: float) -> None:
+    for number, passes in enumerate(seen):
+        with check.case(f"example {number}"):
+            check.equal(passes, True)
+    for number in range(2):
+        with check.hidden_case(f"hidden {number}"):
+            check.equal(1, 1)
+    found = check.score(1)
+    assert found.points == points
+    assert {case.message for case in found.cases if case.hidden} == (
+        {""} if points else {"counts once another case passes"}
+    )
+    assert "counts once another case passes" in str(found) or points
+
+
+def test_hidden_cases_alone_count() -> None:
+    with check.hidden_case("a"):
+        check.equal(1, 1)
+    with check.hidden_case("b"):
+        check.equal(1, 2)
+    assert check.score(1).points == 0.5
+
+
 def test_a_guard_that_fails_says_why() -> None:
     check.begin()
     with check.hidden_case("nothing is changed", guard=True):

@@ -6,6 +6,7 @@ import functools
 import itertools
 import logging
 import random
+import re
 import socket
 import sys
 import textwrap
@@ -95,7 +96,9 @@ def test_it_fails_as_in_a_notebook(talk: Talk, body: str) -> None:
     with pytest.raises(RuntimeError) as caught:
         in_a_notebook(code, timeout_s=8)
     assert error["name"] == type(caught.value).__name__
-    assert error["value"].splitlines()[0] == str(caught.value).splitlines()[0]
+    said = (text.splitlines()[0] for text in (error["value"], str(caught.value)))
+    ours, there = (re.sub(r"\(rank \d of", "(rank of", text) for text in said)  # all fail: any may be the first
+    assert ours == there
 
 
 _WAYS = {
