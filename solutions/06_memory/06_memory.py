@@ -1009,6 +1009,7 @@ with check.case(
         "an error in backward: is the second call recorded, "
         "and does it begin at an x that has no past?"
     ),
+    essential=True,
 ):
     got = recomputed(weights, x, segments=2)
     check.equal(got["kept"], 3 * 5 * 8, name="bytes kept by two segments")
