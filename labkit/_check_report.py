@@ -32,8 +32,7 @@ _EXPLORE = "explore cells are not run when your work is graded"
 _NOT_YET = "not implemented yet"
 _STUBS = ("Task ", _NOT_YET)
 _RAISED = "an error was raised"  # which one, the student's code chose, and could say with it what it was given
-_ALONE = "counts once another case passes"
-_ESSENTIAL = "what the task is about: without it at most half of the points"
+_ALONE, _ESSENTIAL = "counts once another case passes", "what the task is about: without it at most half of the points"
 _KNOWN = {"Mismatch", "TimeLimit", "ProcessDied", "WireError", "CodeMade", "RankError", "ProcessError"}
 """Names of errors that are nobody's own, beside the built-in ones: of a hidden case no other is recorded."""
 # JupyterLab's own colours, which follow its theme; the others for every other front end.
@@ -145,9 +144,7 @@ def _told_once(cases: Iterable[Case]) -> Iterator[Case]:
 
 def _unearned(case: Case) -> Case:
     """Return a case of a cell in which no case passed that students see, guards aside: doing nothing satisfies it."""
-    if not case.passed:
-        return case
-    return replace(case, passed=False, error="Guard", message=_ALONE, sort=_ALONE)
+    return replace(case, passed=False, error="Guard", message=_ALONE, sort=_ALONE) if case.passed else case
 
 
 class Ledger:

@@ -132,7 +132,7 @@ def _seen(peer: Peer, tests: Trusted) -> dict[str, bool]:
     changes = tests.changes_heard
     found = {name: getattr(changes, name) for name in ("altered", "rewritten")}
     found |= {"written": changes.crossed.written(), "nothing": changes.nothing or peer.empty}
-    return found | {"met": tests.met, "valued": tests.valued, "refused": peer.refused}
+    return found | {"met": tests.met, "valued": tests.valued or peer.hashed, "refused": peer.refused}
 
 
 def _tell_the_end(peer: Peer, tests: Trusted, left: Left) -> None:

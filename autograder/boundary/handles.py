@@ -111,6 +111,8 @@ def plain_all(value: Any) -> Any:
     if type(value) is dict:
         return {key: plain_all(item) for key, item in value.items()}
     found = plain(value)
+    if found is not value and type(found) in {list, tuple, dict}:  # of a class of the student's, and in it others
+        return plain_all(found)
     if issubclass(type(found), StandIn):
         raise refusal(found, f"{class_name(found)} holds no value to compute with{INSTEAD}")
     return found

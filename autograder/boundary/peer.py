@@ -66,9 +66,9 @@ class Peer:
         self.cell = cell
         self.mirror = Mirror(trusted=self.trusted) if mirrors else None
         self.leaves = Leaves()
-        self.operators = self.refused = self.empty = False
+        self.operators = self.refused = self.empty = self.hashed = False
         """refused: whether this end has raised an error that the same lines may not raise in one process.
-        empty: whether an iterator of the other end's had no item at all."""
+        empty, hashed: whether an iterator had no item at all, and an object was hashed as itself."""
         self._failed: AssertionError | None = None
         """What a function of the test's asserted in vain, called by the student's code."""
         self.gone = False

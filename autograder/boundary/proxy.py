@@ -100,7 +100,9 @@ class Proxy(StandIn):
     def __hash__(self) -> int:
         """Of the value, where the object is a number, a text or a tuple underneath; else of the object."""
         own = plain(self) if peer_of(self).trusted and object.__getattribute__(self, "_boundary_hashes") else self
-        return hash((Proxy, handle_of(self)) if own is self or type(own) is Proxy else own)
+        itself = own is self or type(own) is Proxy
+        peer_of(self).hashed |= itself
+        return hash((Proxy, handle_of(self)) if itself else own)
 
     def __instancecheck__(self, value: Any) -> bool:
         """A value of the test's is an instance of no class of the student's, who need not see it to say so."""

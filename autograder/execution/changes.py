@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from autograder.boundary.parsing import syntax_tree
 from autograder.execution.flow import difference_in, is_plain, neighbours, runs_through, straight, title_of, wanted
 from autograder.execution.gathered import each_of, lists_of, none_of
-from autograder.execution.literals import EXACT, Reach, literals_of, shifted
+from autograder.execution.literals import EXACT, Reach, constants_of, literals_of, shifted
 from autograder.execution.made import compared_whole, made_otherwise
 from autograder.execution.syntax import called, offset, segment
 from autograder.execution.tolerance import reach_of
@@ -145,8 +145,7 @@ class Changes:
         Of what is compared with, for that an operand is false does not make its opposite false.
         """
         changes = (self._of_condition(value) for value in test.values)
-        right = {ast.dump(node) for node in ast.walk(test) if isinstance(node, ast.Constant)}  # each would do
-        found = [[change for change in some if _is_another(change, right)] for some in changes]
+        found = [[c for c in some if not isinstance(c.node, ast.Compare) and _is_another(c, test)] for some in changes]
         if all(found):
             start, text = offset(self._source, test), segment(self._source, test)
             for change in map(secrets.choice, reversed(found)):
@@ -296,8 +295,6 @@ def _reach(call: ast.Call) -> Reach | None:
     return reach_of(call, called(call)) if len(call.args) >= 1 else None
 
 
-def _is_another(change: Change, right: Collection[str]) -> bool:
-    """Whether a change is of what is compared with, and to none of these constants, as `ast.dump` writes them."""
-    made = syntax_tree(f"({change.text})")
-    constants = {ast.dump(node) for node in ast.walk(made) if isinstance(node, ast.Constant)}
-    return not isinstance(change.node, ast.Compare) and not (change.literal and constants & set(right))
+def _is_another(change: Change, test: ast.expr) -> bool:
+    """Whether a change is to a constant that the test has nowhere: another side of its `or` would be true."""
+    return not (change.literal and constants_of(syntax_tree(f"({change.text})")) & constants_of(test))

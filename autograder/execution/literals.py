@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Collection
 from dataclasses import dataclass
 
-__all__ = ["EXACT", "Reach", "literals_of", "shifted"]
+__all__ = ["EXACT", "Reach", "constants_of", "literals_of", "shifted"]
 
 _TRIES = 12
 _SAFETY = 2.5
@@ -51,6 +51,11 @@ def literals_of(tree: ast.AST) -> list[object]:
     """Return the numbers and texts in a program, each as often as it is there."""
     found = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
     return [value for value in found if isinstance(value, int | float | str) and not isinstance(value, bool)]
+
+
+def constants_of(tree: ast.AST) -> set[str]:
+    """Return the constants in a piece of code, as `ast.dump` writes them."""
+    return {ast.dump(node) for node in ast.walk(tree) if isinstance(node, ast.Constant)}
 
 
 def _shift(node: ast.expr, reach: Reach, others: Collection[object]) -> tuple[ast.expr, str] | None:

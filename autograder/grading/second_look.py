@@ -70,9 +70,10 @@ def second_look(
         other, found = again(replace(checks, isolated=checks.isolated - within, guarded=checks.guarded | within))
         counted = _lowered(counted, found, {} if other.late else refused, execution)
         said += [_stopped_look(name, why) for name, why in refused.items() if other.late]
-        if not other.forged:
-            there = _of(found, within)
-            said += [_more(score, there[score.grade_id]) for score in scores if _less(score, there)]
+        accused = {name for name in within if any(name in message for message in other.forged)}
+        said += [_accused(score) for score in scores if score.grade_id in accused and _lost(score)]
+        there = _of(found, within - accused)
+        said += [_more(score, there[score.grade_id]) for score in scores if _less(score, there)]
     if changed or lost:
         other, found = again(replace(checks, mirrors=frozenset({*changed, *lost})))
         there = _of(found, lost)
@@ -85,6 +86,13 @@ def second_look(
 
 def _stopped_look(name: str, why: str) -> str:
     return f"{name!r}: {why}: it was stopped where it was run once more, which says nothing: look at it"
+
+
+def _accused(score: CellScore) -> str:
+    return (
+        f"{score.grade_id!r}: {score.points:g} of {score.max_points:g} apart from the student's code; run once more in "
+        "the kernel, a check that must fail did not: another right answer, or an attack? look at it"
+    )
 
 
 def _of(scores: Sequence[CellScore], some: Collection[str]) -> dict[str, CellScore]:

@@ -486,6 +486,25 @@ parts = in_fresh_process(write, [np.arange(3.0), np.ones(2)], only_compute=True)
 """
 
 
+def test_values_of_the_student_s_classes_in_one_another_are_read_before_their_process_ends(talk: Talk) -> None:
+    talk.code("""
+        import numpy as np
+        from typing import NamedTuple
+        class Layer(NamedTuple):
+            codes: object
+            @property
+            def size(self): return self.codes.size
+        class Found(NamedTuple):
+            layer: Layer
+            end: int
+            @property
+            def codes(self): return self.layer.codes
+        def read(): return Found(Layer(np.arange(3)), 7)
+        """)
+    source = "from labkit import in_fresh_process\n(codes,), end = in_fresh_process(read, only_compute=True)\n"
+    assert talk.value(f"{source}codes.tolist(), end") == "([0, 1, 2], 7)"
+
+
 def test_what_only_computes_is_found_as_in_a_notebook(talk: Talk) -> None:
     talk.code(WRITER)
     found = talk.value(f"{APART}found, kept = in_fresh_process(read, parts, only_compute=True, timeout_s=9)\n"

@@ -53,8 +53,10 @@ def test_a_person_is_told_what_the_kernel_would_have_given_and_nothing_is_earned
     assert (set(asked[0].isolated), set(asked[0].guarded)) == ({"y"}, {"x"})
 
 
-def test_a_forged_second_run_says_nothing() -> None:
-    assert looked(Report("x", met=True), scores(x=0.0), scores(x=2.0), forged=True)[:2] == ([0.0], [])
+def test_a_forged_second_run_gives_nothing_and_is_told_to_a_person() -> None:
+    points, said, *_ = looked(Report("x", met=True), scores(x=0.0), scores(x=2.0), forged=True)
+    assert points == [0.0]
+    assert [text for text in said if "a check that must fail did not" in text] == said != []
 
 
 @pytest.mark.parametrize("why", ["altered", "refused", "rewritten", "written"])
