@@ -62,7 +62,10 @@ def names_filled(source: str) -> frozenset[str]:
     """Return the names that a piece of code does not bind, and what they mean it changes in place."""
     if not _LIKELY.search(source):  # most cells change nothing in place, and their syntax tree takes a while
         return frozenset()
-    nodes = [*ast.walk(syntax_tree(without_magics(source)))]
+    try:
+        nodes = [*ast.walk(syntax_tree(without_magics(source)))]
+    except (MemoryError, RecursionError, SyntaxError, ValueError):  # `%%bash`: it runs nowhere as Python
+        return frozenset()
     filled = {
         n.func.value
         for n in nodes

@@ -20,6 +20,8 @@ from autograder.boundary.filled import names_filled, refill
         ("game.players.append(3)", {"game"}),
         ("def clean():\n    cache.pop('a')", {"cache"}),
         ("%time\ncache.clear()", {"cache"}),
+        ("%%bash\necho $(ls) ] = del", set()),
+        ("del x\0", set()),
         ("first, *rest = a[0], b", set()),
         ("assert a[0] == b.index(3)", set()),
         ("rows = []\nrows.append(f(1))\nrows[0] = 2", set()),
