@@ -247,7 +247,11 @@ def make(peer: Peer, handle: int, description: Mapping[str, Any]) -> Proxy:
     said = frozenset(map(str, overrides)) if isinstance(overrides, list) else frozenset()
     numbers = _OWN_OF_NUMBERS if _NUMBERS.intersection(names) else frozenset()
     own = _OWN_OF_CONTAINERS if value in _CONTAINERS else _OWN_OF_TEXTS if value == "str" else numbers
-    put(proxy, "_boundary_overrides", frozenset(name for name in said if name[0] == "." or name in own | ARITHMETIC))
+    put(
+        proxy,
+        "_boundary_overrides",
+        frozenset(name for name in said if name.startswith(".") or name in own | ARITHMETIC),
+    )
     put(proxy, "_boundary_hashes", value in {"int", "float", "complex", "str", "bytes", "tuple", "frozenset"})
     return proxy
 
