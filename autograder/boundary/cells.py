@@ -136,7 +136,7 @@ def _seen(peer: Peer, tests: Trusted) -> dict[str, bool]:
 
 
 def _tell_the_end(peer: Peer, tests: Trusted, left: Left) -> None:
-    """Tell the student's process what the test has filled at last, and that it is over."""
+    """Tell the student's process what the test has emptied at last, and that it is over."""
     peer.deadline = time.monotonic() + 1
     with contextlib.suppress(BaseException):
         tests.before_asking(peer)
@@ -196,7 +196,7 @@ class _Names(dict[str, Any]):
 
     def _of_kernel(self, name: str) -> Any:
         found = self._peer.ask("name", None, [name])
-        self._tests.filled.came(name, found)
+        self._tests.emptied.came(name, found)
         return found
 
     def __missing__(self, name: str) -> Any:

@@ -70,7 +70,7 @@ def arity_of(function: object) -> list[int]:
     Its signature without names and values, which would tell of the test; nothing of what has none.
     """
     try:
-        parameters = inspect.signature(function).parameters.values() if callable(function) else ()
+        parameters = inspect.signature(function, follow_wrapped=False).parameters.values() if callable(function) else ()
     except (TypeError, ValueError):
         return []
     by_place = [one for one in parameters if one.kind in _BY_PLACE]

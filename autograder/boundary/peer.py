@@ -21,8 +21,8 @@ from autograder.boundary.wire import Codec
 
 __all__ = ["Peer"]
 
-_MAX_NESTED = 40
-_MAX_HANDLES = 200_000
+_MAX_NESTED, _MAX_HANDLES = 40, 200_000
+_WITH_ITEMS = {bytes, frozenset, range, str, tuple}
 _ONLY_LOOKING = {"array", "changed", "common", "current", "isinstance", "issubclass", "name", "settings", "value"}
 _LEAVING = _ONLY_LOOKING | {"bool", "getattr", "getitem", "iter", "len", "next", "repr", "reversed", "str"}
 """Operations by which a container of the other end is not meant to change."""
@@ -67,8 +67,7 @@ class Peer:
         self.mirror = Mirror(trusted=self.trusted) if mirrors else None
         self.leaves = Leaves()
         self.operators = self.refused = self.empty = self.hashed = False
-        """refused: whether this end has raised an error that the same lines may not raise in one process.
-        empty, hashed: whether an iterator had no item at all, and an object was hashed as itself."""
+        """Whether this end has refused what one process does, was given nothing, has hashed an object as itself."""
         self._failed: AssertionError | None = None
         """What a function of the test's asserted in vain, called by the student's code."""
         self.gone = False
@@ -141,6 +140,7 @@ class Peer:
             error = rebuild(reply.get("error"), codec.decode, self._kept.get)
         elif reply.get("k") == "reply":
             value, error = codec.decode(reply.get("value")), None
+            self.empty |= type(value) in _WITH_ITEMS and not len(value)
             if heard:
                 heard.came(self, number, codec.mutable, codec.size)
         else:

@@ -19,8 +19,8 @@ import numpy as np
 
 from autograder.boundary import DESCRIPTOR, as_left
 from autograder.boundary.again import taken_again
+from autograder.boundary.emptied import empty
 from autograder.boundary.exact import TYPES
-from autograder.boundary.filled import refill
 from autograder.boundary.frames import Connection, ProcessDied, WireError
 from autograder.boundary.given_again import Unmade, made_again
 from autograder.boundary.handles import handle_of
@@ -152,8 +152,8 @@ class Agent:
     def perform(self, operation: str, target: Any, arguments: list[Any], options: dict[str, Any]) -> Any:
         if operation == "name":
             return self._named(*arguments)
-        if operation == "fill":
-            return refill(self._named(arguments[0]), arguments[1])
+        if operation == "empty":
+            return empty(self._named(arguments[0]))
         if operation == "value":
             return reduced(target)
         if operation == "settings":

@@ -12,8 +12,8 @@ import numpy as np
 
 from autograder.boundary.again import HandedOver
 from autograder.boundary.classes import arity_of
+from autograder.boundary.emptied import Emptied
 from autograder.boundary.exact import TYPES
-from autograder.boundary.filled import Filled
 from autograder.boundary.frames import ProcessDied, TimeLimit, WireError
 from autograder.boundary.handles import class_name, handle_of, is_stand_in, plain
 from autograder.boundary.operations import FROM_STUDENT, OPERATIONS, names_of
@@ -33,7 +33,10 @@ _OF_OWN = {name for name in names_of(FROM_STUDENT) if name not in {"call", "geta
 _OF_FUNCTIONS = ("__doc__", "__name__", "__qualname__")
 """What may be asked of a function that the test handed over: its class's name, and no text."""
 
-_OF_VALUES = {*TYPES.values(), "numpy.ndarray", "pandas.core.frame.DataFrame", "pandas.core.series.Series"}
+_OF_VALUES = {
+    *TYPES.values(), "numpy.ndarray", "pandas.core.frame.DataFrame", "pandas.core.series.Series", "pathlib.PurePath",
+    "uuid.UUID",
+}  # fmt: skip
 """Classes of values; an object of a derived one is read as its value, and may do more in one process."""
 _CALLED = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
 _CODE = {
@@ -62,12 +65,12 @@ class Trusted:
     ) -> None:
         """Forget everything of the cell before; the next one talks to this peer.
 
-        nothing: see ChangesOfStudents. sources: see filled.Filled. again: whether what is handed over again is to be
+        nothing: see ChangesOfStudents. sources: see emptied.Emptied. again: whether what is handed over again is to be
         the same object there.
         """
         self._talks_to = peer
         self._handed_over = HandedOver() if again else None
-        self.filled = Filled(sources)
+        self.emptied = Emptied(sources)
         self._random: dict[int, tuple[int, Any, Any]] = {}
         self.changes_heard = ChangesOfStudents(peer, takes_nothing=nothing, handed_over=self._handed_over)
         self.met = self.valued = False
@@ -124,9 +127,9 @@ class Trusted:
         return value
 
     def before_asking(self, peer: Peer) -> None:
-        """Tell the notebook's process what the test has made of its values; where both are one it is told anyway."""
+        """Tell the notebook's process what the test has emptied; where both are one it is told anyway."""
         if peer is self._talks_to and not peer.mirror:
-            self.filled.tell(peer.ask)
+            self.emptied.tell(peer.ask)
 
     def perform(self, operation: str, target: Any, arguments: list[Any], options: dict[str, Any]) -> Any:
         """Call a function that the test has handed over; of its other objects, look only at what they show."""

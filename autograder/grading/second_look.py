@@ -124,7 +124,8 @@ def _unseen(score: CellScore, report: Report) -> str:
     """Return what a person should look at, since lines of the test are hidden; nothing if there is nothing."""
     if score.points and report.refused:
         return f"{score.grade_id!r}: {_REFUSED}: in one process it might give less: look at it"
-    if _lost(score) and (_at_the_wall(report) or report.valued or (report.met and _stopped(report))):
+    unlike = report.valued or report.refused or (report.met and _stopped(report))
+    if _lost(score) and (unlike or _at_the_wall(report)):
         return (
             f"{score.grade_id!r}: {score.points:g} of {score.max_points:g} apart from the student's code, an object of "
             f"another class than yours? in one process it might give more: look at it"

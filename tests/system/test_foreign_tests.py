@@ -439,6 +439,7 @@ AS_THERE = {
     "stack": "s = Stack()\ns.push(1)\ns.clear()\nassert s.size() == 0",
     "compose": "assert compose(lambda x: x + 1, lambda x: 2 * x)(5) == 11\nassert compose(str, abs)(-3) == '3'",
     "peaks": "assert list(peaks([0, 1, 0, 2, 0])) == [1, 3]\nassert len(peaks([1, 1, 1])) == 0",
+    "span": "assert len(span([3])) == 0 and len(span([])) == 0\nassert list(span([1, 4])) == [1, 4]",
     "evens": "assert list(evens([1, 2, 4])) == [2, 4]\nassert not list(evens([1]))",
 }
 AS_THERE_SOLVED = """
@@ -465,6 +466,8 @@ def peaks(xs):
     return [i for i in range(1, len(xs) - 1) if xs[i - 1] < xs[i] > xs[i + 1]]
 def third(x):
     return x / 3
+def span(xs):
+    return (min(xs), max(xs)) if len(xs) > 1 else ()
 def evens(xs):
     yield from (x for x in xs if x % 2 == 0)
 """
@@ -498,6 +501,8 @@ def peaks(xs):
     return 1 + np.flatnonzero((xs[:-2] < xs[1:-1]) & (xs[1:-1] > xs[2:]))
 def third(x):
     return x / 3
+def span(xs):
+    return np.array([min(xs), max(xs)] if len(xs) > 1 else [])
 def evens(xs):
     return np.array([x for x in xs if x % 2 == 0], dtype=int)
 """
@@ -512,7 +517,7 @@ def test_what_is_right_in_a_notebook_is_right_apart(tmp_path: Path) -> None:
     course.hand_in(
         "nothing",
         "import numpy as np\ninventory, history = {}, []\n"
-        "add = third = Stack = Cart = compose = peaks = evens = lambda *xs: np.array([])",
+        "add = span = third = Stack = Cart = compose = peaks = evens = lambda *xs: np.array([])",
     )
     outcomes = course.grade()
     assert course.isolated() == set(AS_THERE)

@@ -158,24 +158,26 @@ def test_names(talk: Talk) -> None:
     assert "7241.5" not in talk.given()
 
 
-def test_names_that_a_test_fills(talk: Talk) -> None:
+def test_names_that_a_test_empties(talk: Talk) -> None:
     talk.code("""
-        from collections import Counter, deque
-        inventory, line, board, last = {"scratch": 1}, deque([1]), [[0, 0], [0, 0]], [3]
-        first = board[0]
+        from collections import deque
+        inventory, line, counts = {"scratch": 1}, deque([1]), {"a": 5.0}
         def add(name): inventory[name] = inventory.get(name, 0) + 1
-        def pop(): return line.popleft()
-        def seen(): return first[1], len(last)
         def f(): return [5.0]
         """)
     assert talk.value("inventory.clear()\nadd('pear')\nadd('pear')\ninventory") == "{'pear': 2}"
-    assert talk.value("line.extend([7, 8])\n[pop(), pop(), len(line)]") == "[1, 7, 1]"
-    assert talk.value("board[0][1] = 4\nlast.append(1)\nseen()") == "(4, 2)", "the list within is the same one"
-    talk.test("del inventory['pear']")
+    assert talk.value("del line[0]\nadd('x')\nlen(line)") == "0"
+    talk.test("inventory.clear()")
     assert talk.namespace["inventory"] == {}, "what a test does at last, the cells below find"
-    talk.test(f"got = f()\ngot[0] -= {SECRET}\nf()\nlist.append(f(), {SECRET})\nf()")
-    assert str(SECRET)[:4] not in talk.given(), "nothing is told of what a call returned"
-    assert not [heard for heard in talk.heard if heard[0] == "fill"]
+    for source in (
+        f"got = f()\ngot[0] -= {SECRET}\nf()",
+        f"counts['a'] -= {SECRET}\nf()",
+        f"counts.update(b={SECRET})\nf()",
+        f"line.append({SECRET})\nf()",
+    ):
+        talk.test(source)
+        assert str(SECRET)[:4] not in talk.given(), "what a test makes of a value may be what it expects"
+        assert not [heard for heard in talk.heard if heard[0] == "empty"]
 
 
 @pytest.mark.frameworks
