@@ -118,8 +118,8 @@ FROM_TEST: tuple[Row, ...] = (
     Row(("name",), "the name", "a name that the test cell neither imports nor defines", "names"),
     Row(("getattr",), "the name", "any name that is not special, and `__doc__`, `__name__`, `__qualname__`",
         "special_names"),
-    Row(("empty",), "the name", "the test has emptied a list, a dictionary or the like under such a name: "
-        "`inventory.clear()`", "names_that_a_test_empties"),
+    Row(("empty",), "the name", "a test of another course has emptied a list, a dictionary or the like under such a "
+        "name: `inventory.clear()`", "names_that_a_test_empties"),
     Row(("setattr", "delattr"), "the name, a value", "as getattr", "special_names"),
     Row(("call",), "the arguments", "a function, class or method is called; a method that compares is computed here, "
         "with the value that its object holds, and refused if it holds none", "predicates"),

@@ -158,6 +158,14 @@ def test_names(talk: Talk) -> None:
     assert "7241.5" not in talk.given()
 
 
+def _tried(talk: Talk, source: str) -> str:
+    """Return the text of the last value of a test of another course, which a trial has shown to run apart."""
+    given: dict[str, Any] = {"cells": [], "theirs": [], "level": 2, "withheld": [], "tried": True}
+    result = talk.test(source, given=given)
+    assert result["error"] is None, result["error"]
+    return str(result["bundle"].get("text/plain"))
+
+
 def test_names_that_a_test_empties(talk: Talk) -> None:
     talk.code("""
         from collections import deque
@@ -165,9 +173,9 @@ def test_names_that_a_test_empties(talk: Talk) -> None:
         def add(name): inventory[name] = inventory.get(name, 0) + 1
         def f(): return [5.0]
         """)
-    assert talk.value("inventory.clear()\nadd('pear')\nadd('pear')\ninventory") == "{'pear': 2}"
-    assert talk.value("del line[0]\nadd('x')\nlen(line)") == "0"
-    talk.test("inventory.clear()")
+    assert _tried(talk, "inventory.clear()\nadd('pear')\nadd('pear')\ninventory") == "{'pear': 2}"
+    assert _tried(talk, "del line[0]\nadd('x')\nlen(line)") == "0"
+    _tried(talk, "inventory.clear()")
     assert talk.namespace["inventory"] == {}, "what a test does at last, the cells below find"
     for source in (
         f"got = f()\ngot[0] -= {SECRET}\nf()",
@@ -175,7 +183,7 @@ def test_names_that_a_test_empties(talk: Talk) -> None:
         f"counts.update(b={SECRET})\nf()",
         f"line.append({SECRET})\nf()",
     ):
-        talk.test(source)
+        _tried(talk, source)
         assert str(SECRET)[:4] not in talk.given(), "what a test makes of a value may be what it expects"
         assert not [heard for heard in talk.heard if heard[0] == "empty"]
 
@@ -183,13 +191,6 @@ def test_names_that_a_test_empties(talk: Talk) -> None:
 @pytest.mark.frameworks
 def test_settings(talk: Talk) -> None:
     import torch
-
-    given: dict[str, Any] = {"cells": [], "theirs": [], "level": 2, "withheld": [], "tried": True}
-
-    def value(source: str) -> str:
-        result = talk.test(source, given=dict(given))
-        assert result["error"] is None, result["error"]
-        return str(result["bundle"].get("text/plain"))
 
     digits = "from decimal import Decimal\nlen(str(Decimal(1) / 3)) - 2"
     dtype = "import torch\ntorch.tensor([1.0]).dtype"
@@ -201,10 +202,10 @@ def test_settings(talk: Talk) -> None:
         ("nonsense", ("28", "torch.float32")),
     ):
         talk.code(source.format(said))
-        assert (value(digits), value(dtype)) == wanted
+        assert (_tried(talk, digits), _tried(talk, dtype)) == wanted
     assert not [heard for heard in talk.heard if heard[0] == "settings" and heard[1]]
     assert torch.get_default_dtype() is torch.float32
-    talk.test("1 + 1", given=dict(given))
+    _tried(talk, "1 + 1")
     assert "settings" not in {heard[0] for heard in talk.heard}
 
 
