@@ -38,6 +38,7 @@ __all__ = ["run_cells"]
 
 _MAX_PRINTED = 64 * 1024
 _MAX_SHOWN = 20_000
+_MAX_BELIEVED = 100
 _ALIASES = {
     "F": "torch.nn.functional",
     "nn": "torch.nn",
@@ -127,11 +128,12 @@ def _run(
     return result | {"printed": printed.getvalue(), "asked": sorted(names.asked), "kept": left.bound(leaves), **seen}
 
 
-def _seen(peer: Peer, tests: Trusted) -> dict[str, bool]:
+def _seen(peer: Peer, tests: Trusted) -> dict[str, Any]:
     """Return what a second look at the test depends on: see execution.results.Report."""
     changes = tests.changes_heard
     found = {name: getattr(changes, name) for name in ("altered", "rewritten")}
     found |= {"written": changes.crossed.written(), "nothing": changes.nothing or peer.empty}
+    found |= {"believed": sorted(peer.believed)[:_MAX_BELIEVED]}
     return found | {"met": tests.met, "valued": tests.valued or peer.hashed, "refused": peer.refused}
 
 

@@ -13,6 +13,7 @@ __all__ = [
     "Method",
     "StandIn",
     "ask",
+    "believe",
     "class_name",
     "handle_of",
     "is_made",
@@ -122,6 +123,11 @@ def refusal(proxy: StandIn, text: str, kind: type[Exception] = TypeError) -> Exc
     """Return the error of what a stand-in does not do, and note it: the test may wait for such an error."""
     peer_of(proxy).refused = True
     return kind(text)
+
+
+def believe(proxy: StandIn, asked: str) -> None:
+    """Note that only the class of the student's object says what it answers to this: a method, its length."""
+    peer_of(proxy).believed.add(asked)
 
 
 def is_remote_tensor(kind: type) -> bool:

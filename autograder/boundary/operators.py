@@ -14,6 +14,7 @@ from autograder.boundary.handles import (
     INSTEAD,
     StandIn,
     ask,
+    believe,
     class_name,
     handle_of,
     is_made,
@@ -170,6 +171,10 @@ def _unary(operation: str) -> Callable[..., Any]:
     return method
 
 
+_SHOWN = {"len": "len()", "getitem": "[...]"}
+"""What a class may answer as it likes, which a value of the test's would decide: how it is shown to a person."""
+
+
 def _method(operation: str) -> Callable[..., Any]:
     def method(self: StandIn, *arguments: Any) -> Any:
         if is_made(self) and operation not in {"getitem", "setitem", "delitem"}:
@@ -181,6 +186,8 @@ def _method(operation: str) -> Callable[..., Any]:
         if operation == "next" and peer_of(self).trusted:
             return _next(self)
         value = ask(self, operation, *arguments)
+        if peer_of(self).trusted and operation in _SHOWN:
+            believe(self, _SHOWN[operation])
         if operation == "len":
             _note_length(self, _exact(value, int, operation))
         return value

@@ -68,8 +68,8 @@ class Peer:
         self.leaves = Leaves()
         self.operators = self.refused = self.empty = self.hashed = False
         """Whether this end has refused what one process does, was given nothing, has hashed an object as itself."""
-        self._failed: AssertionError | None = None
-        """What a function of the test's asserted in vain, called by the student's code."""
+        self.believed: set[str] = set()  # what objects were asked that only their class knows
+        self._failed: AssertionError | None = None  # what the test's function asserted in vain, called from there
         self.gone = False
         """Whether the other end answers no more: it was interrupted."""
         self._nested = self.asked = 0

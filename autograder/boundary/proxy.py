@@ -20,6 +20,7 @@ from autograder.boundary.handles import (
     Method,
     StandIn,
     ask,
+    believe,
     class_name,
     handle_of,
     is_made,
@@ -86,7 +87,8 @@ class Proxy(StandIn):
         own_method = f".{name}" in object.__getattribute__(self, "_boundary_overrides") and name not in _COMPUTING
         if name in reads and not own_method and type(own := plain(self)) is not Proxy:
             return _reading(getattr(own, name))
-        found = ask(self, "getattr", name)
+        if type(found := ask(self, "getattr", name)) is Proxy:
+            believe(self, f".{name}")
         return Predicate(self, name, found) if compares(name) and type(found) is Proxy else found
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -56,6 +56,7 @@ class Report:
         nothing: whether an array of no items came as a result of the student's.
         refused: whether the boundary raised an error that a test might expect of the student's code.
         written: whether the test wrote to what it had handed to the student's code, or was given by it.
+        believed: what it has asked objects of the student's classes, whose answers nothing else says.
         asked: the names that it asked the student's process for.
         kept: the names of what it has bound, which the tests below find as it left them.
         differ: in the trial, data of locked cells that is another in the instructor's kernel.
@@ -75,6 +76,7 @@ class Report:
     nothing: bool = False
     refused: bool = False
     written: bool = False
+    believed: frozenset[str] = frozenset()
     asked: frozenset[str] = frozenset()
     kept: frozenset[str] = frozenset()
     differ: frozenset[str] = frozenset()
@@ -91,7 +93,7 @@ class Report:
         printed = _text(answer["printed"], 4 * _MAX_SHOWN)
         flags = ("met", "valued", "altered", "rewritten", "nothing", "refused", "written")
         seen: dict[str, Any] = {name: answer[name] is True for name in flags}
-        for names in ("asked", "kept", "differ", "less"):
+        for names in ("believed", "asked", "kept", "differ", "less"):
             seen[names] = frozenset(_text(name, _MAX_NAME) for name in answer[names])
         report = cls(grade_id, printed=printed, **seen)
         if (error := answer["error"]) is not None:

@@ -86,12 +86,14 @@ class Setup:
         modes = ("modes", repr(checks).encode())
         found = self.modes.lowered.items()
         lowered = [(f"lowered/{name}", " ".join(sorted(some)).encode()) for name, some in found if some]
-        content = [*handin.content(), *self._given_content, skipped, modes, *lowered]
+        believed = [(f"believed/{name}", repr(_sorted(some)).encode()) for name, some in self.modes.believed.items()]
+        content = [*handin.content(), *self._given_content, skipped, modes, *lowered, *believed]
         return fingerprint(content, dict(self.rows), self.limits, self.executor.sandbox.name)
 
     def about(self, name: str) -> About:
         """Return what a second look has to know of the tests of this notebook."""
-        return About(hiding(self.rows[name]), self.modes.lowered.get(name, frozenset()))
+        modes = self.modes
+        return About(hiding(self.rows[name]), modes.lowered.get(name, frozenset()), modes.believed.get(name))
 
     def solution(self, name: str) -> nbformat.NotebookNode | None:
         """Return the instructor's own answers to this notebook; None where there are none."""
@@ -100,12 +102,13 @@ class Setup:
 
 def _names_of(checks: Checks) -> list[object]:
     """Return whose the names of locked cells are, in one order."""
-    sets = [
-        sorted((name, sorted(names)) for name, names in each.items())
-        for each in (checks.again, checks.live, checks.kept)
-    ]
+    sets = [_sorted(each) for each in (checks.again, checks.live, checks.kept)]
     some = [sorted(checks.theirs), sorted(checks.wide), sorted(checks.nothing or ())]
     return [sorted(checks.levels.items()), *some, *sets]
+
+
+def _sorted(sets: Mapping[str, frozenset[str]]) -> list[tuple[str, list[str]]]:
+    return sorted((name, sorted(names)) for name, names in sets.items())
 
 
 def prepare(course: Course, lab: str, executor: Executor, say: Callable[[str], None] = lambda _line: None) -> Setup:

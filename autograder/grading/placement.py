@@ -33,6 +33,8 @@ class Modes:
     notes: tuple[str, ...] = ()
     lowered: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """For each notebook, tests of which no loss in a second look counts: the instructor's own has one there."""
+    believed: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
+    """For each notebook that was tried, what its tests ask objects of the solution's classes."""
 
     def __str__(self) -> str:
         """Return how a result names them: isolated, compat, or both."""
@@ -79,15 +81,16 @@ def find_modes(
     kept = _Kept(course.state / f"{lab}.modes.json")
     checks: dict[str, Checks] = {}
     notes: list[str] = []
-    lowered: dict[str, frozenset[str]] = {}
+    tried: dict[str, Found] = {}
     for name, cells in rows.items():
         trial = Trial(executor, limits, given, name, cells, folder / f"{name}.ipynb", say)
         found = kept.of(trial)
         own = checks_of(cells, found.isolated, given, trial.others, found.standings, found.kept, trial.solved)
         checks[name] = replace(own, guarded=own.guarded - found.unwatched, nothing=found.nothing)
         notes += [*found.notes, *trial.warnings()]
-        lowered[name] = found.lowered
-    return Modes(checks, tuple(notes), lowered)
+        tried[name] = found
+    lowered = {name: found.lowered for name, found in tried.items()}
+    return Modes(checks, tuple(notes), lowered, {name: found.believed for name, found in tried.items()})
 
 
 class _Kept:
@@ -111,13 +114,16 @@ class _Kept:
             sets = (frozenset(known["isolated"]), frozenset(known["unwatched"]), tuple(known["notes"]))
             kept_names = {name: frozenset(names) for name, names in known["kept"].items()}
             standing_of = {name: _standing(*parts) for name, parts in known["standings"].items()}
-            return Found(*sets, standing_of, kept_names, frozenset(known["lowered"]), frozenset(known["nothing"]))
+            lowered, nothing = frozenset(known["lowered"]), frozenset(known["nothing"])
+            believed = {name: frozenset(asked) for name, asked in known["believed"].items()}
+            return Found(*sets, standing_of, kept_names, lowered, nothing, believed)
         found = trial.run()
         parts: dict[str, Any] = {"isolated": sorted(found.isolated), "unwatched": sorted(found.unwatched)}
         standings = {name: [s.level, sorted(s.again), sorted(s.live), s.wide] for name, s in found.standings.items()}
         kept = {name: sorted(names) for name, names in found.kept.items()}
         parts |= {"notes": list(found.notes), "standings": standings, "kept": kept, "lowered": sorted(found.lowered)}
         parts["nothing"] = sorted(found.nothing)
+        parts["believed"] = {name: sorted(asked) for name, asked in found.believed.items()}
         self._known[trial.name] = {"key": key, **parts}
         self._path.parent.mkdir(exist_ok=True)
         write_whole(self._path, json.dumps(self._known, indent=1).encode())

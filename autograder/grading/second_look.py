@@ -47,10 +47,12 @@ class About:
     Attributes:
         hiding: those with hidden lines, or that need what hidden lines of another bind.
         lowered: those in which the instructor's own notebook loses points then: no loss counts.
+        believed: what each of them asks objects of the classes of the instructor's own; None where nobody has tried.
     """
 
     hiding: frozenset[str] = frozenset()
     lowered: frozenset[str] = frozenset()
+    believed: Mapping[str, frozenset[str]] | None = None
 
 
 def second_look(
@@ -81,7 +83,9 @@ def second_look(
         counted = _lowered(counted, found, {} if other.late else changed, execution)
         said += [_stopped_look(name, why) for name, why in changed.items() if other.late]
     said += [_unseen(score, reports[score.grade_id]) for score in apart if score.grade_id in about.hiding]
-    return counted, [*_told(scores, counted), *filter(None, said)]
+    pairs = list(zip(scores, counted, strict=True))
+    said += [_believed(new, reports[new.grade_id], about) for old, new in pairs if old in apart]
+    return counted, [*_told(pairs), *filter(None, said)]
 
 
 def _stopped_look(name: str, why: str) -> str:
@@ -133,6 +137,17 @@ def _unseen(score: CellScore, report: Report) -> str:
     return ""
 
 
+def _believed(score: CellScore, report: Report, about: About) -> str:
+    """Return what the test has asked objects of the student's and not of the instructor's: they say what they like."""
+    known = (about.believed or {}).get(score.grade_id, report.believed)
+    if not (score.points and (asked := report.believed - known)):
+        return ""
+    return (
+        f"{score.grade_id!r}: {score.points:g} of {score.max_points:g}, and what {', '.join(sorted(asked))} of an "
+        "object of the student's class says, where yours is a value: look at it"
+    )
+
+
 def _less(score: CellScore, there: Mapping[str, CellScore]) -> bool:
     """Whether a score is less than the one of the same test there."""
     other = there.get(score.grade_id)
@@ -146,9 +161,8 @@ def _more(score: CellScore, there: CellScore) -> str:
     )
 
 
-def _told(before: Sequence[CellScore], counted: Sequence[CellScore]) -> list[str]:
-    """Return a line for each score that was lowered."""
-    pairs = zip(before, counted, strict=True)
+def _told(pairs: Sequence[tuple[CellScore, CellScore]]) -> list[str]:
+    """Return a line for each score that was lowered. pairs: as it was, and as it counts."""
     return [
         f"{new.grade_id!r}: {new.message}: {new.points:g} of {new.max_points:g}, {old.points:g} apart from it"
         for old, new in pairs

@@ -20,6 +20,7 @@ from autograder.execution.results import Report
 from autograder.grading.along import bound_in, hiding, looks, words
 from autograder.grading.bound_to_kernel import bound_to_kernel
 from autograder.grading.checks import checks_of, in_open_cells
+from autograder.grading.heard import Heard, asked_in
 from autograder.grading.solution import as_released, by_reason, failing, scores_of, why_not
 from autograder.grading.standings import Standing, Standings
 from autograder.grading.unanswered import unanswered_of
@@ -40,7 +41,7 @@ _DENIED = "{} cannot be made again from the text of a locked cell, and no cell t
 _DRAWS = 3
 """So many false checks of a test may pass in the instructor's own kernel: then the test is not watched."""
 _SIDE_BY_SIDE = 2
-_VERSION = b"24"
+_VERSION = b"25"
 """Of what a trial looks at: what an older one has found is looked for again."""
 
 
@@ -55,6 +56,7 @@ class Found:
         kept: of others, the names for which they cannot run apart.
         lowered: of those that can, the ones that lose points of the instructor's own in a second look.
         nothing: those in which the solution returns an array of no items.
+        believed: what each test asks objects of the solution's classes: see second_look.
     """
 
     isolated: frozenset[str] = frozenset()
@@ -64,6 +66,7 @@ class Found:
     kept: Mapping[str, frozenset[str]] = field(default_factory=dict)
     lowered: frozenset[str] = frozenset()
     nothing: frozenset[str] = frozenset()
+    believed: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 class Trial:
@@ -90,10 +93,7 @@ class Trial:
         sources = {row.grade_id: row.source for row in rows if row.automatic}
         self._standings = Standings(checks_of(rows, others=self.others, solved=self.solved), sources, self.others)
         self._kept: dict[str, frozenset[str]] = {}
-        self._asked: dict[str, frozenset[str]] = {}
-        self._met: frozenset[str] = frozenset()
-        self._nothing: set[str] = set()
-        self._drift: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+        self._heard = Heard()
 
     def key(self) -> str:
         """Return a hash of all that the outcome depends on."""
@@ -157,7 +157,9 @@ class Trial:
             why = why_not(self._scores(notebook, self._checks(within, mirrors=mirrors)))
             lost |= {name: why[name] for name in mirrors & why.keys()}
         notes = self._named([f"{ids} {_LOWERED}: {why}" for ids, why in by_reason(lost)])
-        return replace(found, lowered=frozenset(lost), notes=(*found.notes, *notes), nothing=frozenset(self._nothing))
+        nothing, believed = frozenset(self._heard.nothing), dict(self._heard.believed)
+        said = (*found.notes, *notes)
+        return replace(found, lowered=frozenset(lost), notes=said, nothing=nothing, believed=believed)
 
     def _in_kernel(self, notebook: nbformat.NotebookNode) -> dict[str, str]:
         """Return the tests that cannot run apart, and why; what gives points for nothing gets more of locked cells."""
@@ -194,11 +196,11 @@ class Trial:
         reasons: dict[str, str] = {}
         while True:
             lost = self._try(notebook, never)
-            denied = {name: why for name, why in self._denied(self._asked).items() if name not in lost}
-            strange = {name for name in self._met if self._standings.of[name].level == CLASSES} - lost.keys()
+            denied = {name: why for name, why in self._denied(self._heard.asked).items() if name not in lost}
+            strange = {name for name in self._heard.met if self._standings.of[name].level == CLASSES} - lost.keys()
             left = (lost.keys() | denied.keys() | strange) - never
             reasons = {**lost, **reasons, **denied}
-            mended = {name for name, found in self._drift.items() if self._standings.mend(name, *found)}
+            mended = {name for name, found in self._heard.drift.items() if self._standings.mend(name, *found)}
             if not self._standings.next(frozenset(left - mended)) and not mended:
                 return {name: reasons[name] for name in left}
 
@@ -207,12 +209,6 @@ class Trial:
         found = {name: self._standings.denied(name, names) for name, names in asked.items()}
         self._kept |= {name: names for name, names in found.items() if names}
         return {name: _DENIED.format(", ".join(sorted(names))) for name, names in found.items() if names}
-
-    def _heard(self, reports: Mapping[str, Report]) -> None:
-        self._asked = _asked_in(reports)
-        self._met = frozenset(name for name, report in reports.items() if report.met)
-        self._nothing |= {name for name, report in reports.items() if report.nothing}
-        self._drift = {name: (report.differ, report.less) for name, report in reports.items() if report.differ}
 
     def warnings(self) -> list[str]:
         """Return what the instructor should know of this notebook's tests, wherever they run."""
@@ -239,7 +235,7 @@ class Trial:
     ) -> tuple[set[str], dict[str, frozenset[str]]]:
         """Return the tests that give more apart than in the kernel, and what each has asked for apart."""
         asked: dict[str, frozenset[str]] = {}
-        apart = self._points(unanswered, within, lambda reports: asked.update(_asked_in(reports)))
+        apart = self._points(unanswered, within, lambda reports: asked.update(asked_in(reports)))
         together = self._points(unanswered, self._tests, lambda _: None) if any(apart.values()) else apart
         return {grade_id for grade_id, points in apart.items() if points > together[grade_id]}, asked
 
@@ -292,9 +288,5 @@ class Trial:
     ) -> list[CellScore]:
         what = "trying which tests run apart from the instructor's own notebook, once a lab"
         self._say(f"{self.name}: {what}: run {next(self._runs)}")
-        heard = heard or self._heard
+        heard = heard or self._heard.hear
         return scores_of(self._executor, self.name, notebook, self._rows, checks, self._limits, self._given, heard)
-
-
-def _asked_in(reports: Mapping[str, Report]) -> dict[str, frozenset[str]]:
-    return {name: report.asked for name, report in reports.items()}

@@ -643,3 +643,53 @@ def test_classes_derived_from_python_s_are_what_they_are_in_a_notebook(tmp_path:
     for student in ("solution", "otherwise"):
         assert points(outcomes[student]) == dict.fromkeys(DERIVED, 1.0), student
         assert outcomes[student].result.messages == ()
+
+
+AT_ITS_WORD = {
+    "place": "r = ranking([3, 1, 2])\nfor place, number in enumerate([1, 2, 3]):\n    assert r.index(number) == place",
+    "length": "d = squares(3)\nfor key, value in d.items():\n    assert value == key * key\nassert len(d) == 3",
+    "key": "d = squares(2)\nfor value, key in enumerate([0, 1]):\n    assert d[key] == value",
+    "stack": "s = Stack()\ns.push(1)\nassert len(s) == 1 and s.top().value == 1",
+    "numbers": "assert list(ranking([2, 1])) == [1, 2]",
+}
+"""Tests that ask an answer for what, of a list or a dictionary, the answer's author does not decide."""
+AT_ITS_WORD_SOLVED = """
+def ranking(xs): return sorted(xs)
+def squares(n): return {x: x * x for x in range(n)}
+class Node:
+    def __init__(self, value): self.value = value
+class Stack:
+    def __init__(self): self.items = []
+    def push(self, x): self.items.append(Node(x))
+    def top(self): return self.items[-1]
+    def __len__(self): return len(self.items)
+"""
+AT_ITS_WORD_NOTHING = """
+import itertools
+class Anything:
+    def __init__(self, *_): self.next = itertools.count()
+    def index(self, _): return next(self.next)
+    def items(self): return ()
+    def __len__(self): return 3
+    def __getitem__(self, _): return next(self.next)
+ranking = squares = Stack = Anything
+"""
+
+
+def test_a_person_is_told_where_an_object_s_own_answers_earn_points(tmp_path: Path) -> None:
+    course = Foreign(tmp_path, AT_ITS_WORD, answer=f"### BEGIN SOLUTION{AT_ITS_WORD_SOLVED}### END SOLUTION")
+    course.hand_in("solution", AT_ITS_WORD_SOLVED)
+    course.hand_in("lazy", AT_ITS_WORD_SOLVED.replace("return sorted(xs)", "yield from sorted(xs)"))
+    course.hand_in("nothing", AT_ITS_WORD_NOTHING)
+    outcomes = course.grade()
+    assert course.isolated() == set(AT_ITS_WORD)
+    assert points(outcomes["solution"]) == dict.fromkeys(AT_ITS_WORD, 1.0)
+    assert not outcomes["solution"].result.notes
+    assert points(outcomes["lazy"]) == dict.fromkeys(AT_ITS_WORD, 1.0) | {"place": 0.0}
+    earned = {name for name, earned in points(outcomes["nothing"]).items() if earned}
+    told = {name for name in AT_ITS_WORD if any(f"'{name}'" in line and "look at it" in line
+                                                for line in outcomes["nothing"].result.notes)}  # fmt: skip
+    assert earned == told == {"place", "length", "key"}
+    assert "of an object of the student's class says, where yours is a value" in "".join(
+        outcomes["nothing"].result.notes
+    )
