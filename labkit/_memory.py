@@ -54,7 +54,7 @@ def _elements(part: Any) -> Array | None:
         return np.asarray(part)
     if isinstance(part, bytearray):
         return np.frombuffer(part, np.uint8)
-    if not hasattr(part, "untyped_storage") or part.device.type != "cpu" or not part.numel():
+    if not hasattr(type(part), "untyped_storage") or part.device.type != "cpu" or not part.numel():
         return None
     import torch
 

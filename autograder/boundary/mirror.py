@@ -59,7 +59,7 @@ class Mirror:
     def _note(self, number: Any, values: Sequence[Any], *, answer: bool, asked_here: bool) -> None:
         by_test = asked_here is self._trusted  # each end counts its own questions
         for place, value in enumerate(values):
-            self._left -= value.nbytes if hasattr(value, "nbytes") else _cost(value) // _TIMES
+            self._left -= value.nbytes if hasattr(type(value), "nbytes") else _cost(value) // _TIMES
             if len(self._at) >= _MOST or self._left < 0:
                 return
             self._at[number, by_test, answer, place] = value
@@ -94,7 +94,7 @@ class Mirror:
 
 
 def _cost(value: Any) -> int:
-    return int(value.nbytes) if hasattr(value, "nbytes") else _BYTES_OF_ITEM * len(value)
+    return int(value.nbytes) if hasattr(type(value), "nbytes") else _BYTES_OF_ITEM * len(value)
 
 
 def update(own: Any, value: Any) -> None:
@@ -115,5 +115,5 @@ def update(own: Any, value: Any) -> None:
     elif isinstance(own, collections.deque):
         own.clear()
         own.extend(value)
-    elif hasattr(own, "copy_") and own.shape == value.shape and own.dtype == value.dtype:
+    elif hasattr(type(own), "copy_") and own.shape == value.shape and own.dtype == value.dtype:
         own.data.copy_(value)

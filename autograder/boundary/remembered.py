@@ -160,9 +160,9 @@ class Remembered:
 
 def _cost(value: Any) -> int:
     """Return what it takes to compare a value, in bytes of an array."""
-    if type(value) is np.ndarray or hasattr(value, "untyped_storage"):
+    if type(value) is np.ndarray or hasattr(type(value), "untyped_storage"):
         return int(getattr(value, "nbytes", 0))
-    return _BYTES_OF_ITEM * len(value) if hasattr(value, "__len__") else 0
+    return _BYTES_OF_ITEM * len(value) if hasattr(type(value), "__len__") else 0
 
 
 def _look(value: Any) -> Any:
@@ -185,7 +185,7 @@ def _kept_alive(value: Any) -> tuple[int, int] | None:
             whole = whole.base
         return None if whole is value else (id(whole), whole.nbytes)
     try:
-        storage = value.untyped_storage() if hasattr(value, "untyped_storage") else None
+        storage = value.untyped_storage() if hasattr(type(value), "untyped_storage") else None
         return (int(storage.data_ptr()), int(storage.nbytes())) if storage is not None else None
     except Exception:  # one without memory of its own
         return None

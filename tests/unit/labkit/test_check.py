@@ -412,6 +412,13 @@ def test_a_result_that_is_not_new_is_named() -> None:
         ([members[0]["w"][:1]], members),
         (np.asarray(x), {"x": x}),
     ]
+
+    class Dots(dict[str, Any]):
+        __getattr__ = dict.get
+
+    dots = Dots(y=1)
+    new.append((dots, Dots(y=1)))
+    old.append((dots, {"dots": dots}))
     for result, other in new:
         check.separate(result, 3, other)
     for result, other in old:
