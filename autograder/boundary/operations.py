@@ -162,7 +162,9 @@ FROM_STUDENT: tuple[Row, ...] = (
     Row((*BINARY, *(f"r{name}" for name in BINARY), *COMPARISONS, "neg", "abs", "enter", "exit"), "the other operand",
         "an object of a class that the test defines; of any other `eq` and `ne` alone: whether it is the same one",
         "callbacks"),
-    Row(("str", "repr"), "nothing", "always: the name of its class", "callbacks"),
+    Row(("str", "repr", "hash"), "nothing", "an object of a class that the test defines, which says it itself "
+        "(`__repr__`, `__hash__`, a frozen data class); of any other the name of its class, and which object it is",
+        "callbacks"),
 )  # fmt: skip
 """What the student's process may ask the trusted one for, while it is asked itself."""
 
@@ -208,6 +210,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "enter": _enter,
     "exit": _exit,
     "array": np.asarray,
+    "hash": hash,
 }
 """How an operation is done, at either end; the rows say when."""
 

@@ -74,7 +74,8 @@ class Trusted:
         self._random: dict[int, tuple[int, Any, Any]] = {}
         self.changes_heard = ChangesOfStudents(peer, takes_nothing=nothing, handed_over=self._handed_over)
         self.met = self.valued = False
-        """Whether a stand-in was met, on either side, for what in one process is itself there."""
+        """Whether a stand-in was met, on either side, for what in one process is itself there; one that was asked for
+        what it has in one process only."""
 
     # ------------------------------------------------------------------------------------------------------ owner.Owner
     def name(self, value: Any, encode: Callable[[Any], Any]) -> dict[str, Any] | None:
@@ -111,13 +112,15 @@ class Trusted:
         return handle_of(value)
 
     def describe(self, value: Any, encode: Callable[[Any], Any]) -> dict[str, Any]:
-        """Whether it is a function, a method or a class, of how many arguments, and no more.
+        """Whether it is a function, a method or a class, of how many arguments; else whether its class hashes it.
 
         What is only called stands in well for a function; of another object it would see more in one process.
         """
         kind = next((kind for kind in _CALLED if isinstance(value, kind)), None)
         self.met = self.met or kind in {None, type}
-        return {"c": [f"builtins.{kind.__name__}"], "p": arity_of(value)} if kind else {}
+        own = _of(type(value), "__hash__")
+        hashes = type(value).__module__ == "__main__" and own not in {None, vars(object)["__hash__"]}
+        return {"c": [f"builtins.{kind.__name__}"], "p": arity_of(value)} if kind else {"s": True} if hashes else {}
 
     def place_of(self, peer: Peer, value: Any) -> tuple[Any, ...] | None:
         known = self._handed_over if peer is self._talks_to else None
@@ -134,22 +137,24 @@ class Trusted:
     def perform(self, operation: str, target: Any, arguments: list[Any], options: dict[str, Any]) -> Any:
         """Call a function that the test has handed over; of its other objects, look only at what they show."""
         kind = type(target)
+        # An exception of the test's says what was expected: it is known again when it comes back, and no more.
+        shut = isinstance(target, type | types.FunctionType | BaseException)
+        own = kind.__module__.partition(".")[0] in _OWN_CLASSES and not shut
         if operation in {"str", "repr"}:
-            self.met = True
+            if own and _has_own(kind, operation):
+                return OPERATIONS[operation](target)
+            self.met = self.valued = True
             return f"<{kind.__name__} of the test>"
         if operation == "call" and callable(target):
             # A number of the student's own class would be asked what comes of an operation with the test's numbers.
             return target(*map(_read, arguments), **{name: _read(value) for name, value in options.items()})
-        # An exception of the test's says what was expected: it is known again when it comes back, and no more.
-        shut = isinstance(target, type | types.FunctionType | BaseException)
-        own = kind.__module__.partition(".")[0] in _OWN_CLASSES and not shut
         if operation == "bool" and callable(target) and not own:
             return True
         if operation in {"eq", "ne"} and not own:
-            self.met = True
+            self.met = self.valued = True
             return (arguments[0] is target) == (operation == "eq")
         if operation == "getattr" and callable(target) and not own:
-            self.met = True
+            self.met = self.valued = True
             if type(arguments[0]) is str and arguments[0] in _OF_FUNCTIONS:
                 return None if arguments[0] == "__doc__" else kind.__name__
         if operation == "getattr" and own and len(arguments) == 1:
@@ -158,7 +163,7 @@ class Trusted:
                 return getattr(target, name)
         elif operation in (_OF_OWN if own else _TO_ITERATE) and (own or _iterates(target)):
             return OPERATIONS[operation](target, *map(_read, arguments))
-        self.met = True
+        self.met = self.valued = True
         raise AttributeError(f"a {kind.__name__} of the test has no {_shown(operation, arguments)} here")
 
     # --------------------------------------------------------------------------------------------------- check.Remote
@@ -216,6 +221,19 @@ class Trusted:
 def _read(value: Any) -> Any:
     """Return what a proxy's object holds; a tensor stays one whose graph can be followed."""
     return plain(value) if type(value) is Proxy else value
+
+
+def _has_own(kind: type, operation: str) -> bool:
+    """Whether a class of the test's says itself what its objects are as text."""
+    names = (
+        {f"__{operation}__", "__repr__"} if vars(object)["__str__"] is _of(kind, "__str__") else {f"__{operation}__"}
+    )
+    return any(names & vars(base).keys() for base in kind.__mro__ if base.__module__ == "__main__")
+
+
+def _of(kind: type, name: str) -> Any:
+    """Return what a class has under a name, of its own or of a base."""
+    return next(vars(base)[name] for base in kind.__mro__ if name in vars(base))
 
 
 def _iterates(value: Any) -> bool:

@@ -21,6 +21,7 @@ from autograder.grading.attempt import Attempt, used_up
 from autograder.grading.failure import explain
 from autograder.grading.mark_schemes import mark_schemes, put_beside
 from autograder.grading.placement import Modes, find_modes
+from autograder.grading.redefined import redefined, say_redefined
 from autograder.grading.scoring import score_notebook
 from autograder.grading.second_look import About, second_look
 from autograder.grading.solution import instructors_cells, own_answers
@@ -201,17 +202,29 @@ def _run(setup: Setup, result: Attempt, name: str) -> _Scored:
         found = execute(book, limits=limits, checks=checks)
         return found, score_notebook(name, found, rows)
 
-    execution, scores = run(setup.modes.checks[name])
+    execution, scores = run(checks := setup.modes.checks[name])
     result.note(execution)
+    changed = redefined(repaired.notebook, {row.grade_id: row.source for row in rows if row.automatic}, checks)
     if setup.foreign:
-        scores = _looked_again(setup, result, name, (execution, scores), run)
+        scores = _looked_again(setup, result, name, (execution, scores), run, changed)
+    else:
+        lost = [score for score in scores if score.points is not None and score.points < score.max_points]
+        result.notes += [say_redefined(s, changed[s.grade_id]) for s in lost if s.grade_id in changed]
     return execution, scores
 
 
 def _looked_again(
-    setup: Setup, result: Attempt, name: str, first: _Scored, run: Callable[..., _Scored]
+    setup: Setup,
+    result: Attempt,
+    name: str,
+    first: _Scored,
+    run: Callable[..., _Scored],
+    changed: Mapping[str, frozenset[str]],
 ) -> list[CellScore]:
-    """Return the scores that count after a second look, which takes a few times as long as the first run at most."""
+    """Return the scores that count after a second look, which takes a few times as long as the first run at most.
+
+    changed: see About.redefined.
+    """
     execution, scores = first
     limits = a_few_times(setup.limits, execution.computed_s, execution.waited_s)
     looks: list[Execution] = []
@@ -222,7 +235,8 @@ def _looked_again(
         result.tossed = result.tossed or bool(checks.guarded)
         return found, others
 
-    counted, said = second_look(execution, scores, setup.modes.checks[name], again, setup.about(name))
+    about = replace(setup.about(name), redefined=changed)
+    counted, said = second_look(execution, scores, setup.modes.checks[name], again, about)
     result.notes += said
     result.starved = result.starved or any(look.starved for look in looks)
     if any(look.late for look in looks):

@@ -15,11 +15,12 @@ kernel would show.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from autograder.execution import Checks, Execution
 from autograder.execution.results import Report
+from autograder.grading.redefined import say_redefined
 from autograder.grading.scoring import put_points
 from autograder.model import CellScore
 from autograder.notebook import grade_id_of
@@ -47,12 +48,14 @@ class About:
     Attributes:
         hiding: those with hidden lines, or that need what hidden lines of another bind.
         lowered: those in which the instructor's own notebook loses points then: no loss counts.
+        redefined: what each uses of locked cells to which the submission gives another meaning.
         believed: what each of them asks objects of the classes of the instructor's own; None where nobody has tried.
     """
 
     hiding: frozenset[str] = frozenset()
     lowered: frozenset[str] = frozenset()
     believed: Mapping[str, frozenset[str]] | None = None
+    redefined: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 def second_look(
@@ -61,12 +64,12 @@ def second_look(
     """Return the scores that count, and what a person has to know who grades: nothing of it is for students."""
     reports = execution.reports
     apart = [score for score in scores if score.grade_id in execution.isolated & reports.keys()]
-    unsure = {score.grade_id for score in apart if _lost(score) and _by_the_wall(reports[score.grade_id])}
+    unsure = {name for name, report in _losing(apart, reports) if _by_the_wall(report) or name in about.redefined}
     earning = {score.grade_id: reports[score.grade_id] for score in apart if score.points}
     earning = {name: report for name, report in earning.items() if name not in about.lowered}
     refused = {name: _REFUSED for name, report in earning.items() if report.refused and name not in about.hiding}
     changed = {name: why for name, report in earning.items() if (why := _why(report))}
-    lost = {score.grade_id for score in apart if _lost(score) and _why(reports[score.grade_id])} & about.hiding
+    lost = {name for name, report in _losing(apart, reports) if _why(report)} & about.hiding
     counted, said = list(scores), []
     if within := (unsure - about.hiding) | refused.keys():
         other, found = again(replace(checks, isolated=checks.isolated - within, guarded=checks.guarded | within))
@@ -82,10 +85,15 @@ def second_look(
         said += [_more(score, there[score.grade_id]) for score in scores if _less(score, there)]
         counted = _lowered(counted, found, {} if other.late else changed, execution)
         said += [_stopped_look(name, why) for name, why in changed.items() if other.late]
-    said += [_unseen(score, reports[score.grade_id]) for score in apart if score.grade_id in about.hiding]
+    hiding = [score for score in apart if score.grade_id in about.hiding]
+    said += [_unseen(score, reports[score.grade_id], about) for score in hiding]
     pairs = list(zip(scores, counted, strict=True))
     said += [_believed(new, reports[new.grade_id], about) for old, new in pairs if old in apart]
     return counted, [*_told(pairs), *filter(None, said)]
+
+
+def _losing(scores: Sequence[CellScore], reports: Mapping[str, Report]) -> list[tuple[str, Report]]:
+    return [(score.grade_id, reports[score.grade_id]) for score in scores if _lost(score)]
 
 
 def _stopped_look(name: str, why: str) -> str:
@@ -124,10 +132,12 @@ def _lowered(
     return counted
 
 
-def _unseen(score: CellScore, report: Report) -> str:
+def _unseen(score: CellScore, report: Report, about: About) -> str:
     """Return what a person should look at, since lines of the test are hidden; nothing if there is nothing."""
     if score.points and report.refused:
         return f"{score.grade_id!r}: {_REFUSED}: in one process it might give less: look at it"
+    if _lost(score) and (names := about.redefined.get(score.grade_id)):
+        return say_redefined(score, names)
     unlike = report.valued or report.refused or (report.met and _stopped(report))
     if _lost(score) and (unlike or _at_the_wall(report)):
         return (

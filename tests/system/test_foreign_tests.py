@@ -693,3 +693,88 @@ def test_a_person_is_told_where_an_object_s_own_answers_earn_points(tmp_path: Pa
     assert "of an object of the student's class says, where yours is a value" in "".join(
         outcomes["nothing"].result.notes
     )
+
+
+LOCKED_NODE = """
+class Node:
+    def __init__(self, value, left=None, right=None):
+        self.value, self.left, self.right = value, left, right
+    def __repr__(self): return "a node"
+class Box:
+    def __init__(self, value): self.value = value
+def shift(x): return x + 1
+"""
+OF_LOCKED = {
+    "tree": "root = insert(Node(2), 1)\nassert isinstance(insert(None, 2), Node) and root.left.value == 1",
+    "hidden": "root = insert(Node(2), 1)\nassert root.value == 2\n"
+    "### BEGIN HIDDEN TESTS\nassert isinstance(insert(None, 1), Node)\n### END HIDDEN TESTS",
+    "box": "assert box(3).value == 3",
+    "number": "assert twice(4) == shift(7)",
+}
+OF_LOCKED_SOLVED = """
+def insert(node, value):
+    if node is None: return Node(value)
+    if value < node.value: node.left = insert(node.left, value)
+    else: node.right = insert(node.right, value)
+    return node
+def box(x): return Box(x)
+def twice(x): return 2 * x
+"""
+
+
+def test_a_person_is_told_of_points_that_a_student_s_own_version_of_what_is_locked_has_cost(tmp_path: Path) -> None:
+    course = Foreign(
+        tmp_path, OF_LOCKED, locked=LOCKED_NODE, answer=f"### BEGIN SOLUTION{OF_LOCKED_SOLVED}### END SOLUTION"
+    )
+    course.hand_in("shown", f"Node.__repr__ = lambda self: f'<{{self.value}}>'\n{OF_LOCKED_SOLVED}")
+    own = "import dataclasses\n@dataclasses.dataclass\nclass Node:\n    value: int\n    left: object = None\n"
+    course.hand_in("own", f"{own}    right: object = None\n{OF_LOCKED_SOLVED}")
+    course.hand_in("wrong", OF_LOCKED_SOLVED.replace("2 * x", "2 + x"))
+    outcomes = course.grade()
+    assert course.isolated() == set(OF_LOCKED)
+    for student in ("shown", "own"):
+        outcome = outcomes[student]
+        lost = {name for name, earned in points(outcome).items() if earned == 0}
+        told = {name for name in OF_LOCKED if any(f"'{name}'" in line for line in outcome.result.notes)}
+        assert lost == told == {"tree", "hidden"}, (student, outcome.result.notes)
+    assert any("gives Node another meaning than the locked cell" in line for line in outcomes["shown"].result.notes)
+    assert points(outcomes["wrong"])["number"] == 0 and not outcomes["wrong"].result.notes
+
+
+OF_OBJECTS = {
+    "unique": "import dataclasses\n@dataclasses.dataclass(frozen=True)\nclass Point:\n    x: int\n"
+    "### BEGIN HIDDEN TESTS\nassert len(unique([Point(1), Point(1), Point(2)])) == 2\n### END HIDDEN TESTS",
+    "memo": "class Shown:\n    def __init__(self, x): self.x = x\n    def __repr__(self): return f'Shown({self.x})'\n"
+    "### BEGIN HIDDEN TESTS\nf = memoized(lambda s: s.x)\nassert [f(Shown(1)), f(Shown(2))] == [1, 2]\n"
+    "### END HIDDEN TESTS",
+    "visited": "class Node:\n    def __init__(self, *others): self.others = others\n"
+    "### BEGIN HIDDEN TESTS\nassert count(Node(Node(), Node())) == 3\n### END HIDDEN TESTS",
+}
+OF_OBJECTS_SOLVED = """
+def unique(items):
+    found = []
+    for item in items:
+        if item not in found: found.append(item)
+    return found
+def memoized(f): return lambda x: f(x)
+def count(node): return 1 + sum(map(count, node.others))
+"""
+OF_OBJECTS_OTHERWISE = """
+def unique(items): return list(dict.fromkeys(items))
+def memoized(f):
+    known = {}
+    return lambda x: known[repr(x)] if repr(x) in known else known.setdefault(repr(x), f(x))
+def count(node):
+    try: node.seen = True
+    except AttributeError: return 0
+    return 1 + sum(count(other) for other in node.others if not hasattr(other, "seen"))
+"""
+
+
+def test_objects_of_a_test_are_hashed_and_shown_as_their_class_says(tmp_path: Path) -> None:
+    course = Foreign(tmp_path, OF_OBJECTS, answer=f"### BEGIN SOLUTION{OF_OBJECTS_SOLVED}### END SOLUTION")
+    course.hand_in("otherwise", OF_OBJECTS_OTHERWISE)
+    outcome = course.grade()["otherwise"]
+    assert course.isolated() == set(OF_OBJECTS)
+    assert points(outcome) == {"unique": 1.0, "memo": 1.0, "visited": 0.0}
+    assert [line for line in outcome.result.notes if "'visited'" in line and "look at it" in line]

@@ -140,7 +140,7 @@ def test_every_row_has_its_proof_and_the_document_has_every_row() -> None:
 
 def test_no_operation_without_a_row_is_ever_sent() -> None:
     known = {*operations.names_of(operations.FROM_TEST)}
-    assert set(operations.OPERATIONS) <= known
+    assert set(operations.OPERATIONS) <= known | {*operations.names_of(operations.FROM_STUDENT)}
     sources = [path.read_text() for path in (ROOT / "autograder/boundary").glob("*.py")]
     asked = {name for text in sources for name in re.findall(r"\.ask\(\s*\"(\w+)\"", text)}
     asked |= {name for text in sources for name in re.findall(r"_ask\(\w+, \"(\w+)\"", text)}
@@ -837,6 +837,23 @@ def test_callbacks(talk: Talk) -> None:
     assert talk.value("def f(): raise ValueError(7241.5)\nlook_at(f)") == "[]"
     assert talk.value("def f(): raise ValueError('expected 7241.5')\nmessage(f)") == "('ValueError', '', ())"
     assert talk.value("def f(): raise KeyError(7241.5)\nmessage(f)") == "('KeyError', '', ())"
+
+
+def test_an_object_of_the_test_s_says_itself_what_it_is(talk: Talk) -> None:
+    talk.code("""
+        def unique(values): return len(dict.fromkeys(values)), len({*values}), values[0] in {values[1]}
+        def texts(value): return str(value), repr(value), f"{value}"
+        """)
+    point = "import dataclasses\n@dataclasses.dataclass(frozen=True)\nclass Point: x: int\n"
+    assert talk.value(f"{point}unique([Point(1), Point(1), Point(2)])") == "(2, 2, True)"
+    assert talk.value(f"{point}texts(Point(1))") == str(("Point(x=1)",) * 3)
+    plain = "class Plain: pass\n"
+    assert talk.value(f"{plain}unique([Plain(), Plain()])") == "(2, 2, False)"
+    assert talk.value(f"{plain}texts(Plain())") == str(("<Plain of the test>",) * 3)
+    shown = "class Shown:\n    def __str__(self): return 'shown'\n"
+    assert talk.value(f"{shown}texts(Shown())") == str(("shown", "<Shown of the test>", "shown"))
+    failing = "class Wrong(Exception):\n    def __str__(self): return 'expected 7241.5'\n"
+    assert talk.value(f"{failing}texts(Wrong())").count("7241.5") == 0
 
 
 def test_a_function_of_the_test_s_is_printed_compared_and_copied_as_functions_are(talk: Talk) -> None:
