@@ -187,12 +187,7 @@ def _run(setup: Setup, result: Attempt, name: str) -> _Scored:
     result.tampered = result.tampered or bool(repaired.tampered)
     where = f"{name}: " if len(setup.rows) > 1 else ""
     result.messages += [*notes, *(f"{where}{words}" for words in (*repaired.notes, *repaired.tampered))]
-    own = {cell.id for cell in repaired.notebook.cells if _explores(cell, setup.explore)}
-    skipped = own | {cell.id for cell in repaired.notebook.cells if _calls_itself_explore(cell)}
-    for cell in repaired.notebook.cells:
-        if cell.cell_type == "code" and cell.id not in own:
-            # Of a cell that is run, what it puts out now is what counts; of one that is not, nobody knows what it was.
-            cell.outputs = [nbformat.v4.new_output("stream", text=_NOT_RUN)] if cell.id in skipped else []
+    skipped = _without_outputs(repaired.notebook, setup.explore)
     solution = partial(setup.solution, name)
     files, beside = {**handin.files, **setup.given}, setup.given
     execute = partial(setup.executor.run, files=files, explore=skipped, solution=solution, beside=beside)
@@ -206,11 +201,23 @@ def _run(setup: Setup, result: Attempt, name: str) -> _Scored:
     result.note(execution)
     changed = redefined(repaired.notebook, {row.grade_id: row.source for row in rows if row.automatic}, checks)
     if setup.foreign:
-        scores = _looked_again(setup, result, name, (execution, scores), run, changed)
-    else:
-        lost = [score for score in scores if score.points is not None and score.points < score.max_points]
-        result.notes += [say_redefined(s, changed[s.grade_id]) for s in lost if s.grade_id in changed]
+        return execution, _looked_again(setup, result, name, (execution, scores), run, changed)
+    lost = [score for score in scores if score.points is not None and score.points < score.max_points]
+    result.notes += [say_redefined(score, changed[score.grade_id]) for score in lost if score.grade_id in changed]
     return execution, scores
+
+
+def _without_outputs(notebook: nbformat.NotebookNode, explore: frozenset[str]) -> set[str]:
+    """Return the cells that are not run: the instructor's to explore keep what they showed, others show what is known.
+
+    Of a cell that is run, what it puts out now is what counts; of one that is not, nobody knows what it was.
+    """
+    own = {cell.id for cell in notebook.cells if _explores(cell, explore)}
+    skipped = own | {cell.id for cell in notebook.cells if _calls_itself_explore(cell)}
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and cell.id not in own:
+            cell.outputs = [nbformat.v4.new_output("stream", text=_NOT_RUN)] if cell.id in skipped else []
+    return skipped
 
 
 def _looked_again(

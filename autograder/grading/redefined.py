@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import nbformat
 
-from autograder.boundary.locked import all_statements, names_in
+from autograder.boundary.locked import Statement, all_statements, names_in, only_imports
 from autograder.execution import Checks
 from autograder.model import CellScore
 from autograder.notebook import metadata_of
@@ -20,15 +20,18 @@ __all__ = ["redefined", "say_redefined"]
 
 
 def redefined(notebook: nbformat.NotebookNode, tests: Mapping[str, str], checks: Checks) -> dict[str, frozenset[str]]:
-    """Return, for each test, the functions and classes that it uses and that a cell of the student's binds or changes.
+    """Return, for each test, what a cell of the student's binds or changes of the functions and classes that it uses.
 
+    And of what these use themselves: a class with another `sqrt` below it is another class.
     tests: their sources. What a cell that students may change binds in the instructor's notebook is left out.
     """
-    changed = frozenset[str]().union(*map(_changed, _open_cells(notebook))) - checks.theirs
+    own = [part for source in _open_cells(notebook) for part in all_statements((source,))]
     found: dict[str, frozenset[str]] = {}
-    for name, source in tests.items() if changed else ():
-        given = checks.cells_above(name)
-        if names := changed & _defined(given) & _reached(source, given):
+    for name, source in tests.items() if own else ():
+        parts = all_statements(tuple(checks.cells_above(name)))
+        imported = {ast.unparse(part.node) for part in parts if only_imports(part.node)}
+        changed = {n for part in own for n in part.binds if not _one_of(part.node, imported)} - checks.theirs
+        if names := frozenset(changed & _made_of(source, parts)):
             found[name] = names
     return found
 
@@ -48,21 +51,15 @@ def _open_cells(notebook: nbformat.NotebookNode) -> list[str]:
     return [c.source for c in notebook.cells if c.cell_type == "code" and not fixed(metadata_of(c))]
 
 
-def _changed(source: str) -> frozenset[str]:
-    """Return the names that a cell binds at its top, and those whose attributes it sets; imports do not count."""
-    return frozenset(name for part in all_statements((source,)) for name in part.binds if not _imports(part.node))
+def _one_of(node: ast.stmt, imported: Collection[str]) -> bool:
+    """Whether a statement imports what a locked cell does, too."""
+    return only_imports(node) and ast.unparse(node) in imported
 
 
-def _imports(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Import | ast.ImportFrom)
-
-
-def _defined(cells: Sequence[str]) -> frozenset[str]:
-    return frozenset(part.name for part in all_statements(tuple(cells)) if part.defines)
-
-
-def _reached(source: str, cells: Sequence[str]) -> frozenset[str]:
-    """Return the names that a test uses, and those that functions and classes of locked cells use that it uses."""
+def _made_of(source: str, parts: Sequence[Statement]) -> set[str]:
+    """Return the functions and classes of locked cells that a test uses, with all that they use of these cells."""
     used = names_in(source)[0]
-    parts = all_statements(tuple(cells))
-    return used.union(*(part.touches for part in parts if part.binds & used))
+    reached = used.union(*(part.touches for part in parts if part.binds & used))
+    defined = [part for part in parts if part.defines and part.name in reached]
+    names = {name for part in defined for name in (part.name, *part.touches)}
+    return names & {name for part in parts for name in part.binds}

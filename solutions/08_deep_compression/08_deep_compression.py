@@ -2075,7 +2075,7 @@ check.score(2)
 # `read_layer(data, at)` reads the layer that begins at byte `at` of the file,
 # and returns the triple `(codes, codebook, bias)` and the place after it. About 17 lines.
 # `decode` does not say how many bytes it read: the lengths of the words do, of all symbols together, rounded up to bytes
-# (or store it).
+# (or store it). The check calls both in processes that may start no thread and open no file.
 
 # %% [markdown]
 # * The arrays come back exactly: shape, numbers, types (uint8, float32, float32). `bias` has `codes.shape[0]` entries: outputs come first, as PyTorch stores weights.

@@ -9,7 +9,15 @@ from autograder.execution import Checks
 from autograder.grading.redefined import redefined
 from autograder.model import CellScore
 
-LOCKED = "import math\nclass Node: pass\ndef area(r): return math.pi * r\ndef twice(r): return area(r) * 2\nLIMIT = 3"
+LOCKED = """
+import math
+from math import sqrt
+class Node:
+    def size(self): return sqrt(LIMIT)
+def area(r): return math.pi * r
+def twice(r): return area(r) * 2
+LIMIT = 3
+"""
 TESTS = {"node": "assert isinstance(make(), Node)", "through": "assert twice(1) > LIMIT", "none": "assert own(1) == 1"}
 
 
@@ -30,29 +38,24 @@ def found(*cells: str) -> dict[str, set[str]]:
         "Node = print",
         "if True:\n    class Node: pass",
         "%matplotlib inline\nclass Node: pass",
+        "from shapes import Node",
     ],
 )
 def test_a_class_that_is_bound_or_changed_counts_where_it_is_used(cell: str) -> None:
     assert found("x = 1", cell) == {"node": {"Node"}}
 
 
-def test_what_a_test_uses_through_a_function_of_a_locked_cell_counts() -> None:
+def test_what_a_test_uses_through_a_function_or_class_of_a_locked_cell_counts() -> None:
     assert found("def area(r): return r") == {"through": {"area"}}
+    assert found("from numpy import sqrt") == {"node": {"sqrt"}}
+    assert found("LIMIT = 4") == {"node": {"LIMIT"}}
 
 
 @pytest.mark.parametrize(
     "cell",
-    [
-        "own = Node",
-        "x = Node()",
-        "LIMIT = 4",
-        "import math",
-        "from shapes import Node",
-        "def f():\n    Node = 1",
-        "???",
-    ],
+    ["own = Node", "x = Node()", "import math", "from math import sqrt", "def f():\n    Node = 1", "???", "TOP = 4"],
 )
-def test_what_only_uses_it_imports_or_is_data_does_not(cell: str) -> None:
+def test_what_only_uses_it_or_imports_the_same_does_not(cell: str) -> None:
     assert found(cell) == {}
 
 
