@@ -35,6 +35,7 @@ class StandIn:
 
     __slots__ = (
         "__weakref__",
+        "_boundary_builtin",
         "_boundary_class",
         "_boundary_handle",
         "_boundary_hashes",
@@ -126,7 +127,7 @@ def refusal(proxy: StandIn, text: str, kind: type[Exception] = TypeError) -> Exc
 
 
 def believe(proxy: StandIn, asked: str) -> None:
-    """Note that only the class of the student's object says what it answers to this: a method, its length."""
+    """Note that only the class of the student's object says what it answers to this: a method, an operator."""
     peer_of(proxy).believed.add(asked)
 
 

@@ -64,6 +64,7 @@ def _operator(operation: str) -> Callable[..., Any]:
             return OPERATIONS[operation](mine, yours, *more)
         if not (theirs or peer.operators):
             raise refusal(self, f"{class_name(self)} {operation} a value of the test: {_ASK_FOR_IT}")
+        believe(self, f"__{operation}__")
         result = ask(self, operation, other, *more)
         return result if theirs and not (is_made(self) or is_made(other)) else _by_name_only(self, operation, result)
 
@@ -164,6 +165,8 @@ def _unary(operation: str) -> Callable[..., Any]:
         elif operation not in _overridden(self) and not _is_object(own := plain(self)):
             return OPERATIONS[operation](own, *arguments)
         else:
+            if not _goes_through_items(self):
+                believe(self, f"__{operation}__")
             value = ask(self, operation, *arguments)
             value = _by_name_only(self, operation, value) if is_made(self) else value
         return _exact(value, _EXACT[operation], operation) if operation in _EXACT else value
@@ -171,8 +174,14 @@ def _unary(operation: str) -> Callable[..., Any]:
     return method
 
 
-_SHOWN = {"len": "len()", "getitem": "[...]"}
-"""What a class may answer as it likes, which a value of the test's would decide: how it is shown to a person."""
+def _goes_through_items(self: StandIn) -> bool:
+    """Whether this is an iterator or a view of Python's own: its items are all that it says."""
+    known = class_name(self) in _ITERATORS or class_name(self).startswith(("dict_", "odict_"))
+    return known and bool(object.__getattribute__(self, "_boundary_builtin"))
+
+
+_BELIEVED = {"getitem", "iter", "len"}
+"""What a class may answer as it likes, where of a value it is known."""
 
 
 def _method(operation: str) -> Callable[..., Any]:
@@ -181,13 +190,13 @@ def _method(operation: str) -> Callable[..., Any]:
             raise refusal(self, f"{class_name(self)} was made of the test's value{INSTEAD}")
         if operation in OF_TUPLES and (own := _items(self, operation)) is not None:
             return OPERATIONS[operation](own, *arguments)
+        if peer_of(self).trusted and operation in _BELIEVED and not _goes_through_items(self):
+            believe(self, f"__{operation}__")
         if operation == "iter" and peer_of(self).trusted:
             return _counted(self, peer_of(self).lengths.of(handle_of(self)), ask(self, operation))
         if operation == "next" and peer_of(self).trusted:
             return _next(self)
         value = ask(self, operation, *arguments)
-        if peer_of(self).trusted and operation in _SHOWN:
-            believe(self, _SHOWN[operation])
         if operation == "len":
             _note_length(self, _exact(value, int, operation))
         return value

@@ -246,6 +246,7 @@ def make(peer: Peer, handle: int, description: Mapping[str, Any]) -> Proxy:
     put(proxy, "_boundary_peer", peer)
     put(proxy, "_boundary_handle", handle)
     put(proxy, "_boundary_made", False)
+    put(proxy, "_boundary_builtin", bool(names) and names[0].startswith("builtins."))
     called = not peer.trusted and bool(names)
     put(proxy, "_boundary_items", signature_of(description.get("p")) if called else None)
     put(proxy, "_boundary_module", module if isinstance(module, str) else "")

@@ -144,7 +144,7 @@ class Trusted:
             if own and _has_own(kind, operation):
                 return OPERATIONS[operation](target)
             self.met = self.valued = True
-            return f"<{kind.__name__} of the test>"
+            return f"<{kind.__name__} of the test, {self._number(target)}>"
         if operation == "call" and callable(target):
             # A number of the student's own class would be asked what comes of an operation with the test's numbers.
             return target(*map(_read, arguments), **{name: _read(value) for name, value in options.items()})
@@ -156,7 +156,7 @@ class Trusted:
         if operation == "getattr" and callable(target) and not own:
             self.met = self.valued = True
             if type(arguments[0]) is str and arguments[0] in _OF_FUNCTIONS:
-                return None if arguments[0] == "__doc__" else kind.__name__
+                return None if arguments[0] == "__doc__" else f"{kind.__name__}_{self._number(target)}"
         if operation == "getattr" and own and len(arguments) == 1:
             name = arguments[0]
             if type(name) is str and not name.startswith("_"):
@@ -165,6 +165,10 @@ class Trusted:
             return OPERATIONS[operation](target, *map(_read, arguments))
         self.met = self.valued = True
         raise AttributeError(f"a {kind.__name__} of the test has no {_shown(operation, arguments)} here")
+
+    def _number(self, target: Any) -> int:
+        """Return what tells an object of the test's from others, as its text does in one process."""
+        return self._talks_to.keep(target) if self._talks_to else 0
 
     # --------------------------------------------------------------------------------------------------- check.Remote
     def is_remote(self, value: Any) -> bool:

@@ -7,22 +7,26 @@ student's: who loses points there is told to a person.
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Collection, Mapping, Sequence
 
 import nbformat
 
-from autograder.boundary.locked import Statement, all_statements, names_in, only_imports
+from autograder.boundary.locked import STAR, Statement, all_statements, names_in, only_imports
 from autograder.execution import Checks
 from autograder.model import CellScore
 from autograder.notebook import metadata_of
 
 __all__ = ["redefined", "say_redefined"]
 
+_BUILT_IN = frozenset(dir(builtins))
+
 
 def redefined(notebook: nbformat.NotebookNode, tests: Mapping[str, str], checks: Checks) -> dict[str, frozenset[str]]:
     """Return, for each test, what a cell of the student's binds or changes of the functions and classes that it uses.
 
-    And of what these use themselves: a class with another `sqrt` below it is another class.
+    And of what these use themselves, built-in functions too: a class with another `sqrt` below it is another class.
+    STAR stands for what a star import binds.
     tests: their sources. What a cell that students may change binds in the instructor's notebook is left out.
     """
     own = [part for source in _open_cells(notebook) for part in all_statements((source,))]
@@ -31,16 +35,19 @@ def redefined(notebook: nbformat.NotebookNode, tests: Mapping[str, str], checks:
         parts = all_statements(tuple(checks.cells_above(name)))
         imported = {ast.unparse(part.node) for part in parts if only_imports(part.node)}
         changed = {n for part in own for n in part.binds if not _one_of(part.node, imported)} - checks.theirs
-        if names := frozenset(changed & _made_of(source, parts)):
-            found[name] = names
+        made_of = _made_of(source, parts)
+        names = changed & made_of | ({STAR} if made_of and STAR in changed else set())
+        if names:
+            found[name] = frozenset(names)
     return found
 
 
 def say_redefined(score: CellScore, names: Collection[str]) -> str:
     """Return how a person is told, who grades."""
+    shown = ", ".join("names (import *)" if name == STAR else name for name in sorted(names))
     return (
-        f"{score.grade_id!r}: {score.points:g} of {score.max_points:g}, and a cell of the student's gives "
-        f"{', '.join(sorted(names))} another meaning than the locked cell, whose the test takes: look at it"
+        f"{score.grade_id!r}: {score.points:g} of {score.max_points:g}, and a cell of the student's gives {shown} "
+        "another meaning than the locked cell, whose the test takes: look at it"
     )
 
 
@@ -62,4 +69,4 @@ def _made_of(source: str, parts: Sequence[Statement]) -> set[str]:
     reached = used.union(*(part.touches for part in parts if part.binds & used))
     defined = [part for part in parts if part.defines and part.name in reached]
     names = {name for part in defined for name in (part.name, *part.touches)}
-    return names & {name for part in parts for name in part.binds}
+    return names & {*_BUILT_IN, *(name for part in parts for name in part.binds)}

@@ -651,11 +651,13 @@ AT_ITS_WORD = {
     "key": "d = squares(2)\nfor value, key in enumerate([0, 1]):\n    assert d[key] == value",
     "stack": "s = Stack()\ns.push(1)\nassert len(s) == 1 and s.top().value == 1",
     "numbers": "assert list(ranking([2, 1])) == [1, 2]",
+    "root": "r = root(2)\nassert abs(r * r - 2) < 1e-6",
 }
 """Tests that ask an answer for what, of a list or a dictionary, the answer's author does not decide."""
 AT_ITS_WORD_SOLVED = """
 def ranking(xs): return sorted(xs)
 def squares(n): return {x: x * x for x in range(n)}
+def root(x): return x ** 0.5
 class Node:
     def __init__(self, value): self.value = value
 class Stack:
@@ -673,6 +675,9 @@ class Anything:
     def __len__(self): return 3
     def __getitem__(self, _): return next(self.next)
 ranking = squares = Stack = Anything
+class Anyhow(float):
+    def __mul__(self, _): return 2.0
+root = Anyhow
 """
 
 
@@ -689,7 +694,7 @@ def test_a_person_is_told_where_an_object_s_own_answers_earn_points(tmp_path: Pa
     earned = {name for name, earned in points(outcomes["nothing"]).items() if earned}
     told = {name for name in AT_ITS_WORD if any(f"'{name}'" in line and "look at it" in line
                                                 for line in outcomes["nothing"].result.notes)}  # fmt: skip
-    assert earned == told == {"place", "length", "key"}
+    assert earned == told == {"place", "length", "key", "root"}
     assert "of an object of the student's class says, where yours is a value" in "".join(
         outcomes["nothing"].result.notes
     )
@@ -700,6 +705,7 @@ class Node:
     def __init__(self, value, left=None, right=None):
         self.value, self.left, self.right = value, left, right
     def __repr__(self): return "a node"
+    def depth(self): return 1 + max((n.depth() for n in (self.left, self.right) if n), default=0)
 class Box:
     def __init__(self, value): self.value = value
 def shift(x): return x + 1
@@ -708,6 +714,8 @@ OF_LOCKED = {
     "tree": "root = insert(Node(2), 1)\nassert isinstance(insert(None, 2), Node) and root.left.value == 1",
     "hidden": "root = insert(Node(2), 1)\nassert root.value == 2\n"
     "### BEGIN HIDDEN TESTS\nassert isinstance(insert(None, 1), Node)\n### END HIDDEN TESTS",
+    "through": "root = insert(Node(2), 1)\nassert root.value == 2\n"
+    "### BEGIN HIDDEN TESTS\nassert insert(None, 1).depth() == 1\n### END HIDDEN TESTS",
     "box": "assert box(3).value == 3",
     "number": "assert twice(4) == shift(7)",
 }
@@ -736,8 +744,8 @@ def test_a_person_is_told_of_points_that_a_student_s_own_version_of_what_is_lock
         outcome = outcomes[student]
         lost = {name for name, earned in points(outcome).items() if earned == 0}
         told = {name for name in OF_LOCKED if any(f"'{name}'" in line for line in outcome.result.notes)}
-        assert lost == told == {"tree", "hidden"}, (student, outcome.result.notes)
-    assert any("gives Node another meaning than the locked cell" in line for line in outcomes["shown"].result.notes)
+        assert lost == told == (set() if student == "shown" else {"through"}), (student, outcome.result.notes)
+    assert any("gives Node another meaning than the locked cell" in line for line in outcomes["own"].result.notes)
     assert points(outcomes["wrong"])["number"] == 0 and not outcomes["wrong"].result.notes
 
 

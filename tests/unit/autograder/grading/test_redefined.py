@@ -13,7 +13,7 @@ LOCKED = """
 import math
 from math import sqrt
 class Node:
-    def size(self): return sqrt(LIMIT)
+    def size(self): return sqrt(abs(LIMIT))
 def area(r): return math.pi * r
 def twice(r): return area(r) * 2
 LIMIT = 3
@@ -49,6 +49,8 @@ def test_what_a_test_uses_through_a_function_or_class_of_a_locked_cell_counts() 
     assert found("def area(r): return r") == {"through": {"area"}}
     assert found("from numpy import sqrt") == {"node": {"sqrt"}}
     assert found("LIMIT = 4") == {"node": {"LIMIT"}}
+    assert found("def abs(x): return x") == {"node": {"abs"}}
+    assert found("from numpy import *") == {"node": {"*"}, "through": {"*"}}
 
 
 @pytest.mark.parametrize(
