@@ -24,7 +24,8 @@ from autograder.proof.prepared import Prepared, is_test
 from autograder.proof.sites import Solution
 from autograder.release.build import build
 from autograder.release.source import read_source
-from tests.labs.constant_answers import FILE, shown
+from tests.labs import constant_answers
+from tests.labs.constant_answers import FILE, empty, lines, shown
 
 __all__ = ["Best", "best_constants"]
 
@@ -50,12 +51,11 @@ def best_constants(lab: Path) -> dict[str, Best]:
     found: dict[str, Best] = {}
     with tempfile.NamedTemporaryFile() as file:
         os.environ[FILE] = file.name
-        modules = preloads((cell.source for cell in source.cells), source.lab.frameworks)
+        empty(path := Path(file.name))
+        modules = [*preloads((cell.source for cell in source.cells), source.lab.frameworks), constant_answers.__name__]
         with Prepared(notebook, modules, time_s=120) as prepared:
             for tasks, test in _tasks(notebook):
-                for points in filter(
-                    None, (_tried(prepared, *one) for one in _answers(prepared, tasks, test, file.name))
-                ):
+                for points in filter(None, (_tried(prepared, *one) for one in _answers(prepared, tasks, test, path))):
                     found[test] = max(points, found.get(test, points), key=lambda best: best.points)
     return found
 
@@ -73,14 +73,13 @@ def _tasks(notebook: nbformat.NotebookNode) -> Iterator[tuple[list[Task], str]]:
 
 
 def _answers(
-    prepared: Prepared, tasks: list[Task], test: str, path: str
+    prepared: Prepared, tasks: list[Task], test: str, path: Path
 ) -> Iterator[tuple[dict[str, str], str, str, str]]:
     """Yield the cells in which one function returns a constant, the test, the function and the constant."""
-    Path(path).write_bytes(b"")
+    empty(path)
     prepared.answer({task.name: _decorated(task, {}, "noted({!r})") for task in tasks}, only=[test])
     returned: Mapping[str, Counter[str]] = defaultdict(Counter)
-    for line in Path(path).read_text(encoding="utf-8").splitlines():
-        name, written = json.loads(line)
+    for name, written in lines(path):
         returned[name][written] += 1
     for function, counts in returned.items():
         for constant, _ in counts.most_common(_MOST):
