@@ -157,7 +157,7 @@ FROM_STUDENT: tuple[Row, ...] = (
     Row(("call",), "the arguments", "a function that the test handed over", "callbacks"),
     Row(("bool",), "nothing", "the same: it is true", "callbacks"),
     Row(("getattr",), "a public name", "an object of a class that the test or labkit defines; of a function `__name__` "
-        "and `__qualname__`, which are its class's, and `__doc__`, which is None", "callbacks"),
+        "and `__qualname__`, which are its class's and a number, and `__doc__`, which is None", "callbacks"),
     Row(("len", "iter", "next", "getitem", "contains"), "the key", "the same, and iterators of the test", "callbacks"),
     Row((*BINARY, *(f"r{name}" for name in BINARY), *COMPARISONS, "neg", "abs", "enter", "exit"), "the other operand",
         "an object of a class that the test defines; of any other `eq` and `ne` alone: whether it is the same one",

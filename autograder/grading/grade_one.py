@@ -21,7 +21,7 @@ from autograder.grading.attempt import Attempt, used_up
 from autograder.grading.failure import explain
 from autograder.grading.mark_schemes import mark_schemes, put_beside
 from autograder.grading.placement import Modes, find_modes
-from autograder.grading.redefined import redefined, say_redefined
+from autograder.grading.redefined import MadeOf, made_of, redefined, say_redefined
 from autograder.grading.scoring import score_notebook
 from autograder.grading.second_look import About, second_look
 from autograder.grading.solution import instructors_cells, own_answers
@@ -90,6 +90,14 @@ class Setup:
         believed = [(f"believed/{name}", repr(_sorted(some)).encode()) for name, some in self.modes.believed.items()]
         content = [*handin.content(), *self._given_content, skipped, modes, *lowered, *believed]
         return fingerprint(content, dict(self.rows), self.limits, self.executor.sandbox.name)
+
+    @cached_property
+    def made_of(self) -> Mapping[str, MadeOf]:
+        """Return what each test of a notebook uses of locked cells: see redefined."""
+        return {
+            name: made_of({row.grade_id: row.source for row in rows if row.automatic}, self.modes.checks[name])
+            for name, rows in self.rows.items()
+        }
 
     def about(self, name: str) -> About:
         """Return what a second look has to know of the tests of this notebook."""
@@ -197,12 +205,12 @@ def _run(setup: Setup, result: Attempt, name: str) -> _Scored:
         found = execute(book, limits=limits, checks=checks)
         return found, score_notebook(name, found, rows)
 
-    execution, scores = run(checks := setup.modes.checks[name])
+    execution, scores = run(setup.modes.checks[name])
     result.note(execution)
-    changed = redefined(repaired.notebook, {row.grade_id: row.source for row in rows if row.automatic}, checks)
+    lost = [score for score in scores if score.points is not None and score.points < score.max_points]
+    changed = redefined(repaired.notebook, setup.made_of[name]) if lost else {}
     if setup.foreign:
         return execution, _looked_again(setup, result, name, (execution, scores), run, changed)
-    lost = [score for score in scores if score.points is not None and score.points < score.max_points]
     result.notes += [say_redefined(score, changed[score.grade_id]) for score in lost if score.grade_id in changed]
     return execution, scores
 

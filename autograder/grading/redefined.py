@@ -8,37 +8,50 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Collection, Mapping, Sequence
+import itertools
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import nbformat
 
 from autograder.boundary.locked import STAR, Statement, all_statements, names_in, only_imports
+from autograder.boundary.parsing import syntax_tree, without_magics
 from autograder.execution import Checks
 from autograder.model import CellScore
 from autograder.notebook import metadata_of
 
-__all__ = ["redefined", "say_redefined"]
+__all__ = ["MadeOf", "made_of", "redefined", "say_redefined"]
 
 _BUILT_IN = frozenset(dir(builtins))
+_LONGEST, _MOST_CELLS = 200_000, 1_000
+"""A cell, in characters, and cells that are looked at: nobody writes more by hand."""
+MadeOf = Mapping[str, frozenset[str]]
 
 
-def redefined(notebook: nbformat.NotebookNode, tests: Mapping[str, str], checks: Checks) -> dict[str, frozenset[str]]:
-    """Return, for each test, what a cell of the student's binds or changes of the functions and classes that it uses.
+def made_of(tests: Mapping[str, str], checks: Checks) -> MadeOf:
+    """Return, for each test, the functions and classes of locked cells that it uses, and what these use themselves.
 
-    And of what these use themselves, built-in functions too: a class with another `sqrt` below it is another class.
-    STAR stands for what a star import binds.
+    Built-in functions too, and imports, as they are written: a class with another `sqrt` below it is another class.
     tests: their sources. What a cell that students may change binds in the instructor's notebook is left out.
     """
-    own = [part for source in _open_cells(notebook) for part in all_statements((source,))]
-    found: dict[str, frozenset[str]] = {}
-    for name, source in tests.items() if own else ():
+    found = {}
+    for name, source in tests.items():
         parts = all_statements(tuple(checks.cells_above(name)))
-        imported = {ast.unparse(part.node) for part in parts if only_imports(part.node)}
-        changed = {n for part in own for n in part.binds if not _one_of(part.node, imported)} - checks.theirs
-        made_of = _made_of(source, parts)
-        names = changed & made_of | ({STAR} if made_of and STAR in changed else set())
-        if names:
-            found[name] = frozenset(names)
+        names = _used(source, parts) - checks.theirs
+        found[name] = frozenset(names | {ast.unparse(part.node) for part in parts if names & part.binds and _is(part)})
+    return found
+
+
+def redefined(notebook: nbformat.NotebookNode, of_tests: MadeOf) -> dict[str, frozenset[str]]:
+    """Return, for each test, what of that a cell of the student's binds or changes. STAR: what a star import binds."""
+    cells = [c.source for c in notebook.cells if c.cell_type == "code" and not _fixed(metadata_of(c))]
+    bound = set(itertools.chain.from_iterable(map(_bound, cells[:_MOST_CELLS])))
+    found = {}
+    for test, names in of_tests.items():
+        changed = {name for name, how in bound if name in names and how not in names}
+        if names and any(name == STAR and how not in names for name, how in bound):
+            changed.add(STAR)
+        if changed:
+            found[test] = frozenset(changed)
     return found
 
 
@@ -51,22 +64,55 @@ def say_redefined(score: CellScore, names: Collection[str]) -> str:
     )
 
 
-def _open_cells(notebook: nbformat.NotebookNode) -> list[str]:
-    def fixed(about: Mapping[str, object]) -> bool:
-        return bool((about.get("grade") or about.get("locked")) and not about.get("solution"))
-
-    return [c.source for c in notebook.cells if c.cell_type == "code" and not fixed(metadata_of(c))]
+def _is(part: Statement) -> bool:
+    return only_imports(part.node)
 
 
-def _one_of(node: ast.stmt, imported: Collection[str]) -> bool:
-    """Whether a statement imports what a locked cell does, too."""
-    return only_imports(node) and ast.unparse(node) in imported
+def _fixed(about: Mapping[str, object]) -> bool:
+    return bool((about.get("grade") or about.get("locked")) and not about.get("solution"))
 
 
-def _made_of(source: str, parts: Sequence[Statement]) -> set[str]:
-    """Return the functions and classes of locked cells that a test uses, with all that they use of these cells."""
+def _used(source: str, parts: Sequence[Statement]) -> set[str]:
     used = names_in(source)[0]
     reached = used.union(*(part.touches for part in parts if part.binds & used))
     defined = [part for part in parts if part.defines and part.name in reached]
     names = {name for part in defined for name in (part.name, *part.touches)}
     return names & {*_BUILT_IN, *(name for part in parts for name in part.binds)}
+
+
+def _bound(source: str) -> Iterator[tuple[str, str]]:
+    """Yield the names that a cell binds, or whose attributes it sets, outside of functions; of imports their text."""
+    if len(source) > _LONGEST:
+        return
+    try:
+        left: list[ast.AST] = list(syntax_tree(without_magics(source)).body)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    while left:
+        node = left.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name, ""
+            continue
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield from _imported(node)
+        elif isinstance(node, ast.Name | ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            yield _root(node), ""
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"setattr", "delattr"}:
+            yield from ((_root(part), "") for part in node.args[:1])
+        left += () if isinstance(node, ast.Lambda) else ast.iter_child_nodes(node)
+
+
+def _root(node: ast.AST) -> str:
+    """Return the name at which `a.b.c` begins; empty if it begins with something else."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
+    for alias in node.names:
+        alone = (
+            ast.Import([alias]) if isinstance(node, ast.Import) else ast.ImportFrom(node.module, [alias], node.level)
+        )
+        bound = alias.asname or (alias.name if isinstance(node, ast.ImportFrom) else alias.name.partition(".")[0])
+        yield bound, ast.unparse(alone)

@@ -6,7 +6,7 @@ import nbformat
 import pytest
 
 from autograder.execution import Checks
-from autograder.grading.redefined import redefined
+from autograder.grading.redefined import made_of, redefined
 from autograder.model import CellScore
 
 LOCKED = """
@@ -27,7 +27,7 @@ def found(*cells: str) -> dict[str, set[str]]:
     fixed = nbformat.v4.new_code_cell(LOCKED, metadata={"nbgrader": {"grade_id": "given", "locked": True}})
     notebook.cells.append(fixed)
     checks = Checks(given=dict.fromkeys(TESTS, (LOCKED,)), theirs=frozenset({"own"}))
-    return {name: set(names) for name, names in redefined(notebook, TESTS, checks).items()}
+    return {name: set(names) for name, names in redefined(notebook, made_of(TESTS, checks)).items()}
 
 
 @pytest.mark.parametrize(
@@ -39,6 +39,8 @@ def found(*cells: str) -> dict[str, set[str]]:
         "if True:\n    class Node: pass",
         "%matplotlib inline\nclass Node: pass",
         "from shapes import Node",
+        "setattr(Node, 'size', len)",
+        "for Node in (int, str): pass",
     ],
 )
 def test_a_class_that_is_bound_or_changed_counts_where_it_is_used(cell: str) -> None:
