@@ -8,9 +8,7 @@ that know nothing of the task.
 from __future__ import annotations
 
 import json
-import os
 import sys
-import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -24,10 +22,10 @@ from autograder.proof.prepared import Prepared, is_test
 from autograder.proof.sites import Solution
 from autograder.release.build import build
 from autograder.release.source import read_source
-from tests.labs import constant_answers
-from tests.labs.constant_answers import FILE, empty, lines, shown
+from tests.labs import constant_answers, shared_lines
+from tests.labs.constant_answers import shown
 
-__all__ = ["Best", "best_constants"]
+__all__ = ["Best", "best_constants", "decorated", "tests_of"]
 
 ROOT = Path(__file__).parents[2]
 _MOST = 8
@@ -49,18 +47,16 @@ def best_constants(lab: Path) -> dict[str, Best]:
     notebook = nbformat.reads(build(lab).source_notebook.decode(), as_version=4)
     source = read_source(lab)
     found: dict[str, Best] = {}
-    with tempfile.NamedTemporaryFile() as file:
-        os.environ[FILE] = file.name
-        empty(path := Path(file.name))
+    with shared_lines.opened() as path:
         modules = [*preloads((cell.source for cell in source.cells), source.lab.frameworks), constant_answers.__name__]
         with Prepared(notebook, modules, time_s=120) as prepared:
-            for tasks, test in _tasks(notebook):
+            for tasks, test in tests_of(notebook):
                 for points in filter(None, (_tried(prepared, *one) for one in _answers(prepared, tasks, test, path))):
                     found[test] = max(points, found.get(test, points), key=lambda best: best.points)
     return found
 
 
-def _tasks(notebook: nbformat.NotebookNode) -> Iterator[tuple[list[Task], str]]:
+def tests_of(notebook: nbformat.NotebookNode) -> Iterator[tuple[list[Task], str]]:
     """Yield the tasks between one test cell and the next, and that test's grade_id."""
     of, between = {task.name: task for task in tasks_of(notebook)}, list[Task]()
     for cell in notebook.cells:
@@ -76,25 +72,27 @@ def _answers(
     prepared: Prepared, tasks: list[Task], test: str, path: Path
 ) -> Iterator[tuple[dict[str, str], str, str, str]]:
     """Yield the cells in which one function returns a constant, the test, the function and the constant."""
-    empty(path)
-    prepared.answer({task.name: _decorated(task, {}, "noted({!r})") for task in tasks}, only=[test])
+    shared_lines.empty(path)
+    prepared.answer({task.name: decorated(task, {}, "noted({!r})") for task in tasks}, only=[test])
     returned: Mapping[str, Counter[str]] = defaultdict(Counter)
-    for name, written in lines(path):
+    for name, written in shared_lines.read(path):
         returned[name][written] += 1
     for function, counts in returned.items():
         for constant, _ in counts.most_common(_MOST):
-            cells = {task.name: _decorated(task, {function: f"constant({constant!r})"}) for task in tasks}
+            cells = {task.name: decorated(task, {function: f"constant({constant!r})"}) for task in tasks}
             yield cells, test, function, constant
 
 
-def _decorated(task: Task, decorators: Mapping[str, str], others: str = "missing") -> str:
-    """Return the task's cell with a decorator at each function but `__init__`."""
+def decorated(
+    task: Task, decorators: Mapping[str, str], others: str = "missing", module: str = "constant_answers"
+) -> str:
+    """Return the task's cell with a decorator of a module of these tests at each function but `__init__`."""
     source = task.source
     for function in reversed(heads(task)):  # from below, so that the lines above stay where they are
         if not function.name.endswith("__init__"):
             decorator = decorators.get(function.name, others.format(function.name))
-            source = Solution(source).decorated(function, f"constant_answers.{decorator}")
-    return f"from tests.labs import constant_answers\n{source}"
+            source = Solution(source).decorated(function, f"{module}.{decorator}")
+    return f"from tests.labs import {module}\n{source}"
 
 
 def _tried(prepared: Prepared, cells: dict[str, str], test: str, name: str, written: str) -> Best | None:
