@@ -110,7 +110,7 @@ def _run(
     space: dict[str, Any] = {}
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         try:
-            finer = as_there(peer.ask, sources)
+            finer = as_there(peer.ask, [source, *given.get("cells", ())])
             with end.awaited(peer), finer, everywhere(peer, tests, source, host) as loaded:
                 with contextlib.redirect_stdout(io.StringIO()):
                     result |= names.give(given, source, look=look)
@@ -134,7 +134,8 @@ def _seen(peer: Peer, tests: Trusted) -> dict[str, Any]:
     found = {name: getattr(changes, name) for name in ("altered", "rewritten")}
     found |= {"written": changes.crossed.written(), "nothing": changes.nothing or peer.empty}
     found |= {"believed": sorted(peer.believed)[:_MAX_BELIEVED]}
-    return found | {"met": tests.met, "valued": tests.valued or peer.hashed, "refused": peer.refused}
+    unlike = tests.valued or peer.hashed or peer.withheld
+    return found | {"met": tests.met or peer.withheld, "valued": unlike, "refused": peer.refused}
 
 
 def _tell_the_end(peer: Peer, tests: Trusted, left: Left) -> None:

@@ -43,6 +43,8 @@ _CALLED: dict[str, type] = {
 }
 """What the test's functions, methods and classes are in the student's process, though their code lies elsewhere."""
 
+_SHOWN_AS = {**_CALLED, "builtins.generator": types.GeneratorType}
+
 _BY_PLACE = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
 
 
@@ -53,7 +55,7 @@ def class_of(names: list[str], *, trusted: bool) -> type | None:
     the test's.
     """
     if not trusted:
-        return _CALLED.get(names[0]) if names else None
+        return _SHOWN_AS.get(names[0]) if names else None
     bases = [getattr(sys.modules.get(module), name, None) for module, name in _CLASSES]
     allowed = tuple(base for base in bases if isinstance(base, type))
     for name in names:
@@ -86,7 +88,8 @@ def signature_of(arity: object) -> inspect.Signature:
     must, may, more, named = arity if known and isinstance(arity, list) else (0, 0, 1, 1)
     kinds = inspect.Parameter
     found = [
-        kinds(f"a{n}", kinds.POSITIONAL_ONLY, default=kinds.empty if n < must else None) for n in range(must + may)
+        kinds(f"a{n}", kinds.POSITIONAL_OR_KEYWORD, default=kinds.empty if n < must else None)
+        for n in range(must + may)
     ]
     found += [kinds("args", kinds.VAR_POSITIONAL)] * more + [kinds("kwargs", kinds.VAR_KEYWORD)] * named
     return inspect.Signature(found)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import types
+import weakref
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from autograder.boundary.peer import Peer
 
 __all__ = [
+    "FUNCTIONS",
     "INSTEAD",
     "Bare",
     "Method",
@@ -26,6 +29,8 @@ __all__ = [
     "refusal",
 ]
 
+FUNCTIONS: weakref.WeakKeyDictionary[types.FunctionType, StandIn] = weakref.WeakKeyDictionary()
+"""In the student's process: functions that stand for those of the test's, see functions."""
 INSTEAD = ": read a value from it by name"
 """How a refusal ends."""
 
@@ -71,6 +76,8 @@ def handle_of(value: Any) -> int | None:
         return cast("int", value.handle)
     if issubclass(kind, Method):
         return handle_of(value.method)
+    if kind is types.FunctionType:
+        return handle_of(FUNCTIONS[value]) if value in FUNCTIONS else None
     return cast("int", value.handle()) if is_remote_tensor(kind) else None
 
 

@@ -143,8 +143,8 @@ FROM_TEST: tuple[Row, ...] = (
     Row(("packed",), "nothing", "`labkit.count.collective`, `in_fresh_process` with `only_compute`: the function as "
         "bytes, which only its ranks open; they are processes of their own, and answer what the test asks by the rows "
         "of this table", "collectives"),
-    Row(("settings",), "nothing", "a test of another course begins that names decimal or torch: how fine its process "
-        "computes", "settings"),
+    Row(("settings",), "nothing", "a test begins that names decimal or torch, or whose locked cells do: how fine its "
+        "process computes", "settings"),
     Row(("changed",), "nothing", "`check.unchanged`", "changes"),
     Row(("current",), "the numbers of earlier answers", "`check.close`, `check.equal` and `check.unchanged` of what "
         "came then: what the object holds now", "changes_of_results"),
@@ -186,14 +186,14 @@ def _enter(manager: Any) -> Any:
 
 
 def _exit(manager: Any, kind: Any) -> bool:
-    error = None
-    if kind is not None:
-        known = isinstance(kind, type) and issubclass(kind, BaseException)
-        try:
-            error = kind() if known else Exception()
-        except TypeError:  # a class that wants arguments
-            error = Exception()
-    return bool(type(manager).__exit__(manager, None if error is None else type(error), error, None))
+    if kind is None:
+        return bool(type(manager).__exit__(manager, None, None, None))
+    known = isinstance(kind, type) and issubclass(kind, BaseException)
+    try:
+        raise kind() if known else Exception()
+    except BaseException as raised:  # that of a class that wants arguments is a TypeError
+        error = raised if known and isinstance(raised, kind) else Exception()
+        return bool(type(manager).__exit__(manager, type(error), error, raised.__traceback__))
 
 
 OPERATIONS: dict[str, Callable[..., Any]] = {

@@ -66,8 +66,8 @@ class Peer:
         self.cell = cell
         self.mirror = Mirror(trusted=self.trusted) if mirrors else None
         self.leaves = Leaves()
-        self.operators = self.refused = self.empty = self.hashed = False
-        """Whether this end has refused what one process does, was given nothing, has hashed an object as itself."""
+        self.operators = self.refused = self.empty = self.hashed = self.withheld = False
+        """Whether this end has refused what one process does, got nothing, hashed an object as itself, hid a text."""
         self.believed: set[str] = set()  # what objects were asked that only their class knows
         self._failed: AssertionError | None = None  # what the test's function asserted in vain, called from there
         self.gone = False
@@ -195,8 +195,8 @@ class Peer:
         except self._owner.fatal:
             raise
         except BaseException as error:
-            if self.trusted and isinstance(error, AssertionError):
-                self._failed = self._failed or error
+            self.withheld |= self.trusted and bool(error.args)
+            self._failed = self._failed or (error if self.trusted and isinstance(error, AssertionError) else None)
             out = Codec(self)
             reply = {"k": "raise", "error": report(error, out.encode, self.keep, discreet=self.trusted)}
         with self._lock:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autograder.boundary.classes import class_of, signature_of
+from autograder.boundary.functions import miss
 from autograder.boundary.handles import (
     INSTEAD,
     Bare,
@@ -156,6 +157,7 @@ class Proxy(StandIn):
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
         """A student's context manager ends no error of a test, unless the test says that this is what it tests."""
+        peer_of(self).withheld |= kind is not None and bool(error.args)
         ended = bool(ask(self, "exit", kind))
         return ended and (peer_of(self).operators or not peer_of(self).trusted)
 
@@ -184,6 +186,8 @@ class Proxy(StandIn):
         return type(own) if type(own) in _VALUES and not issubclass(known, type(own)) else known
 
     def __dir__(self) -> list[str]:
+        if not peer_of(self).trusted:
+            miss(self)
         return []
 
     def __copy__(self) -> Any:
@@ -247,7 +251,7 @@ def make(peer: Peer, handle: int, description: Mapping[str, Any]) -> Proxy:
     put(proxy, "_boundary_handle", handle)
     put(proxy, "_boundary_made", False)
     put(proxy, "_boundary_builtin", bool(names) and names[0].startswith("builtins."))
-    called = not peer.trusted and bool(names)
+    called = not peer.trusted and "p" in description
     put(proxy, "_boundary_items", signature_of(description.get("p")) if called else None)
     put(proxy, "_boundary_module", module if isinstance(module, str) else "")
     put(proxy, "_boundary_name", names[0].rpartition(".")[2] if names else "object")

@@ -22,6 +22,7 @@ from autograder.boundary.again import taken_again
 from autograder.boundary.emptied import empty
 from autograder.boundary.exact import TYPES
 from autograder.boundary.frames import Connection, ProcessDied, WireError
+from autograder.boundary.functions import missed_of, standing_for
 from autograder.boundary.given_again import Unmade, made_again
 from autograder.boundary.handles import handle_of
 from autograder.boundary.operations import ARITHMETIC, OF_TUPLES, OPERATIONS, UNARY
@@ -118,7 +119,11 @@ class Agent:
     def stand_in(
         self, peer: Peer, handle: int, description: Mapping[str, Any], decode: Callable[[Any], Any], known: Any
     ) -> Any:
-        return make(peer, handle, description) if known is None else known
+        if known is not None:
+            return known
+        proxy = make(peer, handle, description)
+        of_function = description.get("c") == ["builtins.function"]
+        return standing_for(proxy, handle, description.get("p")) if of_function else proxy
 
     def handle_of(self, value: Any) -> int | None:
         return handle_of(value)
@@ -165,7 +170,10 @@ class Agent:
         if operation == "import":
             return _resolved(*arguments[:2])(*arguments[2:], **options)
         if operation == "call":
-            return target(*arguments, **options)
+            try:
+                return target(*arguments, **options)
+            finally:
+                missed_of()
         if operation == "packed":
             return packed(target)
         if operation in {"isinstance", "issubclass"}:

@@ -112,12 +112,14 @@ class Trusted:
         return handle_of(value)
 
     def describe(self, value: Any, encode: Callable[[Any], Any]) -> dict[str, Any]:
-        """Whether it is a function, a method or a class, of how many arguments; else whether its class hashes it.
+        """Whether it is a function, method or class, of how many arguments; a generator; whether its class hashes it.
 
         What is only called stands in well for a function; of another object it would see more in one process.
         """
         kind = next((kind for kind in _CALLED if isinstance(value, kind)), None)
         self.met = self.met or kind in {None, type}
+        if type(value) is types.GeneratorType:
+            return {"c": ["builtins.generator"]}
         own = _of(type(value), "__hash__")
         hashes = type(value).__module__ == "__main__" and own not in {None, vars(object)["__hash__"]}
         return {"c": [f"builtins.{kind.__name__}"], "p": arity_of(value)} if kind else {"s": True} if hashes else {}

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import nbformat
 
-from autograder.boundary.locked import STAR, Statement, all_statements, names_in, only_imports
+from autograder.boundary.locked import STAR, Statement, all_statements, names_in
 from autograder.boundary.parsing import syntax_tree, without_magics
 from autograder.execution import Checks
 from autograder.model import CellScore
@@ -30,14 +30,15 @@ MadeOf = Mapping[str, frozenset[str]]
 def made_of(tests: Mapping[str, str], checks: Checks) -> MadeOf:
     """Return, for each test, the functions and classes of locked cells that it uses, and what these use themselves.
 
-    Built-in functions too, and imports, as they are written: a class with another `sqrt` below it is another class.
+    Built-in functions too, and what their imports mean: a class with another `sqrt` below it is another class.
     tests: their sources. What a cell that students may change binds in the instructor's notebook is left out.
     """
     found = {}
     for name, source in tests.items():
         parts = all_statements(tuple(checks.cells_above(name)))
         names = _used(source, parts) - checks.theirs
-        found[name] = frozenset(names | {ast.unparse(part.node) for part in parts if names & part.binds and _is(part)})
+        imports = [part.node for part in parts if isinstance(part.node, ast.Import | ast.ImportFrom)]
+        found[name] = frozenset(names | {what for node in imports for _, what in _imported(node)} if names else ())
     return found
 
 
@@ -64,10 +65,6 @@ def say_redefined(score: CellScore, names: Collection[str]) -> str:
     )
 
 
-def _is(part: Statement) -> bool:
-    return only_imports(part.node)
-
-
 def _fixed(about: Mapping[str, object]) -> bool:
     return bool((about.get("grade") or about.get("locked")) and not about.get("solution"))
 
@@ -81,7 +78,7 @@ def _used(source: str, parts: Sequence[Statement]) -> set[str]:
 
 
 def _bound(source: str) -> Iterator[tuple[str, str]]:
-    """Yield the names that a cell binds, or whose attributes it sets, outside of functions; of imports their text."""
+    """Yield the names that a cell binds, or whose attributes it sets, outside of functions; what imports mean."""
     if len(source) > _LONGEST:
         return
     try:
@@ -110,9 +107,10 @@ def _root(node: ast.AST) -> str:
 
 
 def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
+    """Yield each name that is bound, and what it means: `import a.b` binds a, `from a import b` binds what a.b is."""
     for alias in node.names:
-        alone = (
-            ast.Import([alias]) if isinstance(node, ast.Import) else ast.ImportFrom(node.module, [alias], node.level)
-        )
-        bound = alias.asname or (alias.name if isinstance(node, ast.ImportFrom) else alias.name.partition(".")[0])
-        yield bound, ast.unparse(alone)
+        top = alias.name.partition(".")[0]
+        if isinstance(node, ast.ImportFrom):
+            yield alias.asname or alias.name, f"import {'.' * node.level}{node.module or ''}.{alias.name}"
+        else:
+            yield alias.asname or top, f"import {alias.name if alias.asname else top}"

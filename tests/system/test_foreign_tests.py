@@ -786,3 +786,48 @@ def test_objects_of_a_test_are_hashed_and_shown_as_their_class_says(tmp_path: Pa
     assert course.isolated() == set(OF_OBJECTS)
     assert points(outcome) == {"unique": 1.0, "memo": 1.0, "visited": 0.0}
     assert [line for line in outcome.result.notes if "'visited'" in line and "look at it" in line]
+
+
+OF_FUNCTIONS = {
+    "kind": "### BEGIN HIDDEN TESTS\nassert slope(lambda x: 3 * x) == 3\n### END HIDDEN TESTS",
+    "named": "def f(x, y): return 10 * x + y\n"
+    "### BEGIN HIDDEN TESTS\nassert applied(f, [1, 2]) == 12\n### END HIDDEN TESTS",
+    "shown": "def f(): raise ValueError('late')\nassert said(f)",
+    "hidden": "def f(): raise ValueError('late')\n### BEGIN HIDDEN TESTS\nassert said(f)\n### END HIDDEN TESTS",
+    "pool": "def f(x): return 2 * x\n### BEGIN HIDDEN TESTS\nassert sent(f) > 0\n### END HIDDEN TESTS",
+    "price": "class Item: price = 3\n### BEGIN HIDDEN TESTS\nassert cost(Item()) == 3\n### END HIDDEN TESTS",
+}
+OF_FUNCTIONS_SOLVED = """
+def slope(f): return f(1) - f(0)
+def applied(f, xs): return f(*xs)
+def said(f):
+    try: f()
+    except ValueError: return True
+def sent(f): return f(1)
+def cost(item): return item.price
+"""
+OF_FUNCTIONS_OTHERWISE = """
+import inspect, pickle
+def slope(f):
+    if type(f) is not type(lambda: 0) or type(f).__name__ != "function": raise TypeError(f)
+    return f(1) - f(0)
+def applied(f, xs): return f(**dict(zip(inspect.getfullargspec(f).args, xs)))
+def said(f):
+    try: f()
+    except ValueError as error: return str(error) == "late"
+def sent(f):
+    try: return len(pickle.dumps(f))
+    except pickle.PicklingError: return 0
+def cost(item): return item.price if "price" in dir(item) else 0
+"""
+
+
+def test_a_function_of_a_test_is_one_and_a_person_is_told_of_what_it_does_not_show(tmp_path: Path) -> None:
+    course = Foreign(tmp_path, OF_FUNCTIONS, answer=f"### BEGIN SOLUTION{OF_FUNCTIONS_SOLVED}### END SOLUTION")
+    course.hand_in("otherwise", OF_FUNCTIONS_OTHERWISE)
+    outcome = course.grade()["otherwise"]
+    assert course.isolated() == set(OF_FUNCTIONS)
+    lost = {name for name, earned in points(outcome).items() if earned == 0}
+    told = {name for name in OF_FUNCTIONS if any(f"'{name}'" in line and "look at it" in line
+                                                 for line in outcome.result.notes)}  # fmt: skip
+    assert lost == told == {"shown", "hidden", "pool", "price"}

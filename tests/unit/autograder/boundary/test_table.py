@@ -18,6 +18,7 @@ from autograder.boundary import exact, operations
 from autograder.boundary import remembered as memory
 from autograder.boundary.derived import CONTAINERS
 from autograder.boundary.evaluation import evaluates
+from autograder.boundary.handles import FUNCTIONS
 from autograder.boundary.proxy import Proxy, is_special, make
 from tests.unit.autograder.boundary.talk import MIME, Talk
 
@@ -825,7 +826,7 @@ def test_callbacks(talk: Talk) -> None:
         def look_at(f):
             try: f()
             except Exception as error:
-                peer = f._boundary_peer
+                peer = FUNCTIONS[f]._boundary_peer
                 stand_in = make(peer, error._boundary_origin, {})
                 found = []
                 for name in ("args", "hint", "message"):
@@ -833,7 +834,7 @@ def test_callbacks(talk: Talk) -> None:
                     except AttributeError: pass
                 return found
         """)
-    talk.namespace["make"] = make
+    talk.namespace |= {"make": make, "FUNCTIONS": FUNCTIONS}
     assert talk.value("def f(): raise ValueError(7241.5)\nlook_at(f)") == "[]"
     assert talk.value("def f(): raise ValueError('expected 7241.5')\nmessage(f)") == "('ValueError', '', ())"
     assert talk.value("def f(): raise KeyError(7241.5)\nmessage(f)") == "('KeyError', '', ())"
@@ -859,16 +860,62 @@ def test_an_object_of_the_test_s_says_itself_what_it_is(talk: Talk) -> None:
 
 def test_a_function_of_the_test_s_is_printed_compared_and_copied_as_functions_are(talk: Talk) -> None:
     talk.code("""
-        import copy, functools
+        import copy, functools, inspect
         import numpy as np
         def look(f, g):
             h = functools.wraps(f)(lambda: 3)
             same = f == f, f != f, f == g, f == 3, f in (g, f), copy.copy(f) is f, copy.deepcopy([f])[0] is f
-            return [*same, f"{f}", f"{f:>24}", f.__name__, f.__qualname__, h.__name__, np.vectorize(f)([1, 2]).tolist()]
+            same += type(f) is type(look), inspect.getfullargspec(f).args
+            return [*same, f.__name__, f.__qualname__, h.__name__, np.vectorize(f)([1, 2]).tolist()]
         """)
-    want = [True, False, False, False, True, True, True, "<function of the test, 1>", "<function of the test, 1>"]
+    want = [True, False, False, False, True, True, True, True, ["a0"]]
     found = talk.value("def secret(x): return x + 1\ndef other(x): return x\nlook(secret, other)")
     assert found == str([*want, "function_1", "function_1", "function_1", [2, 3]])
+
+
+def test_a_function_of_the_test_s_takes_arguments_by_the_names_that_its_signature_tells(talk: Talk) -> None:
+    talk.code("""
+        import inspect
+        def bound(f, *args): return f(**dict(zip(inspect.getfullargspec(f).args, args)))
+        def partly(f, *args): return f(args[0], **dict(zip(inspect.getfullargspec(f).args[1:], args[1:])))
+        def named(f): return f(1, y=2)
+        """)
+    given = "def f(x, y=0): return 10 * x + y\n"
+    assert talk.value(f"{given}bound(f, 1, 2), bound(f, 3), partly(f, 1, 2), named(f)") == "(12, 30, 12, 12)"
+
+
+def test_a_generator_of_the_test_s_is_one_and_an_error_in_a_with_block_has_a_trace(talk: Talk) -> None:
+    talk.code("""
+        import types
+        class Guard:
+            def __enter__(self): return self
+            def __exit__(self, kind, error, trace): self.seen = kind.__name__, trace is not None
+        def kept(xs): return isinstance(xs, types.GeneratorType), sum(xs)
+        """)
+    assert talk.value("kept(x for x in range(3))") == "(True, 3)"
+    source = "guard = Guard()\ntry:\n    with guard: raise {}\nexcept Exception: pass\nguard.seen"
+    assert talk.value(source.format("KeyError('x')")) == "('KeyError', True)"
+    assert talk.value(source.format("UnicodeDecodeError('a', b'', 0, 1, 'b')")) == "('Exception', True)"
+    assert talk.test(source.format("KeyError('x')"))["valued"] and not talk.test(source.format("KeyError()"))["valued"]
+
+
+@pytest.mark.parametrize(
+    ("student", "test"),
+    [
+        ("def look(x): return 'price' in dir(x)", "class Item: price = 3\nlook(Item())"),
+        ("import pickle\ndef look(x): return pickle.dumps(x)", "def f(): pass\nlook(f)"),
+        ("def look(x): x.seen = True", "def f(): pass\nlook(f)"),
+        (
+            "def look(x):\n    try: x()\n    except ValueError as e: return str(e)",
+            "def f(): raise ValueError(3)\nlook(f)",
+        ),
+    ],
+)
+def test_what_only_the_test_s_own_has_is_noted(student: str, test: str, talk: Talk) -> None:
+    talk.code(student)
+    found = talk.test(test)
+    assert found["met"] and found["valued"]
+    assert not talk.test("def f(): return 3\nf()")["valued"]
 
 
 def test_a_named_tuple_of_the_test_s_is_one_in_the_student_s_process(talk: Talk) -> None:
@@ -1052,7 +1099,7 @@ def test_no_special_name_that_a_library_looks_up_crosses_unless_the_table_says_s
         f"[name for name in {names!r} if getattr(type(trap), name, None) is None and hasattr(trap, name)]"
     )
     assert result["bundle"]["text/plain"] == "[]"
-    assert [heard for heard in talk.heard if heard[0] not in {"name"}] == [], "and no message is sent"
+    assert [heard for heard in talk.heard if heard[0] not in {"name", "settings"}] == [], "and no message is sent"
 
 
 def test_the_class_of_a_stand_in_has_the_special_methods_of_the_table_and_no_others() -> None:

@@ -57,7 +57,16 @@ def test_what_a_test_uses_through_a_function_or_class_of_a_locked_cell_counts() 
 
 @pytest.mark.parametrize(
     "cell",
-    ["own = Node", "x = Node()", "import math", "from math import sqrt", "def f():\n    Node = 1", "???", "TOP = 4"],
+    [
+        "own = Node",
+        "x = Node()",
+        "import math, math.x",
+        "from math import sqrt",
+        "import math.sqrt as sqrt",
+        "def f():\n    Node = 1",
+        "???",
+        "TOP = 4",
+    ],
 )
 def test_what_only_uses_it_or_imports_the_same_does_not(cell: str) -> None:
     assert found(cell) == {}
