@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import keyword
 import sys
 import types
 
-__all__ = ["arity_of", "class_of", "signature_of"]
+__all__ = ["DEFAULT", "class_of", "parameters_of", "signature_of"]
 
 _CLASSES = (
     ("torch.nn", "Module"),
@@ -45,7 +46,20 @@ _CALLED: dict[str, type] = {
 
 _SHOWN_AS = {**_CALLED, "builtins.generator": types.GeneratorType}
 
-_BY_PLACE = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
+_KINDS = {int(kind): kind for kind in type(inspect.Parameter.VAR_KEYWORD)}  # type: ignore[attr-defined]
+
+
+_MOST_WRAPPED = 10
+
+
+class _Default:
+    """In place of a default of the test's, whose value is its own: what is called with it gets none."""
+
+    def __repr__(self) -> str:
+        return "..."
+
+
+DEFAULT = _Default()
 
 
 def class_of(names: list[str], *, trusted: bool) -> type | None:
@@ -66,30 +80,39 @@ def class_of(names: list[str], *, trusted: bool) -> type | None:
     return type if "builtins.type" in names else None
 
 
-def arity_of(function: object) -> list[int]:
-    """Return of a function of the test's how many arguments it must have and may have more, and whether any number.
+def parameters_of(function: object) -> list[list[object]] | None:
+    """Return of a function of the test's the name and kind of each parameter, and whether it has a default.
 
-    Its signature without names and values, which would tell of the test; nothing of what has none.
+    The values of the defaults are the test's own. None of what has no signature.
     """
     try:
-        parameters = inspect.signature(function, follow_wrapped=False).parameters.values() if callable(function) else ()
+        signature = inspect.signature(function, follow_wrapped=_wraps_its_own(function))  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        return []
-    by_place = [one for one in parameters if one.kind in _BY_PLACE]
-    must = sum(one.default is one.empty for one in by_place)
-    kinds = {one.kind for one in parameters}
-    named = bool(kinds & {inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD})
-    return [must, len(by_place) - must, int(inspect.Parameter.VAR_POSITIONAL in kinds), int(named)]
+        return None
+    return [[one.name, int(one.kind), one.default is not one.empty] for one in signature.parameters.values()]
 
 
-def signature_of(arity: object) -> inspect.Signature:
-    """Return the signature in the student's process of a function of the test's."""
-    known = isinstance(arity, list) and len(arity) == len(("must", "may", "more", "named"))
-    must, may, more, named = arity if known and isinstance(arity, list) else (0, 0, 1, 1)
-    kinds = inspect.Parameter
-    found = [
-        kinds(f"a{n}", kinds.POSITIONAL_OR_KEYWORD, default=kinds.empty if n < must else None)
-        for n in range(must + may)
-    ]
-    found += [kinds("args", kinds.VAR_POSITIONAL)] * more + [kinds("kwargs", kinds.VAR_KEYWORD)] * named
-    return inspect.Signature(found)
+def _wraps_its_own(function: object) -> bool:
+    """Whether all that a function says it wraps are functions here; what is the student's is not followed to it."""
+    for _ in range(_MOST_WRAPPED):
+        if (function := vars(function).get("__wrapped__") if hasattr(function, "__dict__") else None) is None:
+            return True
+        if type(function) is not types.FunctionType:
+            return False
+    return False
+
+
+def signature_of(parameters: object) -> inspect.Signature:
+    """Return the signature in the student's process of a function of the test's; any arguments, if nothing is known."""
+    try:
+        return inspect.Signature([_parameter(*one) for one in parameters])  # type: ignore[attr-defined]
+    except (KeyError, TypeError, ValueError):
+        kinds = inspect.Parameter
+        return inspect.Signature([kinds("args", kinds.VAR_POSITIONAL), kinds("kwargs", kinds.VAR_KEYWORD)])
+
+
+def _parameter(name: str, kind: int, default: bool) -> inspect.Parameter:
+    if type(name) is not str or not name.isidentifier() or keyword.iskeyword(name):
+        raise ValueError("no name of a parameter")
+    own = DEFAULT if default is True else inspect.Parameter.empty
+    return inspect.Parameter(name, _KINDS[kind], default=own)

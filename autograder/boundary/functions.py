@@ -1,49 +1,68 @@
 """A function of the test's in the student's process: a function there, too, which asks the test when it is called.
 
-Whoever asks for its type, its arguments or its name, or copies it, finds what a notebook has, but for the names that
-the test has chosen. What only the test's own would have, its end is told of: then a person is, who grades.
+Whoever asks for its type or its arguments, or copies it, finds what a notebook has, but for its name and the values of
+its defaults. What only the test's own would have, its end is told of: then a person is, who grades.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import inspect
+import itertools
 import sys
 import types
 import weakref
 from typing import Any
 
-from autograder.boundary.classes import signature_of
+from autograder.boundary.classes import DEFAULT, signature_of
 from autograder.boundary.handles import FUNCTIONS, StandIn, ask
 
 __all__ = ["miss", "missed_of", "standing_for"]
 
 _MODULE = "the_test"
 """Where they say that they are from: pickle looks for them there."""
+_MOST = 100
+"""So many functions are looked at after each call."""
 _STAND_INS: weakref.WeakValueDictionary[str, types.FunctionType] = weakref.WeakValueDictionary()
 
 
-def standing_for(proxy: StandIn, number: int, arity: object) -> types.FunctionType:
+def standing_for(proxy: StandIn, number: int, parameters: object) -> types.FunctionType:
     """Return a function that calls the one of the test's for which the proxy stands. number: tells it from others."""
-    signature = signature_of(arity)
-    named = [name for name, one in signature.parameters.items() if one.kind is one.POSITIONAL_OR_KEYWORD]
-
-    def called(*args: Any, **kwargs: Any) -> Any:
-        more = []
-        for name in named[len(args) :]:
-            if name not in kwargs:
-                break
-            more.append(kwargs.pop(name))  # by the name that its signature tells here
-        return proxy(*args, *more, **kwargs)  # type: ignore[operator]
-
-    assert isinstance(called, types.FunctionType)
-    function = called
-    function.__name__ = function.__qualname__ = f"function_{number}"
-    function.__module__, function.__doc__ = _MODULE, None
-    vars(function)["__signature__"] = signature
+    name, signature = f"function_{number}", signature_of(parameters)
+    space: dict[str, Any] = {"_boundary_call": functools.partial(_called, proxy), "_boundary_default": DEFAULT}
+    exec(_text(name, signature), space)
+    function = space[name]
+    assert isinstance(function, types.FunctionType)
+    function.__module__ = _MODULE
     FUNCTIONS[function] = proxy
-    _STAND_INS[function.__name__] = function
+    _STAND_INS[name] = function
     sys.modules.setdefault(_MODULE, _Elsewhere(_MODULE))
     return function
+
+
+def _text(name: str, signature: inspect.Signature) -> str:
+    """Return a definition with these parameters."""
+    shown = str(signature.replace(return_annotation=signature.empty)).replace("=...", "=_boundary_default")
+    by_place, more, named = list[str](), "()", list[str]()
+    for one in signature.parameters.values():
+        if one.kind is one.VAR_POSITIONAL:
+            more = one.name
+        elif one.kind is one.VAR_KEYWORD:
+            named.append(f"**{one.name}")
+        elif one.kind is one.KEYWORD_ONLY:
+            named.append(f"{one.name!r}: {one.name}")
+        else:
+            by_place.append(one.name)
+    values = f"[{', '.join(by_place)}], {more}, {{{', '.join(named)}}}"
+    return f"def {name}{shown}: return _boundary_call({by_place}, {values})"
+
+
+def _called(proxy: Any, names: list[str], placed: list[Any], more: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    """Call the test's function; what stands for a default is left to it."""
+    kept = list(itertools.takewhile(lambda value: value is not DEFAULT, placed))
+    later = dict(zip(names[len(kept) :], placed[len(kept) :], strict=True)) | named
+    return proxy(*kept, *more, **{name: value for name, value in later.items() if value is not DEFAULT})
 
 
 def miss(proxy: StandIn) -> None:
@@ -54,8 +73,8 @@ def miss(proxy: StandIn) -> None:
 
 def missed_of() -> None:
     """Tell it of the functions to which the student's code has given attributes: the test's own have none of them."""
-    for function, proxy in [*FUNCTIONS.items()]:
-        if vars(function).keys() - {"__signature__"}:
+    for function, proxy in [*itertools.islice(FUNCTIONS.items(), _MOST)]:
+        if vars(function):
             miss(proxy)
 
 

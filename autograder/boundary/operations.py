@@ -154,7 +154,8 @@ FROM_TEST: tuple[Row, ...] = (
 """What the trusted process may ask the student's for."""
 
 FROM_STUDENT: tuple[Row, ...] = (
-    Row(("call",), "the arguments", "a function that the test handed over", "callbacks"),
+    Row(("call",), "the arguments", "a function that the test handed over: with it went the names and kinds of its "
+        "parameters, and which have a default", "callbacks"),
     Row(("bool",), "nothing", "the same: it is true", "callbacks"),
     Row(("getattr",), "a public name", "an object of a class that the test or labkit defines; of a function `__name__` "
         "and `__qualname__`, which are its class's and a number, and `__doc__`, which is None", "callbacks"),
@@ -163,7 +164,7 @@ FROM_STUDENT: tuple[Row, ...] = (
         "an object of a class that the test defines; of any other `eq` and `ne` alone: whether it is the same one",
         "callbacks"),
     Row(("str", "repr", "hash"), "nothing", "an object of a class that the test defines, which says it itself "
-        "(`__repr__`, `__hash__`, a frozen data class); of any other the name of its class, and which object it is",
+        "(`__repr__`, `__hash__`, a frozen data class) and has no private attribute; of any other the name of its class, and which object it is",
         "callbacks"),
 )  # fmt: skip
 """What the student's process may ask the trusted one for, while it is asked itself."""

@@ -180,6 +180,13 @@ def _goes_through_items(self: StandIn) -> bool:
     return known and bool(object.__getattribute__(self, "_boundary_builtin"))
 
 
+def _known(self: StandIn, operation: str) -> bool:
+    """Whether Python's own class says what this gives: of an iterator, or a list whose class does not override it."""
+    value = object.__getattribute__(self, "_boundary_value")
+    return _goes_through_items(self) or (value in _IN_ORDER and operation not in _overridden(self))
+
+
+_IN_ORDER = {"list", "set", "frozenset", "tuple"}
 _BELIEVED = {"getitem", "iter", "len"}
 """What a class may answer as it likes, where of a value it is known."""
 
@@ -190,7 +197,7 @@ def _method(operation: str) -> Callable[..., Any]:
             raise refusal(self, f"{class_name(self)} was made of the test's value{INSTEAD}")
         if operation in OF_TUPLES and (own := _items(self, operation)) is not None:
             return OPERATIONS[operation](own, *arguments)
-        if peer_of(self).trusted and operation in _BELIEVED and not _goes_through_items(self):
+        if peer_of(self).trusted and operation in _BELIEVED and not _known(self, operation):
             believe(self, f"__{operation}__")
         if operation == "iter" and peer_of(self).trusted:
             return _counted(self, peer_of(self).lengths.of(handle_of(self)), ask(self, operation))

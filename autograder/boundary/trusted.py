@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autograder.boundary.again import HandedOver
-from autograder.boundary.classes import arity_of
+from autograder.boundary.classes import parameters_of
 from autograder.boundary.emptied import Emptied
 from autograder.boundary.exact import TYPES
 from autograder.boundary.frames import ProcessDied, TimeLimit, WireError
@@ -120,9 +120,9 @@ class Trusted:
         self.met = self.met or kind in {None, type}
         if type(value) is types.GeneratorType:
             return {"c": ["builtins.generator"]}
-        own = _of(type(value), "__hash__")
-        hashes = type(value).__module__ == "__main__" and own not in {None, vars(object)["__hash__"]}
-        return {"c": [f"builtins.{kind.__name__}"], "p": arity_of(value)} if kind else {"s": True} if hashes else {}
+        if kind is None and type(value).__module__ == "__main__" and (hashed := _hashed(value)) is not None:
+            return {"s": hashed}
+        return {"c": [f"builtins.{kind.__name__}"], "p": parameters_of(value)} if kind else {}
 
     def place_of(self, peer: Peer, value: Any) -> tuple[Any, ...] | None:
         known = self._handed_over if peer is self._talks_to else None
@@ -143,7 +143,7 @@ class Trusted:
         shut = isinstance(target, type | types.FunctionType | BaseException)
         own = kind.__module__.partition(".")[0] in _OWN_CLASSES and not shut
         if operation in {"str", "repr"}:
-            if own and _has_own(kind, operation):
+            if own and _shows_all(target) and _has_own(kind, operation):
                 return OPERATIONS[operation](target)
             self.met = self.valued = True
             return f"<{kind.__name__} of the test, {self._number(target)}>"
@@ -235,6 +235,20 @@ def _has_own(kind: type, operation: str) -> bool:
         {f"__{operation}__", "__repr__"} if vars(object)["__str__"] is _of(kind, "__str__") else {f"__{operation}__"}
     )
     return any(names & vars(base).keys() for base in kind.__mro__ if base.__module__ == "__main__")
+
+
+def _hashed(value: Any) -> bool | None:
+    """Whether a class of the test's hashes its objects by what they hold; False where it says that none is hashed."""
+    own = _of(type(value), "__hash__")
+    if own is None:
+        return False
+    return True if own is not vars(object)["__hash__"] and _shows_all(value) else None
+
+
+def _shows_all(value: Any) -> bool:
+    """Whether an object has no names of its own use: what it says of itself may tell these."""
+    slots = [name for base in type(value).__mro__ for name in (vars(base).get("__slots__") or ())]
+    return not any(name.startswith("_") for name in (*getattr(value, "__dict__", ()), *slots))
 
 
 def _of(kind: type, name: str) -> Any:

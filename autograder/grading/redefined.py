@@ -1,4 +1,4 @@
-"""Functions and classes of locked cells to which a submission gives another meaning.
+"""Names of locked cells to which a submission gives another meaning.
 
 A test takes those of the locked cells (docs/grading.md, names of locked cells). In one process it would have met the
 student's: who loses points there is told to a person.
@@ -22,13 +22,15 @@ from autograder.notebook import metadata_of
 __all__ = ["MadeOf", "made_of", "redefined", "say_redefined"]
 
 _BUILT_IN = frozenset(dir(builtins))
-_LONGEST, _MOST_CELLS = 200_000, 1_000
-"""A cell, in characters, and cells that are looked at: nobody writes more by hand."""
+_LONGEST = 300_000
+"""So many characters of all cells are looked at: nobody writes more by hand."""
+_SCOPES = ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+"""What binds names of its own."""
 MadeOf = Mapping[str, frozenset[str]]
 
 
 def made_of(tests: Mapping[str, str], checks: Checks) -> MadeOf:
-    """Return, for each test, the functions and classes of locked cells that it uses, and what these use themselves.
+    """Return, for each test, the names of locked cells that it uses, and what their functions and classes use.
 
     Built-in functions too, and what their imports mean: a class with another `sqrt` below it is another class.
     tests: their sources. What a cell that students may change binds in the instructor's notebook is left out.
@@ -45,7 +47,8 @@ def made_of(tests: Mapping[str, str], checks: Checks) -> MadeOf:
 def redefined(notebook: nbformat.NotebookNode, of_tests: MadeOf) -> dict[str, frozenset[str]]:
     """Return, for each test, what of that a cell of the student's binds or changes. STAR: what a star import binds."""
     cells = [c.source for c in notebook.cells if c.cell_type == "code" and not _fixed(metadata_of(c))]
-    bound = set(itertools.chain.from_iterable(map(_bound, cells[:_MOST_CELLS])))
+    ends = itertools.accumulate(map(len, cells))
+    bound = {found for cell, end in zip(cells, ends, strict=True) if end <= _LONGEST for found in _bound(cell)}
     found = {}
     for test, names in of_tests.items():
         changed = {name for name, how in bound if name in names and how not in names}
@@ -70,17 +73,15 @@ def _fixed(about: Mapping[str, object]) -> bool:
 
 
 def _used(source: str, parts: Sequence[Statement]) -> set[str]:
-    used = names_in(source)[0]
+    used = names_in(source)[0] & {name for part in parts for name in part.binds}
     reached = used.union(*(part.touches for part in parts if part.binds & used))
     defined = [part for part in parts if part.defines and part.name in reached]
-    names = {name for part in defined for name in (part.name, *part.touches)}
+    names = {*used, *(name for part in defined for name in (part.name, *part.touches))}
     return names & {*_BUILT_IN, *(name for part in parts for name in part.binds)}
 
 
 def _bound(source: str) -> Iterator[tuple[str, str]]:
     """Yield the names that a cell binds, or whose attributes it sets, outside of functions; what imports mean."""
-    if len(source) > _LONGEST:
-        return
     try:
         left: list[ast.AST] = list(syntax_tree(without_magics(source)).body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -96,7 +97,7 @@ def _bound(source: str) -> Iterator[tuple[str, str]]:
             yield _root(node), ""
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"setattr", "delattr"}:
             yield from ((_root(part), "") for part in node.args[:1])
-        left += () if isinstance(node, ast.Lambda) else ast.iter_child_nodes(node)
+        left += () if isinstance(node, _SCOPES) else ast.iter_child_nodes(node)
 
 
 def _root(node: ast.AST) -> str:

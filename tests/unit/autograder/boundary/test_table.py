@@ -854,6 +854,11 @@ def test_an_object_of_the_test_s_says_itself_what_it_is(talk: Talk) -> None:
     assert re.fullmatch(r"\('(<Plain of the test, \d+>)', '\1', '\1'\)", talk.value(f"{plain}texts(Plain())"))
     shown = "class Shown:\n    def __str__(self): return 'shown'\n"
     assert re.fullmatch(r"\('shown', '<Shown of the test, \d+>', 'shown'\)", talk.value(f"{shown}texts(Shown())"))
+    private = f"{point.replace('x: int', 'x: int; _y: str = ' + repr('hidden text'))}"
+    assert "hidden text" not in talk.value(f"{private}texts(Point(1))")
+    assert talk.value(f"{private}unique([Point(1), Point(1), Point(2)])") == "(3, 3, False)"
+    unhashable = point.replace("frozen=True", "eq=True")
+    assert talk.test(f"{unhashable}unique([Point(1), Point(1)])")["error"]["name"] == "TypeError"
     failing = "class Wrong(Exception):\n    def __str__(self): return 'expected 7241.5'\n"
     assert talk.value(f"{failing}texts(Wrong())").count("7241.5") == 0
 
@@ -868,7 +873,7 @@ def test_a_function_of_the_test_s_is_printed_compared_and_copied_as_functions_ar
             same += type(f) is type(look), inspect.getfullargspec(f).args
             return [*same, f.__name__, f.__qualname__, h.__name__, np.vectorize(f)([1, 2]).tolist()]
         """)
-    want = [True, False, False, False, True, True, True, True, ["a0"]]
+    want = [True, False, False, False, True, True, True, True, ["x"]]
     found = talk.value("def secret(x): return x + 1\ndef other(x): return x\nlook(secret, other)")
     assert found == str([*want, "function_1", "function_1", "function_1", [2, 3]])
 
@@ -882,6 +887,17 @@ def test_a_function_of_the_test_s_takes_arguments_by_the_names_that_its_signatur
         """)
     given = "def f(x, y=0): return 10 * x + y\n"
     assert talk.value(f"{given}bound(f, 1, 2), bound(f, 3), partly(f, 1, 2), named(f)") == "(12, 30, 12, 12)"
+    talk.code("""
+        def defaults(f, *args, **kwargs):
+            found = inspect.signature(f).bind(*args, **kwargs)
+            found.apply_defaults()
+            return f(*found.args, **found.kwargs), f.__code__.co_argcount, f.__annotations__
+        """)
+    given = "def f(x, y=3, *more, z=4, **others): return x, y, more, z, others\n"
+    assert talk.value(f"{given}defaults(f, 1)") == "((1, 3, (), 4, {}), 2, {})"
+    assert talk.value(f"{given}defaults(f, 1, 2, 5, z=6, w=7)") == "((1, 2, (5,), 6, {'w': 7}), 2, {})"
+    assert talk.value("f = lambda x, /, y: x - y\nbound(f, 3, 2) if False else f(3, y=2)") == "1"
+    assert "7241.5" not in str(talk.value("def f(x=7241.5): return 1\nbound(f)"))
 
 
 def test_a_generator_of_the_test_s_is_one_and_an_error_in_a_with_block_has_a_trace(talk: Talk) -> None:

@@ -50,7 +50,7 @@ def test_a_class_that_is_bound_or_changed_counts_where_it_is_used(cell: str) -> 
 def test_what_a_test_uses_through_a_function_or_class_of_a_locked_cell_counts() -> None:
     assert found("def area(r): return r") == {"through": {"area"}}
     assert found("from numpy import sqrt") == {"node": {"sqrt"}}
-    assert found("LIMIT = 4") == {"node": {"LIMIT"}}
+    assert found("LIMIT = 4") == {"node": {"LIMIT"}, "through": {"LIMIT"}}
     assert found("def abs(x): return x") == {"node": {"abs"}}
     assert found("from numpy import *") == {"node": {"*"}, "through": {"*"}}
 
