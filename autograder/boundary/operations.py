@@ -164,8 +164,8 @@ FROM_STUDENT: tuple[Row, ...] = (
         "an object of a class that the test defines; of any other `eq` and `ne` alone: whether it is the same one",
         "callbacks"),
     Row(("str", "repr", "hash"), "nothing", "an object of a class that the test defines, which says it itself "
-        "(`__repr__`, `__hash__`, a frozen data class) and has no private attribute; of any other the name of its class, and which object it is",
-        "callbacks"),
+        "(`__repr__`, `__hash__`, a frozen data class) and has no private attribute; of any other the name of its "
+        "class, and which object it is", "callbacks"),
 )  # fmt: skip
 """What the student's process may ask the trusted one for, while it is asked itself."""
 

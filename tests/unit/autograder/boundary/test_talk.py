@@ -123,17 +123,17 @@ def test_functions_of_the_test_are_called_back_and_nothing_else_of_theirs_is_rea
     talk.code("""
         def total(f, n): return sum(f(i) for i in range(n))
         def inside(f):
-            found = []
-            for name in ("__globals__", "__closure__", "__code__", "__self__", "secret", "__class__", "__dict__"):
-                try: found.append(type(getattr(f, name)).__name__ if name == "__class__" else getattr(f, name))
-                except AttributeError: pass
-            return found
+            found = [name for name in ("__self__", "secret", "__wrapped__") if hasattr(f, name)]
+            found += [name for name in f.__globals__ if not name.startswith(("_", "function_"))]
+            return [*found, type(f).__name__, f.__closure__, f.__defaults__, vars(f)]
         """)
     assert talk.value("total(lambda i: i + 1, 4)") == "10"
     assert talk.value("seen = []\ntotal(lambda i: seen.append(i) or 0, 3)\nseen") == "[0, 1, 2]"
     talk.code("def called(f): return f() if f else None")
     assert talk.value("(called(lambda: 3), called(None))") == "(3, None)"
-    assert talk.value("secret = 7\ndef f(): return secret\nf.secret = 8\ninside(f)") == "['type']"
+    assert talk.value("secret = 7\ndef f(): return secret\nf.secret = 8\ninside(f)") == str(
+        ["function", None, None, {}]
+    )
     assert talk.value("import numpy as np\n(int(total(np.square, 3)), total(abs, 3), total(float, 3))") == "(5, 3, 3.0)"
 
 
