@@ -22,6 +22,7 @@ __all__ = ["miss", "missed_of", "standing_for"]
 
 _MODULE = "the_test"
 """Where they say that they are from: pickle looks for them there."""
+_TOLD: weakref.WeakSet[types.FunctionType] = weakref.WeakSet()
 _MOST = 100
 """So many functions are looked at after each call."""
 _STAND_INS: weakref.WeakValueDictionary[str, types.FunctionType] = weakref.WeakValueDictionary()
@@ -31,9 +32,10 @@ def standing_for(proxy: StandIn, number: int, parameters: object) -> types.Funct
     """Return a function that calls the one of the test's for which the proxy stands. number: tells it from others."""
     name, signature = f"function_{number}", signature_of(parameters)
     space: dict[str, Any] = {"_boundary_call": functools.partial(_called, proxy), "_boundary_default": DEFAULT}
-    exec(_text(name, signature), space)
-    function = space[name]
+    exec(_compiled(_text(signature)), space)
+    function = space["function"]
     assert isinstance(function, types.FunctionType)
+    function.__name__ = function.__qualname__ = name
     function.__module__ = _MODULE
     FUNCTIONS[function] = proxy
     _STAND_INS[name] = function
@@ -41,7 +43,12 @@ def standing_for(proxy: StandIn, number: int, parameters: object) -> types.Funct
     return function
 
 
-def _text(name: str, signature: inspect.Signature) -> str:
+@functools.lru_cache(maxsize=1_000)
+def _compiled(text: str) -> types.CodeType:
+    return compile(text, "<the test>", "exec")
+
+
+def _text(signature: inspect.Signature) -> str:
     """Return a definition with these parameters."""
     shown = str(signature.replace(return_annotation=signature.empty)).replace("=...", "=_boundary_default")
     by_place, more, named = list[str](), "()", list[str]()
@@ -55,7 +62,7 @@ def _text(name: str, signature: inspect.Signature) -> str:
         else:
             by_place.append(one.name)
     values = f"[{', '.join(by_place)}], {more}, {{{', '.join(named)}}}"
-    return f"def {name}{shown}: return _boundary_call({by_place}, {values})"
+    return f"def function{shown}: return _boundary_call({by_place}, {values})"
 
 
 def _called(proxy: Any, names: list[str], placed: list[Any], more: tuple[Any, ...], named: dict[str, Any]) -> Any:
@@ -74,7 +81,8 @@ def miss(proxy: StandIn) -> None:
 def missed_of() -> None:
     """Tell it of the functions to which the student's code has given attributes: the test's own have none of them."""
     for function, proxy in [*itertools.islice(FUNCTIONS.items(), _MOST)]:
-        if vars(function):
+        if vars(function) and function not in _TOLD:
+            _TOLD.add(function)
             miss(proxy)
 
 

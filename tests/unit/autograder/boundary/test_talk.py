@@ -124,7 +124,7 @@ def test_functions_of_the_test_are_called_back_and_nothing_else_of_theirs_is_rea
         def total(f, n): return sum(f(i) for i in range(n))
         def inside(f):
             found = [name for name in ("__self__", "secret", "__wrapped__") if hasattr(f, name)]
-            found += [name for name in f.__globals__ if not name.startswith(("_", "function_"))]
+            found += [name for name in f.__globals__ if not name.startswith("_") and name != "function"]
             return [*found, type(f).__name__, f.__closure__, f.__defaults__, vars(f)]
         """)
     assert talk.value("total(lambda i: i + 1, 4)") == "10"
