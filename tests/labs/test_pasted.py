@@ -6,25 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from autograder.release.build import find_labs
+from tests.labs.by_module import labs
 from tests.labs.pasted import pasted
 
 pytestmark = [pytest.mark.slow, pytest.mark.frameworks]
 
-ROOT = Path(__file__).parents[2]
 _OF_A_LIBRARY = {
     ("05_convolution", "theirs"): "one call of torch.nn.functional.conv2d, which students know, too",
     ("13_consistency", "torch_step"): "one step of torch.optim.SGD, which students know, too",
 }
 """Helpers that hand a task to a library: a right answer, wherever it is from."""
 
-_LABS = [
-    pytest.param(lab, id=lab.name, marks=[] if lab.name.startswith("00_") else [pytest.mark.thorough])
-    for lab in find_labs(ROOT / "solutions")
-]
 
-
-@pytest.mark.parametrize("lab", _LABS)
+@pytest.mark.parametrize("lab", labs("00_"))
 def test_no_open_helper_earns_a_point_as_an_answer(lab: Path) -> None:
     found = [answer for answer in pasted(lab) if (lab.name, answer.helper) not in _OF_A_LIBRARY]
     assert found == []
