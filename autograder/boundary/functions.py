@@ -18,7 +18,7 @@ from typing import Any
 from autograder.boundary.classes import DEFAULT, signature_of
 from autograder.boundary.handles import FUNCTIONS, StandIn, ask
 
-__all__ = ["miss", "missed_of", "standing_for"]
+__all__ = ["miss", "standing_for", "tell_of_attributes"]
 
 _MODULE = "the_test"
 """Where they say that they are from: pickle looks for them there."""
@@ -78,7 +78,7 @@ def miss(proxy: StandIn) -> None:
         ask(proxy, "missed")
 
 
-def missed_of() -> None:
+def tell_of_attributes() -> None:
     """Tell it of the functions to which the student's code has given attributes: the test's own have none of them."""
     for function, proxy in [*itertools.islice(FUNCTIONS.items(), _MOST)]:
         if vars(function) and function not in _TOLD:

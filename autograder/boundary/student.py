@@ -22,7 +22,7 @@ from autograder.boundary.again import taken_again
 from autograder.boundary.emptied import empty
 from autograder.boundary.exact import TYPES
 from autograder.boundary.frames import Connection, ProcessDied, WireError
-from autograder.boundary.functions import missed_of, standing_for
+from autograder.boundary.functions import standing_for, tell_of_attributes
 from autograder.boundary.given_again import Unmade, made_again
 from autograder.boundary.handles import handle_of
 from autograder.boundary.operations import ARITHMETIC, OF_TUPLES, OPERATIONS, UNARY
@@ -173,7 +173,7 @@ class Agent:
             try:
                 return target(*arguments, **options)
             finally:
-                missed_of()
+                tell_of_attributes()
         if operation == "packed":
             return packed(target)
         if operation in {"isinstance", "issubclass"}:

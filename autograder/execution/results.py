@@ -50,7 +50,8 @@ class Report:
         printed: by the test, not by what it tests.
         problem: why nothing of it can be counted, in words.
         met: whether the test met an object of the student's that does not travel.
-        valued: whether it met one whose class is derived from one of values, and adds to it, or hashed one.
+        valued: whether it met one whose class is derived from one of values, and adds to it, or hashed one; or the
+            student's code asked an object of the test's for what it shows in one process only.
         altered: whether the student's code changed what the test had handed it, which was a copy.
         rewritten: whether it wrote to what it had returned, of which the test still had a copy.
         nothing: whether an array of no items came as a result of the student's.
