@@ -139,6 +139,11 @@ class CellScore:
         return f"{self.notebook}/{self.grade_id}"
 
     @property
+    def lost(self) -> bool:
+        """Whether it earned less than it could."""
+        return self.points is not None and self.points < self.max_points
+
+    @property
     def failed(self) -> tuple[dict[str, Any], ...]:
         """The cases that failed; guards, which failed only because nothing else passed, after the others."""
         failed = [case for case in self.cases if not case["passed"]]

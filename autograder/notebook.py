@@ -12,6 +12,7 @@ __all__ = [
     "PUT_BACK",
     "below_tasks",
     "grade_id_of",
+    "is_fixed",
     "metadata_of",
     "read_notebook",
     "read_notebook_text",
@@ -33,6 +34,11 @@ def read_notebook(path: Path) -> nbformat.NotebookNode:
 def read_notebook_text(content: bytes) -> nbformat.NotebookNode:
     """Return the notebook that a file with this content holds."""
     return nbformat.reads(content.decode(), as_version=4)
+
+
+def is_fixed(about: Mapping[str, Any]) -> bool:
+    """Whether a cell with this metadata of nbgrader's is not the student's to change."""
+    return bool((about.get("grade") or about.get("locked")) and not about.get("solution"))
 
 
 def metadata_of(cell: nbformat.NotebookNode) -> Mapping[str, Any]:

@@ -100,7 +100,8 @@ def _run(
     left.begin(given.get("cells", ()), {*given.get("theirs", ()), *given.pop("live", ())})
     look, tried, mirrors, items = (given.pop(name, False) for name in ("look", "tried", "mirrors", "items"))
     peer.begin(end.cell, holds=left.holds, mirrors=mirrors)
-    sources = [source, *given.get("cells", ())] if tried else []  # a lab's own tests ask for functions
+    texts = [source, *given.get("cells", ())]
+    sources = texts if tried else []  # a lab's own tests ask for functions
     begin = functools.partial(tests.begin, peer, nothing=not items, sources=sources, again=tried)
     begin()
     check.begin()
@@ -110,7 +111,7 @@ def _run(
     space: dict[str, Any] = {}
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         try:
-            finer = as_there(peer.ask, [source, *given.get("cells", ())])
+            finer = as_there(peer.ask, texts)
             with end.awaited(peer), finer, everywhere(peer, tests, source, host) as loaded:
                 with contextlib.redirect_stdout(io.StringIO()):
                     result |= names.give(given, source, look=look)

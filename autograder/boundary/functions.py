@@ -15,7 +15,7 @@ import types
 import weakref
 from typing import Any
 
-from autograder.boundary.classes import DEFAULT, signature_of
+from autograder.boundary.classes import DEFAULT
 from autograder.boundary.handles import FUNCTIONS, StandIn, ask
 
 __all__ = ["miss", "standing_for", "tell_of_attributes"]
@@ -28,9 +28,9 @@ _MOST = 100
 _STAND_INS: weakref.WeakValueDictionary[str, types.FunctionType] = weakref.WeakValueDictionary()
 
 
-def standing_for(proxy: StandIn, number: int, parameters: object) -> types.FunctionType:
+def standing_for(proxy: StandIn, number: int, signature: inspect.Signature) -> types.FunctionType:
     """Return a function that calls the one of the test's for which the proxy stands. number: tells it from others."""
-    name, signature = f"function_{number}", signature_of(parameters)
+    name = f"function_{number}"
     space: dict[str, Any] = {"_boundary_call": functools.partial(_called, proxy), "_boundary_default": DEFAULT}
     exec(_compiled(_text(signature)), space)
     function = space["function"]
@@ -66,10 +66,10 @@ def _text(signature: inspect.Signature) -> str:
 
 
 def _called(proxy: Any, names: list[str], placed: list[Any], more: tuple[Any, ...], named: dict[str, Any]) -> Any:
-    """Call the test's function; what stands for a default is left to it."""
+    """Call the test's function; what stands for a default is left to it, as of whatever is called there."""
     kept = list(itertools.takewhile(lambda value: value is not DEFAULT, placed))
     later = dict(zip(names[len(kept) :], placed[len(kept) :], strict=True)) | named
-    return proxy(*kept, *more, **{name: value for name, value in later.items() if value is not DEFAULT})
+    return proxy(*kept, *more, **later)
 
 
 def miss(proxy: StandIn) -> None:

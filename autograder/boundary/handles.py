@@ -77,7 +77,7 @@ def handle_of(value: Any) -> int | None:
     if issubclass(kind, Method):
         return handle_of(value.method)
     if kind is types.FunctionType:
-        return handle_of(FUNCTIONS[value]) if value in FUNCTIONS else None
+        return handle_of(FUNCTIONS.get(value))
     return cast("int", value.handle()) if is_remote_tensor(kind) else None
 
 

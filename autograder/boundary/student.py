@@ -123,7 +123,7 @@ class Agent:
             return known
         proxy = make(peer, handle, description)
         of_function = description.get("c") == ["builtins.function"]
-        return standing_for(proxy, handle, description.get("p")) if of_function else proxy
+        return standing_for(proxy, handle, proxy.__signature__) if of_function else proxy
 
     def handle_of(self, value: Any) -> int | None:
         return handle_of(value)

@@ -99,10 +99,10 @@ class Setup:
             for name, rows in self.rows.items()
         }
 
-    def about(self, name: str) -> About:
-        """Return what a second look has to know of the tests of this notebook."""
-        modes = self.modes
-        return About(hiding(self.rows[name]), modes.lowered.get(name, frozenset()), modes.believed.get(name))
+    def about(self, name: str, changed: Mapping[str, frozenset[str]]) -> About:
+        """Return what a second look has to know of the tests of this notebook. changed: see About.redefined."""
+        lowered = self.modes.lowered.get(name, frozenset())
+        return About(hiding(self.rows[name]), lowered, self.modes.believed.get(name), changed)
 
     def solution(self, name: str) -> nbformat.NotebookNode | None:
         """Return the instructor's own answers to this notebook; None where there are none."""
@@ -207,7 +207,7 @@ def _run(setup: Setup, result: Attempt, name: str) -> _Scored:
 
     execution, scores = run(setup.modes.checks[name])
     result.note(execution)
-    lost = [score for score in scores if score.points is not None and score.points < score.max_points]
+    lost = [score for score in scores if score.lost]
     changed = redefined(repaired.notebook, setup.made_of[name]) if lost else {}
     if setup.foreign:
         return execution, _looked_again(setup, result, name, (execution, scores), run, changed)
@@ -250,7 +250,7 @@ def _looked_again(
         result.tossed = result.tossed or bool(checks.guarded)
         return found, others
 
-    about = replace(setup.about(name), redefined=changed)
+    about = setup.about(name, changed)
     counted, said = second_look(execution, scores, setup.modes.checks[name], again, about)
     result.notes += said
     result.starved = result.starved or any(look.starved for look in looks)

@@ -15,9 +15,10 @@ import nbformat
 
 from autograder.boundary.locked import STAR, Statement, all_statements, names_in
 from autograder.boundary.parsing import syntax_tree, without_magics
+from autograder.boundary.scopes import root_of
 from autograder.execution import Checks
 from autograder.model import CellScore
-from autograder.notebook import metadata_of
+from autograder.notebook import is_fixed, metadata_of
 
 __all__ = ["MadeOf", "made_of", "redefined", "say_redefined"]
 
@@ -46,7 +47,7 @@ def made_of(tests: Mapping[str, str], checks: Checks) -> MadeOf:
 
 def redefined(notebook: nbformat.NotebookNode, of_tests: MadeOf) -> dict[str, frozenset[str]]:
     """Return, for each test, what of that a cell of the student's binds or changes. STAR: what a star import binds."""
-    cells = [c.source for c in notebook.cells if c.cell_type == "code" and not _fixed(metadata_of(c))]
+    cells = [c.source for c in notebook.cells if c.cell_type == "code" and not is_fixed(metadata_of(c))]
     ends = itertools.accumulate(map(len, cells))
     bound = {found for cell, end in zip(cells, ends, strict=True) if end <= _LONGEST for found in _bound(cell)}
     found = {}
@@ -66,10 +67,6 @@ def say_redefined(score: CellScore, names: Collection[str]) -> str:
         f"{score.grade_id!r}: {score.points:g} of {score.max_points:g}, and a cell of the student's gives {shown} "
         "another meaning than the locked cell, whose the test takes: look at it"
     )
-
-
-def _fixed(about: Mapping[str, object]) -> bool:
-    return bool((about.get("grade") or about.get("locked")) and not about.get("solution"))
 
 
 def _used(source: str, parts: Sequence[Statement]) -> set[str]:
@@ -94,17 +91,10 @@ def _bound(source: str) -> Iterator[tuple[str, str]]:
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield from _imported(node)
         elif isinstance(node, ast.Name | ast.Attribute) and not isinstance(node.ctx, ast.Load):
-            yield _root(node), ""
+            yield root_of(node), ""
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"setattr", "delattr"}:
-            yield from ((_root(part), "") for part in node.args[:1])
+            yield from ((root_of(part), "") for part in node.args[:1])
         left += () if isinstance(node, _SCOPES) else ast.iter_child_nodes(node)
-
-
-def _root(node: ast.AST) -> str:
-    """Return the name at which `a.b.c` begins; empty if it begins with something else."""
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:

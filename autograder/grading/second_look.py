@@ -76,7 +76,7 @@ def second_look(
         counted = _lowered(counted, found, {} if other.late else refused, execution)
         said += [_stopped_look(name, why) for name, why in refused.items() if other.late]
         accused = {name for name in within if any(name in message for message in other.forged)}
-        said += [_accused(score) for score in scores if score.grade_id in accused and _lost(score)]
+        said += [_accused(score) for score in scores if score.grade_id in accused and score.lost]
         there = _of(found, within - accused)
         said += [_more(score, there[score.grade_id]) for score in scores if _less(score, there)]
     if changed or lost:
@@ -93,7 +93,7 @@ def second_look(
 
 
 def _losing(scores: Sequence[CellScore], reports: Mapping[str, Report]) -> list[tuple[str, Report]]:
-    return [(score.grade_id, reports[score.grade_id]) for score in scores if _lost(score)]
+    return [(score.grade_id, reports[score.grade_id]) for score in scores if score.lost]
 
 
 def _stopped_look(name: str, why: str) -> str:
@@ -136,10 +136,10 @@ def _unseen(score: CellScore, report: Report, about: About) -> str:
     """Return what a person should look at, since lines of the test are hidden; nothing if there is nothing."""
     if score.points and report.refused:
         return f"{score.grade_id!r}: {_REFUSED}: in one process it might give less: look at it"
-    if _lost(score) and (names := about.redefined.get(score.grade_id)):
+    if score.lost and (names := about.redefined.get(score.grade_id)):
         return say_redefined(score, names)
     unlike = report.valued or report.refused or (report.met and _stopped(report))
-    if _lost(score) and (unlike or _at_the_wall(report)):
+    if score.lost and (unlike or _at_the_wall(report)):
         return (
             f"{score.grade_id!r}: {score.points:g} of {score.max_points:g} apart from the student's code, an object of "
             f"another class than yours? in one process it might give more: look at it"
@@ -205,7 +205,3 @@ def _at_the_wall(report: Report) -> bool:
     texts = [f"{failure.name}: {failure.value}"] if failure else []
     texts += [f"{case['error']}: {case['message']}" for case in report.cases or () if not case["passed"]]
     return any(words in text for words in _WALL for text in texts)
-
-
-def _lost(score: CellScore) -> bool:
-    return score.points is not None and score.points < score.max_points

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import nbformat
 
@@ -22,7 +21,7 @@ from autograder.grading.scoring import score_notebook
 from autograder.grading.stopped import JOINED
 from autograder.markers import BEGIN_HIDDEN, EXPLORE
 from autograder.model import CellScore, CellSpec, Lab, Limits
-from autograder.notebook import grade_id_of, metadata_of, read_notebook, to_explore
+from autograder.notebook import grade_id_of, is_fixed, metadata_of, read_notebook, to_explore
 from autograder.records.fingerprint import fingerprint
 from autograder.sandbox import Gpu, choose
 from autograder.submission.repair import parse, repair
@@ -131,12 +130,8 @@ def as_released(content: bytes, name: str, rows: Sequence[CellSpec]) -> nbformat
     They were written after the release: what is graded has none of them. Raises SubmissionError if it is no notebook.
     """
     notebook, known = parse(content, f"{name}.ipynb")[0], {row.grade_id for row in rows}
-    notebook.cells = [c for c in notebook.cells if grade_id_of(c) in known or not _fixed(metadata_of(c))]
+    notebook.cells = [c for c in notebook.cells if grade_id_of(c) in known or not is_fixed(metadata_of(c))]
     return notebook
-
-
-def _fixed(about: Mapping[str, Any]) -> bool:
-    return bool((about.get("grade") or about.get("locked")) and not about.get("solution"))
 
 
 def own_answers(path: Path, rows: Sequence[CellSpec]) -> nbformat.NotebookNode | None:

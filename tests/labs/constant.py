@@ -25,7 +25,7 @@ from autograder.release.source import read_source
 from tests.labs import constant_answers, shared_lines
 from tests.labs.constant_answers import shown
 
-__all__ = ["Best", "best_constants", "decorated", "tests_of"]
+__all__ = ["Best", "best_constants", "decorated"]
 
 ROOT = Path(__file__).parents[2]
 _MOST = 8
@@ -50,13 +50,13 @@ def best_constants(lab: Path) -> dict[str, Best]:
     with shared_lines.opened() as path:
         modules = [*preloads((cell.source for cell in source.cells), source.lab.frameworks), constant_answers.__name__]
         with Prepared(notebook, modules, time_s=120) as prepared:
-            for tasks, test in tests_of(notebook):
+            for tasks, test in _tests_of(notebook):
                 for points in filter(None, (_tried(prepared, *one) for one in _answers(prepared, tasks, test, path))):
                     found[test] = max(points, found.get(test, points), key=lambda best: best.points)
     return found
 
 
-def tests_of(notebook: nbformat.NotebookNode) -> Iterator[tuple[list[Task], str]]:
+def _tests_of(notebook: nbformat.NotebookNode) -> Iterator[tuple[list[Task], str]]:
     """Yield the tasks between one test cell and the next, and that test's grade_id."""
     of, between = {task.name: task for task in tasks_of(notebook)}, list[Task]()
     for cell in notebook.cells:
