@@ -7,6 +7,7 @@ operators and methods evaluate texts (see `evaluation`).
 from __future__ import annotations
 
 import datetime
+import sys
 from collections.abc import Callable, Container
 from decimal import Decimal
 from fractions import Fraction
@@ -14,10 +15,11 @@ from typing import Any
 
 from autograder.boundary.frames import WireError
 
-__all__ = ["BY_PYTHON", "KINDS", "TYPES", "adds_nothing", "large", "read_large", "read_type"]
+__all__ = ["BY_PYTHON", "KINDS", "TYPES", "adds_nothing", "constant", "large", "read_large", "read_type"]
 
 _MAX_INT_BITS = 1 << 16
 _MAX_TEXT = 1000
+_MAX_WORD = 40
 _MAX_EXPONENT = 10_000
 
 
@@ -72,6 +74,17 @@ def large(value: int) -> dict[str, Any]:
     if value.bit_length() > _MAX_INT_BITS:
         raise WireError(f"an integer of {value.bit_length():,} bits")
     return {"t": "int", "v": hex(value)}
+
+
+def constant(value: Any) -> Any:
+    """Return a value of JSON that stands for itself; a short word as the one text that Python keeps of it.
+
+    Python does so with constants in code, and `operation is "add"` is true in a notebook.
+    """
+    word = (
+        type(value) is str and len(value) <= _MAX_WORD and value.isascii() and (value.isidentifier() or value.isalnum())
+    )
+    return sys.intern(value) if word else value
 
 
 def read_large(text: str) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autograder.boundary.frames import WireError
+from autograder.boundary.known_errors import attributes_of, known, names_of
 
 __all__ = ["CANNOT_GO", "outside_its_protocol", "rebuild", "report"]
 
@@ -20,6 +21,10 @@ _MAX_TEXT = 2000
 
 _ENDS = (GeneratorExit, StopAsyncIteration, StopIteration)
 _PLAIN = (str, int, float, bool, type(None))
+
+
+class _Exit(SystemExit, Exception):
+    """SystemExit as it comes from there: whoever waits for it gets it, and whatever expects an error is not left."""
 
 
 class CannotGo(Exception):
@@ -42,6 +47,7 @@ def report(
         "type": kind.__name__[:200],
         "module": str(kind.__module__)[:200],
         "bases": [base.__name__ for base in kind.__mro__ if base.__module__ == "builtins"],
+        "known": names_of(kind),
         "text": "" if discreet else _text(error),
         "line": "" if discreet else _line(error),
         "origin": origin if type(origin) is int else None,
@@ -50,6 +56,8 @@ def report(
     if not discreet and type(arguments) is tuple:
         with contextlib.suppress(Exception, WireError):  # of a class that defines what it likes, or too large
             found["args"] = [_argument(item, encode) for item in arguments]
+        with contextlib.suppress(Exception, WireError):
+            found["attributes"] = [[name, encode(value)] for name, value in attributes_of(error).items()]
     if isinstance(error, NameError | AttributeError) and type(error.name) is str:
         found["name"] = error.name[:200]
     if isinstance(error, OSError) and not discreet and type(error.filename) is str:
@@ -94,15 +102,17 @@ def rebuild(payload: Any, decode: Callable[[Any], Any], kept: Callable[[int], An
     if type(origin) is int and isinstance(own := kept(origin), Exception):
         return own
     name, text, line = (str(payload.get(key, ""))[:_MAX_TEXT] for key in ("type", "text", "line"))
-    bases = _builtins(payload.get("bases"))
+    bases = _classes(payload.get("bases"), payload.get("known"))
     arguments = payload.get("args")
     error = None
     values = [decode(item) for item in arguments] if isinstance(arguments, list) else []
-    if bases[0].__name__ == name and payload.get("module") == "builtins" and isinstance(arguments, list):
+    itself = bases[0].__name__ == name and payload.get("module") == "builtins"
+    if itself and isinstance(arguments, list):
         file = payload.get("file")
         error = _made(bases[0], [*values, file] if issubclass(bases[0], OSError) and type(file) is str else values)
     if error is None:
         error = _derived(bases, name, str(payload.get("module", "")), text, values)
+        _set(error, payload.get("attributes"), decode)
     error._boundary_origin = payload.get("h")  # type: ignore[attr-defined]
     error.notebook_line = line  # type: ignore[attr-defined]
     if isinstance(error, NameError | AttributeError):
@@ -110,11 +120,13 @@ def rebuild(payload: Any, decode: Callable[[Any], Any], kept: Callable[[int], An
     return error
 
 
-def _builtins(bases: Any) -> tuple[type[Exception], ...]:
-    """Return the most derived built-in classes among these: NumPy's AxisError is a ValueError and an IndexError."""
+def _classes(bases: Any, listed: Any) -> tuple[type[Exception], ...]:
+    """Return the most derived of these classes, built-in or known: NumPy's AxisError is a ValueError and IndexError."""
     named = [getattr(builtins, name, None) for name in bases if type(name) is str] if isinstance(bases, list) else []
+    if SystemExit in named:
+        return (_Exit,)
     kinds = [kind for kind in named if isinstance(kind, type) and issubclass(kind, Exception)]
-    kinds = [kind for kind in dict.fromkeys(kinds) if not issubclass(kind, ExceptionGroup)]
+    kinds = [kind for kind in dict.fromkeys(kinds + known(listed)) if not issubclass(kind, ExceptionGroup)]
     most = [kind for kind in kinds if not any(other is not kind and issubclass(other, kind) for other in kinds)]
     return tuple(most) or (Exception,)
 
@@ -136,7 +148,18 @@ def _derived(bases: tuple[type[Exception], ...], name: str, module: str, text: s
         kind = type(name, bases[:1], namespace)
     error: Exception = kind.__new__(kind)
     error.args = tuple(arguments)
+    for base in (StopIteration, SystemExit):  # of one without a value `yield from` would crash Python itself
+        if isinstance(error, base):
+            base.__init__(error, *arguments)
     return error
+
+
+def _set(error: Exception, attributes: Any, decode: Callable[[Any], Any]) -> None:
+    """Give an exception of a known class the plain values of its attributes, under names that it does not have."""
+    pairs = [each for each in (attributes if isinstance(attributes, list) else ()) if type(each) is list]
+    for name, value in (each for each in pairs if len(each) == 2):
+        if type(name) is str and name.isidentifier() and name[0] != "_" and not hasattr(error, name):
+            setattr(error, name, decode(value))
 
 
 def outside_its_protocol(error: Exception, operation: str) -> Exception:

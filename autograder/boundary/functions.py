@@ -28,11 +28,16 @@ _MOST = 100
 _STAND_INS: weakref.WeakValueDictionary[str, types.FunctionType] = weakref.WeakValueDictionary()
 
 
-def standing_for(proxy: StandIn, number: int, signature: inspect.Signature) -> types.FunctionType:
-    """Return a function that calls the one of the test's for which the proxy stands. number: tells it from others."""
+def standing_for(
+    proxy: StandIn, number: int, signature: inspect.Signature, *, generates: bool = False
+) -> types.FunctionType:
+    """Return a function that calls the one of the test's for which the proxy stands.
+
+    number: tells it from others. generates: whether it is a generator function.
+    """
     name = f"function_{number}"
     space: dict[str, Any] = {"_boundary_call": functools.partial(_called, proxy), "_boundary_default": DEFAULT}
-    exec(_compiled(_text(signature)), space)
+    exec(_compiled(_text(signature, "yield from" if generates else "return")), space)
     function = space["function"]
     assert isinstance(function, types.FunctionType)
     function.__name__ = function.__qualname__ = name
@@ -48,8 +53,8 @@ def _compiled(text: str) -> types.CodeType:
     return compile(text, "<the test>", "exec")
 
 
-def _text(signature: inspect.Signature) -> str:
-    """Return a definition with these parameters."""
+def _text(signature: inspect.Signature, verb: str) -> str:
+    """Return a definition with these parameters. verb: what it does with what the test's function gives."""
     shown = str(signature.replace(return_annotation=signature.empty)).replace("=...", "=_boundary_default")
     by_place, more, named = list[str](), "()", list[str]()
     for one in signature.parameters.values():
@@ -62,7 +67,7 @@ def _text(signature: inspect.Signature) -> str:
         else:
             by_place.append(one.name)
     values = f"[{', '.join(by_place)}], {more}, {{{', '.join(named)}}}"
-    return f"def function{shown}: return _boundary_call({by_place}, {values})"
+    return f"def function{shown}: {verb} _boundary_call({by_place}, {values})"
 
 
 def _called(proxy: Any, names: list[str], placed: list[Any], more: tuple[Any, ...], named: dict[str, Any]) -> Any:

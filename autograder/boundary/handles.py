@@ -40,6 +40,7 @@ class StandIn:
 
     __slots__ = (
         "__weakref__",
+        "_boundary_begun",
         "_boundary_builtin",
         "_boundary_class",
         "_boundary_handle",
@@ -50,6 +51,7 @@ class StandIn:
         "_boundary_name",
         "_boundary_overrides",
         "_boundary_peer",
+        "_boundary_signature",
         "_boundary_value",
     )
 

@@ -216,9 +216,9 @@ def _next(iterator: StandIn) -> Any:
     try:
         item = ask(iterator, "next")
     except StopIteration:
-        peer_of(iterator).empty |= object.__getattribute__(iterator, "_boundary_items") is None
+        peer_of(iterator).empty |= not object.__getattribute__(iterator, "_boundary_begun")
         raise
-    object.__setattr__(iterator, "_boundary_items", ())
+    object.__setattr__(iterator, "_boundary_begun", True)
     return item
 
 

@@ -7,7 +7,6 @@ what is left over from an earlier one is thrown away.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -17,6 +16,7 @@ from autograder.boundary.lengths import Lengths
 from autograder.boundary.mirror import Mirror
 from autograder.boundary.owner import Owner
 from autograder.boundary.tensors import Leaves
+from autograder.boundary.turns import InTurn
 from autograder.boundary.wire import Codec
 
 __all__ = ["Peer"]
@@ -44,7 +44,7 @@ class Peer:
         """How often the other end has done something that may have changed its objects."""
         self.operators = False
         """Whether the test says that operators of the student's classes are what it tests."""
-        self._lock = threading.RLock()
+        self._lock = InTurn()
         self.aside: Callable[[dict[str, Any]], None] | None = None
         """Takes a message of any cell that says that a rank has come; see ranks."""
         self.connection = connection

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from autograder.boundary import stand_ins
 from autograder.boundary.classes import DEFAULT, class_of, signature_of
 from autograder.boundary.functions import miss
 from autograder.boundary.handles import (
@@ -79,8 +80,9 @@ class Proxy(StandIn):
     def __getattr__(self, name: str) -> Any:
         peer = peer_of(self)
         if not peer.trusted:
-            signature = object.__getattribute__(self, "_boundary_items") if name == "__signature__" else None
-            return ask(self, "getattr", name) if signature is None else signature
+            if name == "__signature__" and (known := object.__getattribute__(self, "_boundary_signature")) is not None:
+                return known
+            return ask(self, "getattr", name)
         if is_special(name):
             if name not in READ_BY_NAME or (text := _text(self, name)) is None:
                 raise AttributeError(f"{name} of an object of the tested code is not to be seen by a test", name=name)
@@ -177,7 +179,7 @@ class Proxy(StandIn):
     def __format__(self, spec: str) -> str:
         own = plain(self) if peer_of(self).trusted else self
         shown = not spec and "str" in object.__getattribute__(self, "_boundary_overrides")  # as Python's own classes do
-        return format(str(self) if type(own) is Proxy or shown else own, spec)
+        return format(str(self) if issubclass(type(own), Proxy) or shown else own, spec)
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
@@ -195,7 +197,7 @@ class Proxy(StandIn):
             miss(self)
         return []
 
-    def __copy__(self) -> Any:
+    def __deepcopy__(self, memo: Any) -> Any:
         """The value that it holds; for the student's code the object itself, as functions are that Python copies."""
         if not peer_of(self).trusted:
             return self
@@ -203,14 +205,13 @@ class Proxy(StandIn):
             raise refusal(self, _NO_COPY)
         return copy.deepcopy(own)
 
-    def __deepcopy__(self, memo: Any) -> Any:
-        return self.__copy__()
-
     def __reduce_ex__(self, protocol: Any) -> Any:
-        own = plain(self) if peer_of(self).trusted else self
-        if type(own) in _VALUES:
-            return type(own), (own,)
-        raise refusal(self, _NO_COPY)
+        """As above: `copy.copy` takes a text for the object itself. With `__copy__` tee() would make two of one."""
+        if not peer_of(self).trusted:
+            return class_name(self)
+        if type(own := plain(self)) is Proxy:
+            raise refusal(self, _NO_COPY)
+        return (type(own), (own,)) if type(own) in _VALUES else (copy.deepcopy, (own,))
 
 
 class Judge(Method):
@@ -247,33 +248,33 @@ def _reading(method: Any) -> Any:
 
 def make(peer: Peer, handle: int, description: Mapping[str, Any]) -> Proxy:
     """Return the proxy of an object that the other end keeps under this handle."""
-    proxy = Proxy.__new__(Proxy)
-    put = object.__setattr__
+    proxy = object.__new__(Proxy) if peer.trusted else stand_ins.new(Proxy, description)
     names = description.get("c")
     names = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
     module = description.get("m")
-    put(proxy, "_boundary_peer", peer)
-    put(proxy, "_boundary_handle", handle)
-    put(proxy, "_boundary_made", False)
-    put(proxy, "_boundary_builtin", bool(names) and names[0].startswith("builtins."))
     called = not peer.trusted and "p" in description
-    put(proxy, "_boundary_items", signature_of(description.get("p")) if called else None)
-    put(proxy, "_boundary_module", module if isinstance(module, str) else "")
-    put(proxy, "_boundary_name", names[0].rpartition(".")[2] if names else "object")
-    put(proxy, "_boundary_class", class_of(names, trusted=peer.trusted) or Proxy)
     value = next((kind for kind in _READING if f"builtins.{kind}" in names), "")
-    put(proxy, "_boundary_value", value)
-    overrides = description.get("o")
-    said = frozenset(map(str, overrides)) if isinstance(overrides, list) else frozenset()
+    by_value = value in {"int", "float", "complex", "str", "bytes", "tuple", "frozenset"}
+    said = frozenset(map(str, names_of)) if isinstance(names_of := description.get("o"), list) else frozenset()
     numbers = _OWN_OF_NUMBERS if _NUMBERS.intersection(names) else frozenset()
     own = _OWN_OF_CONTAINERS if value in _CONTAINERS else _OWN_OF_TEXTS if value == "str" else numbers
-    put(
-        proxy,
-        "_boundary_overrides",
-        frozenset(name for name in said if name.startswith(".") or name in own | ARITHMETIC),
-    )
-    by_value = value in {"int", "float", "complex", "str", "bytes", "tuple", "frozenset"}
-    put(proxy, "_boundary_hashes", by_value if peer.trusted else description.get("s"))
+    known = {
+        "peer": peer,
+        "handle": handle,
+        "made": False,
+        "builtin": bool(names) and names[0].startswith("builtins."),
+        "signature": signature_of(description.get("p")) if called else None,
+        "items": None,
+        "begun": False,
+        "module": module if isinstance(module, str) else "",
+        "name": names[0].rpartition(".")[2] if names else "object",
+        "class": class_of(names, trusted=peer.trusted) or type(proxy),
+        "value": value,
+        "overrides": frozenset(name for name in said if name.startswith(".") or name in own | ARITHMETIC),
+        "hashes": by_value if peer.trusted else description.get("s"),
+    }
+    for name, about in known.items():
+        object.__setattr__(proxy, f"_boundary_{name}", about)
     return proxy
 
 

@@ -123,7 +123,9 @@ class Agent:
             return known
         proxy = make(peer, handle, description)
         of_function = description.get("c") == ["builtins.function"]
-        return standing_for(proxy, handle, proxy.__signature__) if of_function else proxy
+        if not of_function:
+            return proxy
+        return standing_for(proxy, handle, proxy.__signature__, generates=description.get("g") is True)
 
     def handle_of(self, value: Any) -> int | None:
         return handle_of(value)

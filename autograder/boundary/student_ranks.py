@@ -16,11 +16,13 @@ import linecache
 import os
 import pickle
 import pickletools
+import shutil
 import signal
 import socket
 import stat
 import sys
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -114,8 +116,10 @@ def answer_of_rank(rank: int, world_size: int, door: str, packed: bytes) -> None
         stream.sendall(bytes([rank]))
         head, function = packed.split(b"\n", 1)
         about = json.loads(head)
+        with _scratch(Path(door).parent) as scratch:
+            write_nothing(but_in=scratch)
+            _prepare(about["modules"], about["codecs"])
         write_nothing()
-        _prepare(about["modules"], about["codecs"])
         keep_to_itself()  # says why, before the kernel says no
         leave_no_trace()
         for name, (file, text) in about["own"].items():
@@ -132,6 +136,23 @@ def answer_of_rank(rank: int, world_size: int, door: str, packed: bytes) -> None
         answer_until_end(peer)
 
 
+@contextlib.contextmanager
+def _scratch(folder: Path) -> Iterator[str]:
+    """Give libraries a place for the temporary files without which some are not imported; it goes with the folder."""
+    place, before = tempfile.mkdtemp(dir=folder), tempfile.tempdir
+    environment = dict(os.environ)
+    os.environ["MPLCONFIGDIR"] = tempfile.tempdir = place
+    try:
+        yield place
+    finally:
+        tempfile.tempdir = before
+        os.environ.clear()
+        os.environ.update(environment)
+        for file in Path(place).iterdir():
+            with contextlib.suppress(OSError):
+                shutil.rmtree(file) if file.is_dir() else file.unlink()
+
+
 def _prepare(modules: list[str], codecs: list[str]) -> None:
     """Import what the function needs, from where libraries lie, and keep nothing open and no page of a file unread.
 
@@ -145,6 +166,10 @@ def _prepare(modules: list[str], codecs: list[str]) -> None:
     sys.path[:], sys.argv[:] = _of_libraries(path), [""]
     os.chdir(here.root)
     import_named(modules, codecs)
+    if pyplot := sys.modules.get("matplotlib.pyplot"):  # which imports what draws with the first figure
+        with contextlib.suppress(Exception):
+            pyplot.switch_backend("agg")
+            pyplot.close(pyplot.subplots()[0])
     LIBRARIES.keep(modules)
     os.chdir(here)
     sys.path[:], sys.argv[:] = path, words

@@ -159,9 +159,23 @@ def _torch_generator(state: Any) -> Any:
     return generator
 
 
+def _numpy_state(bits: Any) -> dict[str, Any]:
+    """Return a bit generator's state, and that of the seeds from which it spawns others."""
+    state: dict[str, Any] = _copied(bits.state)
+    seeds = bits.seed_seq
+    if type(seeds) is np.random.SeedSequence and isinstance(seeds.entropy, int | list | tuple):
+        entropy = seeds.entropy if isinstance(seeds.entropy, int) else [*map(int, seeds.entropy)]
+        state["seeds"] = [entropy, [*map(int, seeds.spawn_key)], seeds.pool_size, seeds.n_children_spawned]
+    return state
+
+
 def _numpy_bits(state: dict[str, Any]) -> Any:
-    bits = getattr(np.random, state["bit_generator"])()
-    bits.state = state
+    seeds = None
+    if "seeds" in state:
+        entropy, key, size, spawned = state["seeds"]
+        seeds = np.random.SeedSequence(entropy, spawn_key=key, pool_size=size, n_children_spawned=spawned)
+    bits = getattr(np.random, state["bit_generator"])(seeds)
+    bits.state = {name: value for name, value in state.items() if name != "seeds"}
     return bits
 
 
@@ -181,7 +195,7 @@ def _copied(state: Any) -> Any:
 RANDOM_SOURCES: dict[str, tuple[Callable[[Any], bool], Callable[[Any], Any], Callable[[Any], Any]]] = {
     "numpy.random.Generator": (
         lambda value: type(value) is np.random.Generator,
-        lambda source: _copied(source.bit_generator.state),
+        lambda source: _numpy_state(source.bit_generator),
         lambda state: np.random.Generator(_numpy_bits(state)),
     ),
     "numpy.random.RandomState": (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,6 +20,7 @@ from autograder.boundary.handles import class_name, handle_of, is_stand_in, plai
 from autograder.boundary.operations import FROM_STUDENT, OPERATIONS, names_of
 from autograder.boundary.peer import Peer
 from autograder.boundary.proxy import Proxy, make
+from autograder.boundary.shown import description_of, says_itself, shows_all
 from autograder.boundary.student_values import RANDOM_SOURCES
 from autograder.boundary.trusted_changes import ChangesOfStudents
 
@@ -112,7 +114,7 @@ class Trusted:
         return handle_of(value)
 
     def describe(self, value: Any, encode: Callable[[Any], Any]) -> dict[str, Any]:
-        """Whether it is a function, method or class, of how many arguments; a generator; whether its class hashes it.
+        """Whether it is a function, method or class, of how many arguments; a generator; its class's name, and fields.
 
         What is only called stands in well for a function; of another object it would see more in one process.
         """
@@ -120,9 +122,10 @@ class Trusted:
         self.met = self.met or kind in {None, type}
         if type(value) is types.GeneratorType:
             return {"c": ["builtins.generator"]}
-        if kind is None and type(value).__module__ == "__main__" and (hashed := _hashed(value)) is not None:
-            return {"s": hashed}
-        return {"c": [f"builtins.{kind.__name__}"], "p": parameters_of(value)} if kind else {}
+        if kind is None:
+            return description_of(value)
+        generates = {"g": True} if inspect.isgeneratorfunction(value) else {}
+        return {"c": [f"builtins.{kind.__name__}"], "p": parameters_of(value), **generates}
 
     def place_of(self, peer: Peer, value: Any) -> tuple[Any, ...] | None:
         known = self._handed_over if peer is self._talks_to else None
@@ -143,7 +146,7 @@ class Trusted:
         shut = isinstance(target, type | types.FunctionType | BaseException)
         own = kind.__module__.partition(".")[0] in _OWN_CLASSES and not shut
         if operation in {"str", "repr"}:
-            if own and _shows_all(target) and _has_own(kind, operation):
+            if own and shows_all(target) and says_itself(kind, operation):
                 return OPERATIONS[operation](target)
             self.met = self.valued = True
             return f"<{kind.__name__} of the test, {self._number(target)}>"
@@ -227,33 +230,6 @@ class Trusted:
 def _read(value: Any) -> Any:
     """Return what a proxy's object holds; a tensor stays one whose graph can be followed."""
     return plain(value) if type(value) is Proxy else value
-
-
-def _has_own(kind: type, operation: str) -> bool:
-    """Whether a class of the test's says itself what its objects are as text."""
-    names = (
-        {f"__{operation}__", "__repr__"} if vars(object)["__str__"] is _of(kind, "__str__") else {f"__{operation}__"}
-    )
-    return any(names & vars(base).keys() for base in kind.__mro__ if base.__module__ == "__main__")
-
-
-def _hashed(value: Any) -> bool | None:
-    """Whether a class of the test's hashes its objects by what they hold; False where it says that none is hashed."""
-    own = _of(type(value), "__hash__")
-    if own is None:
-        return False
-    return True if own is not vars(object)["__hash__"] and _shows_all(value) else None
-
-
-def _shows_all(value: Any) -> bool:
-    """Whether an object has no names of its own use: what it says of itself may tell these."""
-    slots = [name for base in type(value).__mro__ for name in (vars(base).get("__slots__") or ())]
-    return not any(name.startswith("_") for name in (*getattr(value, "__dict__", ()), *slots))
-
-
-def _of(kind: type, name: str) -> Any:
-    """Return what a class has under a name, of its own or of a base."""
-    return next(vars(base)[name] for base in kind.__mro__ if name in vars(base))
 
 
 def _iterates(value: Any) -> bool:

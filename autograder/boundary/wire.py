@@ -242,7 +242,7 @@ class Codec:
             items.extend(self.decode(item, depth + 1) for item in value)
             return items
         if not isinstance(value, dict):
-            return value
+            return exact.constant(value)
         kind = value.get("t")
         try:
             if isinstance(kind, str) and (read := READERS.get(kind)) is not None:

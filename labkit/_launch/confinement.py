@@ -82,10 +82,13 @@ def only_write_in(folder: str) -> None:
     _filter(_ALLOW, *_TELL_NOTHING, rules=(_no_process, _limits_stay))
 
 
-def write_nothing() -> None:
-    """From now on no file is written, no process starts, and no other hears of anything but by open descriptors."""
+def write_nothing(*, but_in: str = "") -> None:
+    """From now on no file is written, no process starts, and no other hears of anything but by open descriptors.
+
+    but_in: a folder in which files are written all the same, until this is said once more without it.
+    """
     if LINUX:
-        _landlock()
+        _landlock(but_in)
     _filter(_ALLOW, *_TELL_NOTHING, rules=(_no_process, _limits_stay))
 
 

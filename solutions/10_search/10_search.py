@@ -640,7 +640,7 @@ check.score(2)
 
 # %% [markdown]
 # The function returns the list of rungs.
-# A rung is a list of pairs `(trial, loss)` in the order of training:
+# A rung is a list of pairs `(trial, loss)` in the order of training, one after another:
 # on the first rung as in `trials`, on the others in the order in which the rung before ranked them, the best first.
 # The lowest loss is the best; among equals the one that stood earlier on its rung.
 # A network that has diverged may report NaN, which is worse than any number, infinity too.

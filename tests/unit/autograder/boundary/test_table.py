@@ -863,6 +863,42 @@ def test_an_object_of_the_test_s_says_itself_what_it_is(talk: Talk) -> None:
     assert talk.value(f"{failing}texts(Wrong())").count("7241.5") == 0
 
 
+def test_an_object_of_the_test_s_has_the_class_s_name_and_fields(talk: Talk) -> None:
+    talk.code("""
+        import copy, dataclasses
+        def named(x): return type(x).__name__, x.__class__.__qualname__, type(x).__module__
+        def alike(x, y): return type(x) is type(y), isinstance(x, type(y)), x.__class__ is y.__class__
+        def fields(x): return dataclasses.is_dataclass(x) and (dataclasses.asdict(x), dataclasses.astuple(x))
+        def moved(x): return dataclasses.replace(x, x=2)
+        def doc(x): return x.__doc__ is None
+        """)
+    point = "import dataclasses\n@dataclasses.dataclass\nclass Point:\n    x: int\n    y: list\n"
+    other = "class Other: pass\n"
+    assert talk.value(f"{other}named(Other())") == "('Other', 'Other', '__main__')"
+    assert talk.value(f"{other}{point}alike(Other(), Other()), alike(Other(), Point(1, []))") == str(
+        ((True, True, True), (False, False, False))
+    )
+    assert talk.value(f"{point}fields(Point(1, [2]))") == "({'x': 1, 'y': [2]}, (1, [2]))"
+    assert talk.value(f"{other}fields(Other()), fields(Other)") == "(False, False)"
+    private = point.replace("y: list", "_y: str = 'hidden text'")
+    assert talk.value(f"{private}fields(Point(1))") == "False"
+    found = talk.test(f"{point}moved(Point(1, []))")
+    assert found["error"]["name"] == "TypeError" and found["met"] and found["valued"]
+
+
+def test_a_short_text_of_the_test_s_is_the_one_that_python_keeps(talk: Talk) -> None:
+    talk.code("""
+        WORD = "add"
+        def apply(operation): return operation is WORD, operation == WORD
+        def keys(options):
+            word = "mode2"
+            return [key is word for key in options]
+        """)
+    assert talk.value("apply('add'), apply('sub'), keys({'mode2': 1, 'mode': 2})") == str(
+        ((True, True), (False, False), [True, False])
+    )
+
+
 def test_a_function_of_the_test_s_is_printed_compared_and_copied_as_functions_are(talk: Talk) -> None:
     talk.code("""
         import copy, functools, inspect
@@ -907,7 +943,13 @@ def test_a_generator_of_the_test_s_is_one_and_an_error_in_a_with_block_has_a_tra
             def __enter__(self): return self
             def __exit__(self, kind, error, trace): self.seen = kind.__name__, trace is not None
         def kept(xs): return isinstance(xs, types.GeneratorType), sum(xs)
+        import inspect
+        def made(f, *args):
+            return inspect.isgeneratorfunction(f), inspect.isgenerator(f(*args)), [*f(*args)]
         """)
+    assert talk.value("def up(n, by=1):\n    for i in range(n): yield by * i\nmade(up, 3), made(up, 3, 2)") == str(
+        ((True, True, [0, 1, 2]), (True, True, [0, 2, 4]))
+    )
     assert talk.value("kept(x for x in range(3))") == "(True, 3)"
     source = "guard = Guard()\ntry:\n    with guard: raise {}\nexcept Exception: pass\nguard.seen"
     assert talk.value(source.format("KeyError('x')")) == "('KeyError', True)"

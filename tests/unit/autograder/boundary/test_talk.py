@@ -118,6 +118,26 @@ def test_random_numbers_go_on_where_they_were(talk: Talk) -> None:
     )
 
 
+def test_sources_spawned_of_a_source_are_those_of_one_process(talk: Talk) -> None:
+    talk.code("""
+        def spawned(rng): return [r.random() for r in rng.spawn(2)], rng.spawn(1)[0].random()
+        def seeds(rng): return rng.bit_generator.seed_seq.spawn(2)[1].generate_state(2).tolist()
+        """)
+    source = "import numpy as np\nmake = lambda: np.random.default_rng({})\n"
+    for seed in (
+        "1",
+        "[1, 2, 3]",
+        "np.random.SeedSequence(5, spawn_key=(1, 2))",
+        "np.random.SeedSequence(7).spawn(3)[2]",
+    ):
+        one = "a = make()\nhere = [r.random() for r in a.spawn(2)], a.spawn(1)[0].random()\n"
+        two = "there = make().bit_generator.seed_seq.spawn(2)[1].generate_state(2).tolist()\n"
+        assert (
+            talk.value(f"{source.format(seed)}{one}{two}spawned(make()) == here, seeds(make()) == there")
+            == "(True, True)"
+        )
+
+
 # ------------------------------------------------------------------------------------------------ the test's own things
 def test_functions_of_the_test_are_called_back_and_nothing_else_of_theirs_is_reached(talk: Talk) -> None:
     talk.code("""
@@ -349,7 +369,7 @@ def test_exceptions_are_the_matching_built_in_type(talk: Talk) -> None:
         found
         """) == str([
         ("KeyError", "LookupError", "'k'"), ("Mine", "ValueError", "my words"),
-        ("Rude", "Exception", "<its message raises RuntimeErr"), ("SystemExit", "Exception", "3"),
+        ("Rude", "Exception", "<its message raises RuntimeErr"), ("SystemExit", "_Exit", "3"),
         ("RecursionError", "RuntimeError", "maximum recursion depth exceed"),
     ])  # fmt: skip
     cases = talk.cases("""
@@ -448,6 +468,9 @@ def test_threads_of_the_student_s_may_call_back_while_the_test_waits(talk: Talk)
             with ThreadPoolExecutor(4) as pool: return sum(pool.map(f, range(50)))
         """)
     assert talk.value("spread(lambda i: i)") == "1225"
+    source = "order = []\nfor _ in range(20): spread(lambda i: order.append(i) or i)\n"
+    out_of_turn = "sum(b not in (0, a + 1) for a, b in zip(order, order[1:]))"  # one thread may still overtake another
+    assert int(talk.value(f"{source}{out_of_turn}")) < 50
 
 
 def test_huge_and_strange_answers_cost_one_case(talk: Talk) -> None:

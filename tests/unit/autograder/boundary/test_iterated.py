@@ -1,0 +1,111 @@
+"""What a test sees of things with items is what it would see in one process: sequences of steps, drawn by chance."""
+
+from __future__ import annotations
+
+import random
+import textwrap
+
+import pytest
+
+from tests.unit.autograder.boundary.talk import Talk
+
+_KINDS = """
+import collections, itertools
+class Up:
+    def __init__(self, n=4): self.i, self.n = 0, n
+    def __iter__(self): return self
+    def __next__(self):
+        self.i += 1
+        if self.i > self.n: raise StopIteration
+        return self.i
+class Chain:
+    def __init__(self, *items): self.own = items
+    def __iter__(self): return ChainIterator(self.own)
+    def __len__(self): return len(self.own)
+class ChainIterator:
+    def __init__(self, items): self.left = [*items]
+    def __iter__(self): return self
+    def __next__(self):
+        if not self.left: raise StopIteration
+        return self.left.pop(0)
+class Rows:
+    def __getitem__(self, i):
+        if i >= 4: raise IndexError(i)
+        return 10 * i
+class Pair(collections.namedtuple("Pair", "a b c")):
+    def total(self): return sum(self)
+class Stack(list):
+    def top(self): return self[-1]
+class Table(dict):
+    def first(self): return next(iter(self))
+def generated(n=4):
+    for i in range(n): yield i * i
+def forever():
+    while True: yield 3
+def pausing():
+    got = yield 1
+    yield (got, 2)
+    yield 3
+"""
+_MADE = [
+    "generated()", "generated(0)", "forever()", "pausing()", "Up()", "Up(0)", "Chain(1, 2, 3)", "Chain()", "Rows()",
+    "Pair(1, 2, 3)", "Stack([4, 5, 6])", "Table({1: 2, 3: 4})", "[7, 8, 9]", "(7, 8, 9)", "{7, 8, 9}", "range(3)",
+    "'abc'", "{'a': 1, 'b': 2}", "{'a': 1, 'b': 2}.items()", "{'a': 1}.keys()", "{'a': 1}.values()",
+    "map(abs, [-1, -2, -3])", "zip('ab', [1, 2])", "filter(None, [0, 1, 2])", "enumerate('xyz')", "reversed([1, 2, 3])",
+    "iter([1, 2, 3])", "collections.deque([1, 2, 3])", "collections.Counter('aab')", "itertools.count(5)",
+    "itertools.chain([1], [2, 3])", "itertools.islice(forever(), 3)", "iter('abc')", "iter({1: 2, 3: 4})",
+    "collections.OrderedDict(a=1, b=2)",
+]  # fmt: skip
+_STEPS = [
+    "next(x)", "next(x, None)", "[*itertools.islice(x, 3)]", "[a for a, _ in zip(x, range(3))]",
+    "[(i, a) for i, a in zip(range(2), x)]", "len(x)", "x[0]", "x[-1]", "x[0:2]", "1 in itertools.islice(x, 5)",
+    "iter(x) is x", "next(iter(x))", "first(x)", "taken(x)", "twice(x)", "[*map(repr, itertools.islice(x, 2))]",
+    "bool(x)", "sum(itertools.islice(x, 2))", "sorted(itertools.islice(x, 3))", "list(reversed(x))[:3]",
+    "any(a == 4 for a in itertools.islice(x, 4))", "pairs(x)",
+    "[*itertools.takewhile(lambda a: a != 4, itertools.islice(x, 5))]",
+    "dict(enumerate(itertools.islice(x, 2)))", "all(itertools.islice(x, 0))", "unpacked(x)",
+]  # fmt: skip
+_HELPERS = """
+import itertools
+def first(x):
+    for a in x: return a
+def taken(x):
+    found = []
+    for i, a in enumerate(x):
+        found.append(a)
+        if i == 1: break
+    return found
+def twice(x): return first(x), first(x)
+def pairs(x):
+    a, b = itertools.tee(itertools.islice(x, 4))
+    next(b, None)
+    return [*zip(a, b)]
+def unpacked(x):
+    a, *b = itertools.islice(x, 3)
+    return a, b
+def attempt(step):
+    try: return repr(step())
+    except Exception as error: return type(error).__name__
+"""
+
+
+def _program(seed: int) -> tuple[str, str]:
+    chance = random.Random(seed)
+    steps = [chance.choice(_STEPS) for _ in range(chance.randint(2, 6))]
+    body = "".join(f"found.append(attempt(lambda: {step}))\n" for step in steps)
+    return chance.choice(_MADE), f"{_HELPERS}\nfound = []\nx = make()\n{body}found"
+
+
+@pytest.mark.parametrize("batch", range(10))
+def test_steps_over_things_with_items_give_what_one_process_gives(batch: int, talk: Talk) -> None:
+    talk.code(_KINDS)
+    different = []
+    for seed in range(60 * batch, 60 * batch + 60):
+        made, program = _program(seed)
+        talk.code(f"def make(): return {made}")
+        space: dict[str, object] = {}
+        exec(textwrap.dedent(f"{_KINDS}\ndef make(): return {made}\n{program.removesuffix('found')}"), space)
+        found = talk.value(program)
+        if found != repr(space["found"]):
+            different.append((made, program.partition("make()\n")[2], found, space["found"]))
+    assert not different, "\n".join(map(str, different))
