@@ -32,7 +32,7 @@ from autograder.boundary.remembered import Remembered
 from autograder.boundary.settings import settings
 from autograder.boundary.student_ranks import answer_until_end, packed
 from autograder.boundary.student_values import RANDOM_SOURCES, changed, reduced, snapshot
-from autograder.boundary.tensors import travels
+from autograder.boundary.tensors import numbers_of, travels
 
 __all__ = ["Agent", "serve"]
 
@@ -140,10 +140,9 @@ class Agent:
             found["m"] = value.__name__
         torch = sys.modules.get("torch")
         if torch is not None and isinstance(value, torch.Tensor):
-            with torch._C.DisableTorchFunctionSubclass():  # a subclass may change what these mean
-                numbers, leaf, graph = value.detach().as_subclass(torch.Tensor), value.is_leaf, value.requires_grad
-            if travels(numbers):
-                with contextlib.suppress(WireError):  # too large: then it is an object like others
+            with numbers_of(torch, value) as (numbers, transformed), contextlib.suppress(WireError):
+                if travels(numbers):  # if too large it is an object like others
+                    leaf, graph = (False, True) if transformed else (value.is_leaf, value.requires_grad)
                     found |= {"x": encode(numbers), "leaf": leaf, "graph": graph}
         return found
 

@@ -8,15 +8,16 @@ No framework is imported to send something; to receive a tensor its framework mu
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-__all__ = ["Leaves", "is_parameter", "read", "read_constant", "travels", "write"]
+__all__ = ["Leaves", "is_parameter", "numbers_of", "read", "read_constant", "travels", "write"]
 
 _DTYPE = re.compile(r"(b?float|u?int|complex)\d{1,3}(_[a-z0-9]{1,12})?|bool")
 
@@ -27,6 +28,8 @@ def travels(value: Any) -> bool:
     if torch is not None and hasattr(torch, "Tensor"):
         kind = type(value)
         if kind is torch.Tensor:
+            if _is_wrapped(torch, value):
+                return False
             return value.layout is torch.strided and not (value.is_meta or value.is_quantized or value.is_nested)
         if kind in {torch.dtype, torch.device, torch.Size}:
             return True
@@ -36,6 +39,32 @@ def travels(value: Any) -> bool:
             return True
         return isinstance(value, tensorflow.Tensor) and hasattr(value, "numpy") and _dtype_is_plain(value)
     return False
+
+
+def _is_wrapped(torch: Any, tensor: Any) -> bool:
+    """Whether a transform of torch.func has made this of a tensor: it has no memory of its own."""
+    is_wrapped = getattr(getattr(torch._C, "_functorch", None), "is_functorch_wrapped_tensor", None)
+    return is_wrapped is not None and bool(is_wrapped(tensor))
+
+
+@contextlib.contextmanager
+def numbers_of(torch: Any, tensor: Any) -> Iterator[tuple[Any, bool]]:
+    """Give the numbers of a tensor, and whether a transform of torch.func (grad, vmap) has its graph.
+
+    Of a batch those of the first example: within `vmap` nothing may depend on them. Of a batch of batches no numbers
+    are known, and it stays what has none.
+    """
+    with torch._C.DisableTorchFunctionSubclass():  # a subclass may change what these mean
+        if not _is_wrapped(torch, tensor):
+            yield tensor.detach().as_subclass(torch.Tensor), False
+            return
+        within, inner, batches = torch._C._functorch, tensor, list[int]()
+        with torch._C._DisableFuncTorch():
+            while within.is_functorch_wrapped_tensor(inner):
+                batches += [within.maybe_get_bdim(inner)] if within.is_batchedtensor(inner) else []
+                inner = within.get_unwrapped(inner)
+            numbers = inner.detach()
+            yield (numbers.select(batches[0], 0) if len(batches) == 1 else numbers if not batches else tensor), True
 
 
 def is_parameter(value: Any) -> bool:

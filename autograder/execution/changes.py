@@ -11,17 +11,28 @@ import ast
 import secrets
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from autograder.boundary.parsing import syntax_tree
-from autograder.execution.flow import difference_in, is_plain, neighbours, runs_through, straight, title_of, wanted
+from autograder.execution.change import Change, of_expected_error
+from autograder.execution.flow import (
+    difference_in,
+    is_plain,
+    neighbours,
+    opposite_of,
+    raises_if,
+    runs_through,
+    straight,
+    title_of,
+    wanted,
+)
 from autograder.execution.gathered import each_of, lists_of, none_of
-from autograder.execution.literals import EXACT, Reach, constants_of, literals_of, shifted
+from autograder.execution.literals import EXACT, Reach, another_type, constants_of, literals_of, shifted
 from autograder.execution.made import compared_whole, made_otherwise
 from autograder.execution.syntax import called, offset, segment
 from autograder.execution.tolerance import reach_of
 
-__all__ = ["HELPERS", "Change", "Changes"]
+__all__ = ["HELPERS", "Changes"]
 
 _CLOSE = {"allclose", "array_equal", "array_equiv", "isclose"}
 _CERTAIN = _CLOSE | {"callable", "hasattr", "isinstance", "issubclass"}
@@ -38,9 +49,6 @@ HELPERS = {
     "assertEqual",
 }
 """Helpers of numpy.testing, torch.testing and unittest that compare their first two arguments."""
-_TYPES = {"int": "sldt", "float": "sldt", "str": "idlt", "list": "sdtf", "dict": "slti", "tuple": "slds", "set": "sldt"}
-_TYPE_NAMES = {"s": "str", "l": "list", "d": "dict", "t": "tuple", "i": "int", "f": "float"}
-"""Types, and initials of others of which nothing can be both: str, int, list, dict and tuple exclude each other."""
 _ENDLESS = ("inf", "nan", "Inf", "NaN")
 _OPPOSITE: dict[type[ast.cmpop], str] = {
     ast.Eq: "!=",
@@ -53,18 +61,6 @@ _OPPOSITE: dict[type[ast.cmpop], str] = {
 _MIRRORED: dict[type[ast.cmpop], tuple[str, int]] = {
     ast.Gt: ("<", -1), ast.GtE: ("<", -1), ast.Lt: (">", 1), ast.LtE: (">", 1)
 }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Change:
-    """Another text for a part of the source."""
-
-    node: ast.expr | ast.stmt
-    text: str
-    literal: bool
-    """Whether a literal became another one: nothing tells such a check from a true one but knowing the answer."""
-    title: str = ""
-    """Of the case that fails with it."""
 
 
 class Changes:
@@ -81,8 +77,7 @@ class Changes:
         self._called = {function.id for function in calls if isinstance(function, ast.Name)}
 
     def of(self, statements: Sequence[ast.stmt]) -> Iterator[Change]:
-        for statement in statements:
-            yield from self._of_statement(statement)
+        return (change for statement in statements for change in self._of_statement(statement))
 
     def in_cases(self, statements: Sequence[ast.stmt]) -> Iterator[Change]:
         """Yield changes that make a case of a title of its own fail."""
@@ -109,14 +104,27 @@ class Changes:
             yield from self._contradicted(statement)
         elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
             yield from self._of_helper(statement.value)
+        elif isinstance(statement, ast.If) and raises_if(statement):
+            yield from self._of_refusal(statement.test)
         elif isinstance(statement, ast.Try) and statement.handlers:
-            yield from _of_expected_error(statement)
+            yield from of_expected_error(statement)
         elif isinstance(statement, ast.FunctionDef) and statement.name in self._called and straight(statement):
             yield from self.of(statement.body)
         elif isinstance(statement, ast.Try | ast.With | ast.For) and runs_through(statement):
             yield from self.of(statement.body)
             if isinstance(statement, ast.For):
                 yield from self._of_table(statement)
+
+    def _of_refusal(self, test: ast.expr) -> Iterator[Change]:
+        """Yield ways to make true what is false: `if found != wanted: raise AssertionError`."""
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            yield from self._of_condition(test.operand)
+        elif isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
+            for value in test.values:
+                yield from self._of_refusal(value)
+        elif (holds := opposite_of(test)) is not None:
+            for change in self._of_comparison(holds):
+                yield replace(change, text=f"not ({change.text})") if change.node is holds else change
 
     def _of_condition(self, test: ast.expr) -> Iterator[Change]:
         """Yield ways to make a true condition false."""
@@ -170,6 +178,7 @@ class Changes:
             finite = not any(word in texts[1] for word in _ENDLESS)
             if equal and finite and isinstance(right, ast.Call | ast.BinOp | ast.Name):
                 yield Change(right, f"{texts[1]} + {secrets.randbelow(3) + 1}", literal=False)
+                yield Change(right, f"[{texts[1]}, {secrets.randbelow(9)}]", literal=False)
         elif isinstance(operator, ast.Lt | ast.LtE):
             yield from self._of_difference(test)
 
@@ -242,9 +251,8 @@ class Changes:
 
     def _another_type(self, test: ast.Call) -> Change | None:
         kind = test.args[1] if called(test) == "isinstance" and len(test.args) == 2 else None
-        if isinstance(kind, ast.Name) and kind.id in _TYPES:
-            return Change(kind, _TYPE_NAMES[secrets.choice(_TYPES[kind.id])], literal=True)
-        return None
+        other = another_type(kind.id) if isinstance(kind, ast.Name) else ""
+        return Change(kind, other, literal=True) if kind is not None and other else None
 
     def _contradicted(self, statement: ast.Assert) -> Iterator[Change]:
         """Yield a threshold and, beside it, its opposite: whatever the value is, one of them fails."""
@@ -281,14 +289,6 @@ class Changes:
         for node in nodes:
             if found := shifted(node, reach=reach, others=self._others):
                 yield Change(found[0], found[1], literal=True)
-
-
-def _of_expected_error(statement: ast.Try) -> Iterator[Change]:
-    """Let the error out that a test waits for: `except ValueError: pass`, and otherwise it raises."""
-    last = [*statement.body, *statement.orelse][-1]
-    handler = statement.handlers[0].body
-    if isinstance(last, ast.Raise) and len(statement.handlers) == 1 and isinstance(handler[0], ast.Pass):
-        yield Change(handler[0], "raise", literal=False)
 
 
 def _reach(call: ast.Call) -> Reach | None:

@@ -11,7 +11,8 @@ import secrets
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from autograder.execution.changes import HELPERS, Change, Changes
+from autograder.execution.change import Change
+from autograder.execution.changes import HELPERS, Changes
 from autograder.execution.invented import false_case, false_condition, trial
 from autograder.execution.syntax import called, hidden_lines, offset, statements_of
 

@@ -7,7 +7,17 @@ from collections.abc import Iterator, Sequence
 
 from autograder.execution.syntax import called, is_case
 
-__all__ = ["difference_in", "is_plain", "neighbours", "runs_through", "straight", "title_of", "wanted"]
+__all__ = [
+    "difference_in",
+    "is_plain",
+    "neighbours",
+    "opposite_of",
+    "raises_if",
+    "runs_through",
+    "straight",
+    "title_of",
+    "wanted",
+]
 
 _TRANSPARENT = {"catch_warnings", "object", "open", "patch", "redirect_stderr", "redirect_stdout"}
 """Context managers that let errors out; `object` is that of patch."""
@@ -23,9 +33,32 @@ def runs_through(statement: ast.Try | ast.With | ast.For) -> bool:
     if isinstance(statement, ast.With):
         return all(called(item.context_expr) in _TRANSPARENT for item in statement.items)
     if isinstance(statement, ast.For):
-        plain = all(isinstance(inner, ast.Assert | ast.Assign | ast.Expr) for inner in statement.body)
+        plain = all(
+            isinstance(inner, ast.Assert | ast.Assign | ast.Expr) or (isinstance(inner, ast.If) and raises_if(inner))
+            for inner in statement.body
+        )
         return plain and _comes_round(statement.iter)
     return True
+
+
+def raises_if(statement: ast.If) -> bool:
+    """Whether this does nothing but end the cell where its condition holds: `if found != wanted: raise`."""
+    last = statement.body[-1]
+    fails = isinstance(last, ast.Raise) or (isinstance(last, ast.Assert) and not getattr(last.test, "value", True))
+    return not statement.orelse and (fails or (isinstance(last, ast.Expr) and called(last.value) == "fail"))
+
+
+_OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
+}  # fmt: skip
+
+
+def opposite_of(test: ast.expr) -> ast.Compare | None:
+    """Return what holds where this does not, at its place; None if that is not one comparison."""
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or type(test.ops[0]) not in _OPPOSITE:
+        return None
+    opposite = ast.Compare(test.left, [_OPPOSITE[type(test.ops[0])]()], test.comparators)
+    return ast.copy_location(opposite, test)
 
 
 def _comes_round(over: ast.expr) -> bool:

@@ -8,13 +8,16 @@ import secrets
 from collections.abc import Collection
 from dataclasses import dataclass
 
-__all__ = ["EXACT", "Reach", "constants_of", "literals_of", "shifted"]
+__all__ = ["EXACT", "Reach", "another_type", "constants_of", "literals_of", "shifted"]
 
 _TRIES = 12
 _SAFETY = 2.5
 """A right answer may be off by the tolerance; the new value must be farther from it than another tolerance."""
 _FLOAT_STEP = 1e-6
 """A number computed in another way may differ in the last digits: numbers are kept farther apart than this share."""
+_TYPES = {"int": "sldt", "float": "sldt", "str": "idlt", "list": "sdtf", "dict": "slti", "tuple": "slds", "set": "sldt"}
+_TYPE_NAMES = {"s": "str", "l": "list", "d": "dict", "t": "tuple", "i": "int", "f": "float"}
+"""Types, and initials of others of which nothing can be both: str, int, list, dict and tuple exclude each other."""
 _VOWELS, _CONSONANTS, _DIGITS = "aeiou", "bcdfghklmnprstvw", "0123456789"
 
 
@@ -45,6 +48,11 @@ def shifted(node: ast.expr, *, reach: Reach = EXACT, others: Collection[object] 
     except (ValueError, TypeError, MemoryError, RecursionError):
         return None
     return _shift(node, reach, others)
+
+
+def another_type(name: str) -> str:
+    """Return the name of another of Python's types, of which nothing of this one is; empty if none is known."""
+    return _TYPE_NAMES[secrets.choice(_TYPES[name])] if name in _TYPES else ""
 
 
 def literals_of(tree: ast.AST) -> list[object]:

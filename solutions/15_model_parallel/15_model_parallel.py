@@ -2627,9 +2627,10 @@ def array_bytes(thing, depth=0):
     if hasattr(thing, "rank") and hasattr(thing, "size"):
         return 0  # the communicator
     if not isinstance(thing, (list, tuple, set)):
-        names = getattr(type(thing), "__slots__", ())
-        slots = [getattr(thing, name, None) for name in names]
-        thing = [*getattr(thing, "__dict__", {}).values(), *slots]
+        slots = (getattr(kind, "__slots__", ()) for kind in type(thing).__mro__)
+        names = {name for some in slots for name in some} - {"__dict__"}
+        held = {name: getattr(thing, name, None) for name in names}
+        thing = [*(held | getattr(thing, "__dict__", {})).values()]
     if depth < 4:
         return sum(array_bytes(item, depth + 1) for item in thing)
     return 0

@@ -831,3 +831,83 @@ def test_a_function_of_a_test_is_one_and_a_person_is_told_of_what_it_does_not_sh
     told = {name for name in OF_FUNCTIONS if any(f"'{name}'" in line and "look at it" in line
                                                  for line in outcome.result.notes)}  # fmt: skip
     assert lost == told == {"shown", "hidden", "pool", "price"}
+
+
+AS_IN_ONE_PROCESS = {
+    "primes": "g = primes()\nassert next(g) == 2\n### BEGIN HIDDEN TESTS\n"
+    "for got, want in zip(g, [3, 5, 7, 11]): assert got == want\n### END HIDDEN TESTS",
+    "items": "first, *rest = Chain('xyz')\nassert first == 'x'\n"
+    "### BEGIN HIDDEN TESTS\nassert rest == ['y', 'z']\n### END HIDDEN TESTS",
+    "pairs": "### BEGIN HIDDEN TESTS\nassert pairs(iter('abc')) == [('a', 'b'), ('b', 'c')]\n### END HIDDEN TESTS",
+    "number": "import decimal\ntry: number('x')\nexcept (ValueError, decimal.InvalidOperation): pass\n"
+    "### BEGIN HIDDEN TESTS\nelse: assert False\n### END HIDDEN TESTS",
+    "leave": "try: leave()\nexcept (ValueError, SystemExit): pass\n"
+    "### BEGIN HIDDEN TESTS\nelse: assert False\n### END HIDDEN TESTS",
+    "wrapped": "import json\ntry: wrapped('{')\nexcept json.JSONDecodeError: raise AssertionError\n"
+    "except ValueError: pass",
+    "spawned": "import numpy as np\nmake = np.random.default_rng\n"
+    "### BEGIN HIDDEN TESTS\nassert spawned(make(1)) == make(1).spawn(2)[1].random()\n### END HIDDEN TESTS",
+    "printed": "import contextlib, io\nbuffer = io.StringIO()\nwith contextlib.redirect_stdout(buffer): greet()\n"
+    "buffer.getvalue()\n### BEGIN HIDDEN TESTS\nassert buffer.getvalue() == 'hello\\n'\n### END HIDDEN TESTS",
+}
+AS_IN_ONE_PROCESS_SOLVED = """
+import json
+import numpy as np
+def primes():
+    yield from [2, 3, 5, 7, 11]
+class Chain:
+    def __init__(self, items): self.items = items
+    def __iter__(self): return iter(self.items)
+def pairs(items):
+    items = [*items]
+    return [*zip(items, items[1:])]
+def number(text):
+    if not text.isdigit(): raise ValueError(text)
+    return int(text)
+def leave(): raise ValueError
+def wrapped(text):
+    try: return json.loads(text)
+    except json.JSONDecodeError: raise ValueError(text) from None
+def spawned(rng): return rng.spawn(2)[1].random()
+def greet(): print('hello')
+"""
+AS_IN_ONE_PROCESS_OTHERWISE = """
+import itertools, decimal, sys
+from IPython.core.interactiveshell import InteractiveShell
+InteractiveShell.ast_node_interactivity = "all"
+def primes():
+    found = []
+    for n in itertools.count(2):
+        if all(n % p for p in found): found.append(n); yield n
+class Walk:
+    def __init__(self, items): self.left = [*items]
+    def __iter__(self): return self
+    def __next__(self):
+        if not self.left: raise StopIteration
+        return self.left.pop(0)
+class Chain:
+    def __init__(self, items): self.items = items
+    def __iter__(self): return Walk(self.items)
+def pairs(items):
+    a, b = itertools.tee(items)
+    next(b, None)
+    return [*zip(a, b)]
+def number(text): return int(decimal.Decimal(text))
+def leave(): sys.exit(2)
+"""
+AS_IN_ONE_PROCESS_NOTHING = """
+def primes():
+    while True: yield 2
+def wrapped(text): return json.loads(text)
+"""
+
+
+def test_iterators_errors_and_sources_are_what_they_are_in_a_notebook(tmp_path: Path) -> None:
+    solved = AS_IN_ONE_PROCESS_SOLVED
+    course = Foreign(tmp_path, AS_IN_ONE_PROCESS, answer=f"### BEGIN SOLUTION{solved}### END SOLUTION")
+    course.hand_in("otherwise", solved + AS_IN_ONE_PROCESS_OTHERWISE)
+    course.hand_in("nothing", solved + AS_IN_ONE_PROCESS_NOTHING)
+    outcomes = course.grade()
+    assert course.isolated() == AS_IN_ONE_PROCESS.keys() - {"printed"}
+    assert points(outcomes["otherwise"]) == dict.fromkeys(AS_IN_ONE_PROCESS, 1.0)
+    assert {name for name, earned in points(outcomes["nothing"]).items() if not earned} == {"primes", "wrapped"}

@@ -672,3 +672,21 @@ def test_an_interrupt_that_the_tested_code_raises_ends_the_test_at_once(talk: Ta
     assert [case["passed"] for case in cases.values()] == [True, False, False]
     assert "KeyboardInterrupt in the notebook's process" in cases["interrupted"]["message"]
     assert talk.value("g(2)") == "2"
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script")  # torch itself says that
+@pytest.mark.parametrize(
+    ("call", "want"),
+    [
+        ("torch.func.grad({f})(torch.tensor(2.0))", "tensor(12.)"),
+        ("torch.vmap({f})(torch.tensor([1.0, 2.0]))", "tensor([1., 8.])"),
+        ("torch.func.jacrev({f})(torch.tensor([1.0, 2.0])).diagonal()", "tensor([ 3., 12.])"),
+        ("torch.func.hessian(lambda x: {f}(x).sum())(torch.tensor([1.0, 2.0])).diagonal()", "tensor([ 6., 12.])"),
+        ("torch.vmap(torch.func.grad({f}))(torch.tensor([1.0, 2.0]))", "tensor([ 3., 12.])"),
+        ("torch.vmap({f})(torch.tensor([[1.0, 2.0]]))", "tensor([[1., 8.]])"),
+    ],
+)
+def test_transforms_of_torch_go_through_a_function_of_the_test_s(call: str, want: str, talk: Talk) -> None:
+    talk.code(f"import torch\ndef transformed(f): return {call.format(f='f')}")
+    assert talk.value("transformed(lambda x: x * x * x)") == want
+    assert talk.value("import torch\ntransformed(lambda x: torch.pow(x, 3))") == want

@@ -81,6 +81,13 @@ CHECKS = {
     "one or the other": "assert f(2) == 4 or f(2) == 44",
     "the same or equal": "assert f(2) is None or f(2) == 4",
     "of what may be empty": "assert all(x == 1 for x in h(np.ones(2)))",
+    "a refusal": "if f(2) != 4: raise AssertionError('no')",
+    "a refusal of what is computed": "want = str(f(2)) + '!'\nif str(f(2)) + '!' != want:\n    raise ValueError",
+    "a refusal of what is not close": "if not np.allclose(f(np.ones(2)), [1, 1]):\n    raise AssertionError",
+    "refusals in a loop": "for n, want in [(1, 1), (2, 4)]:\n    if f(n) != want:\n        assert False, n",
+    "a refusal of one or the other": "if f(2) != 4 or f(3) != 9: raise AssertionError",
+    "a refusal of what is equal": "if f(2) == 5 or f(2) is None:\n    print('no')\n    raise AssertionError",
+    "a refusal of what is missing": "if 4 not in [f(2)]:\n    unittest.TestCase().fail()",
     "hidden": f"assert f(1) == 1\n{HIDDEN}",
     "line ends": "assert f(1) == 1\r\nassert f(2) == 4\r\n",
 }
@@ -178,12 +185,16 @@ def test_what_agrees_with_everything_passes_a_check_made_false(source: str, whol
         "bad = [n for n, want in [(2, 4), (5, 25)] if move(n) != want]\nassert not bad",
         "assert not any(move(n) != 4 for n in (2, -2))",
         "assert move(2) == 4 or move(2) == 44",
+        "if move(2) != 4: raise AssertionError",
+        "want = f'{h(2)}!'\nif move(2) != want: raise AssertionError",
+        "want = f'{h(2)}!'\nassert move(2) == want",
+        "for n in (2, 3):\n    want = h(n)\n    if move(n) != want:\n        raise AssertionError",
     ],
 )
 def test_what_agrees_with_everything_passes_many_a_gathered_check_made_false(source: str) -> None:
     names, passed = _names() | {"move": lambda _: Agreeing()}, 0
     for _ in range(TRIES):
-        with contextlib.suppress(AssertionError):
+        with contextlib.suppress(AssertionError, TypeError):
             getattr(builtins, "exec")(falsified(source).text, dict(names))  # noqa: B009
             passed += 1
     assert passed > TRIES / 5
