@@ -26,6 +26,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from autograder.boundary.absent import without_slow
 from autograder.boundary.foreseen import Foreseen, import_named
 from autograder.boundary.frames import Connection, ProcessDied
 from autograder.boundary.kept_modules import LIBRARIES, modules_of
@@ -165,6 +166,7 @@ def _prepare(modules: list[str], codecs: list[str]) -> None:
     mapped, path, here, words = mapped_files(), [*sys.path], Path.cwd(), [*sys.argv]
     sys.path[:], sys.argv[:] = _of_libraries(path), [""]
     os.chdir(here.root)
+    modules = without_slow(modules)
     import_named(modules, codecs)
     if pyplot := sys.modules.get("matplotlib.pyplot"):  # which imports what draws with the first figure
         with contextlib.suppress(Exception):

@@ -2608,11 +2608,18 @@ from functools import partial
 from types import FunctionType
 
 
-def array_bytes(thing, depth=0):
-    """Return the bytes of all arrays in lists, objects and the like."""
-    if isinstance(thing, np.ndarray):
-        base = thing if thing.base is None else thing.base
-        return max(thing.nbytes, getattr(base, "nbytes", 0))
+def array_bytes(thing, seen, depth=0):
+    """Return the bytes of all arrays in lists, objects and the like.
+
+    seen: objects by id that count no more, the communicator for one.
+    """
+    if isinstance(thing, np.ndarray) and thing.base is not None:
+        thing = thing.base
+    if id(thing) in seen:
+        return 0
+    seen[id(thing)] = thing
+    if isinstance(thing, (np.ndarray, memoryview)):
+        return thing.nbytes
     if hasattr(thing, "untyped_storage"):  # a tensor
         return thing.untyped_storage().nbytes()
     if isinstance(thing, (bytes, bytearray)):
@@ -2624,15 +2631,13 @@ def array_bytes(thing, depth=0):
         thing = [thing.func, *thing.args, *thing.keywords.values()]
     if isinstance(thing, dict):
         thing = list(thing.values())
-    if hasattr(thing, "rank") and hasattr(thing, "size"):
-        return 0  # the communicator
     if not isinstance(thing, (list, tuple, set)):
         slots = (getattr(kind, "__slots__", ()) for kind in type(thing).__mro__)
         names = {name for some in slots for name in some} - {"__dict__"}
         held = {name: getattr(thing, name, None) for name in names}
         thing = [*(held | getattr(thing, "__dict__", {})).values()]
-    if depth < 4:
-        return sum(array_bytes(item, depth + 1) for item in thing)
+    if depth < 6:
+        return sum(array_bytes(item, seen, depth + 1) for item in thing)
     return 0
 
 
@@ -2649,13 +2654,13 @@ def sharded_passes(comm, mine, w, beside=False):
     for each in passes:
         x, dy = each["x"], each["dy"]
         y = layer.forward(x)
-        held = [array_bytes(layer) - x.nbytes]
+        held = [array_bytes(layer, {id(comm): comm}) - x.nbytes]
         if other:  # another layer, at work in between
             other.forward(x + 1)
         dx = layer.backward(dy)
         if other:
             other.backward(dy + 1)
-        held.append(array_bytes(layer) - x.nbytes)
+        held.append(array_bytes(layer, {id(comm): comm}) - x.nbytes)
         found.append({"y": y, "dx": dx, "grad": layer.grad, "held": held})
         if len(found) % 2:  # as an optimiser may: in place, or a new one
             part = layer.part

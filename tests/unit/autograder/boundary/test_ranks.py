@@ -380,11 +380,17 @@ _IMPORTS = {
     "with a gradient": "y = torch.tensor(1.5, requires_grad=True)\n    (y * y).backward()\n    return float(y.grad)",
     "where there may be a file": "return 3.0 + os.path.exists('/usr') + pathlib.Path('debug.txt').exists()",
     "in a class of the notebook": "return Tally(3).total()",
+    "in a line that does not run": "if comm.rank > 9:\n        plt.plot([1]); plt.show()\n    return 3.0",
+    "in a figure that nobody sees": "plt.figure()\n    plt.plot([1, 2], label='x')\n    plt.close()\n    return 3.0",
+    "of a slow library, in a line that does not run": "if isinstance(x, keras.Model):\n"
+    "        keras.ops.abs(layers.Dense(3))\n    return 3.0",
+    "of a slow library": "try: keras.Model(layers.Dense(3))\n    except ImportError as e: return 3.0 * ('seconds' in str(e))",
 }
 
 
 @pytest.mark.parametrize("body", _IMPORTS.values(), ids=_IMPORTS)
 def test_what_a_rank_imports_late_has_been_imported_ahead(talk: Talk, body: str) -> None:
+    large = {"keras.": "import keras\nfrom keras import layers", "plt.": "import matplotlib.pyplot as plt"}
     talk.code(f"""
 import collections
 import concurrent.futures
@@ -393,6 +399,7 @@ import pathlib
 import ipykernel.kernelapp
 import numpy as np
 import torch
+{chr(10).join(statement for name, statement in large.items() if name in body)}
 
 def helper(x):
     import statistics
