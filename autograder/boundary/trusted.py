@@ -169,7 +169,8 @@ class Trusted:
         elif operation in (_OF_OWN if own else _TO_ITERATE) and (own or _iterates(target)):
             return OPERATIONS[operation](target, *map(_read, arguments))
         self.met = self.valued = True
-        raise AttributeError(f"a {kind.__name__} of the test has no {_shown(operation, arguments)} here")
+        missing = AttributeError if operation.endswith("attr") else TypeError  # as of what has no such operator
+        raise missing(f"a {kind.__name__} of the test has no {_shown(operation, arguments)} here")
 
     def _number(self, target: Any) -> int:
         """Return what tells an object of the test's from others, as its text does in one process."""
