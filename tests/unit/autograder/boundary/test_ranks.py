@@ -384,7 +384,8 @@ _IMPORTS = {
     "in a figure that nobody sees": "plt.figure()\n    plt.plot([1, 2], label='x')\n    plt.close()\n    return 3.0",
     "of a slow library, in a line that does not run": "if isinstance(x, keras.Model):\n"
     "        keras.ops.abs(layers.Dense(3))\n    return 3.0",
-    "of a slow library": "try: keras.Model(layers.Dense(3))\n    except ImportError as e: return 3.0 * ('seconds' in str(e))",
+    "of a slow library": "try: keras.Model(layers.Dense(3))\n"
+    "    except ImportError as e: return 3.0 * ('seconds' in str(e))",
 }
 
 

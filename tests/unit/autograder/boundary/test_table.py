@@ -821,7 +821,7 @@ def test_callbacks(talk: Talk) -> None:
             def __len__(self): return 3
         look(Link())
         """) == str([("expected", "int"), ("__class__", "type"), ("__len__", "method"), "AttributeError",
-                     "AttributeError", "<Link of the test, 1>"])  # fmt: skip
+                     "TypeError", "<Link of the test, 1>"])  # fmt: skip
     talk.code("""
         def look_at(f):
             try: f()
