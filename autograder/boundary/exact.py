@@ -81,10 +81,9 @@ def constant(value: Any) -> Any:
 
     Python does so with constants in code, and `operation is "add"` is true in a notebook.
     """
-    word = (
-        type(value) is str and len(value) <= _MAX_WORD and value.isascii() and (value.isidentifier() or value.isalnum())
-    )
-    return sys.intern(value) if word else value
+    if type(value) is not str or len(value) > _MAX_WORD or not value.isascii():
+        return value
+    return sys.intern(value) if value.isidentifier() or value.isalnum() else value
 
 
 def read_large(text: str) -> int:

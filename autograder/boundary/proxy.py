@@ -255,7 +255,7 @@ def make(peer: Peer, handle: int, description: Mapping[str, Any]) -> Proxy:
     called = not peer.trusted and "p" in description
     value = next((kind for kind in _READING if f"builtins.{kind}" in names), "")
     by_value = value in {"int", "float", "complex", "str", "bytes", "tuple", "frozenset"}
-    said = frozenset(map(str, names_of)) if isinstance(names_of := description.get("o"), list) else frozenset()
+    said = frozenset(map(str, told)) if isinstance(told := description.get("o"), list) else frozenset()
     numbers = _OWN_OF_NUMBERS if _NUMBERS.intersection(names) else frozenset()
     own = _OWN_OF_CONTAINERS if value in _CONTAINERS else _OWN_OF_TEXTS if value == "str" else numbers
     known = {

@@ -40,6 +40,7 @@ __all__ = ["answer_of_rank", "answer_until_end", "packed", "waiting"]
 
 _EVERYWHERE = {"autograder", "labkit"}
 """Packages that a rank finds where it is, wherever they lie."""
+_MATPLOTLIB = "MPLCONFIGDIR"
 _MOST_OWN, _LONGEST_OWN = 100, 1 << 20
 """So many modules beside the notebook go along, of so many bytes each."""
 _CELL = 1
@@ -140,15 +141,14 @@ def answer_of_rank(rank: int, world_size: int, door: str, packed: bytes) -> None
 @contextlib.contextmanager
 def _scratch(folder: Path) -> Iterator[str]:
     """Give libraries a place for the temporary files without which some are not imported; it goes with the folder."""
-    place, before = tempfile.mkdtemp(dir=folder), tempfile.tempdir
-    environment = dict(os.environ)
-    os.environ["MPLCONFIGDIR"] = tempfile.tempdir = place
+    place, before, configuration = tempfile.mkdtemp(dir=folder), tempfile.tempdir, os.environ.pop(_MATPLOTLIB, None)
+    os.environ[_MATPLOTLIB] = tempfile.tempdir = place
     try:
         yield place
     finally:
         tempfile.tempdir = before
-        os.environ.clear()
-        os.environ.update(environment)
+        del os.environ[_MATPLOTLIB]
+        os.environ |= {_MATPLOTLIB: configuration} if configuration is not None else {}
         for file in Path(place).iterdir():
             with contextlib.suppress(OSError):
                 shutil.rmtree(file) if file.is_dir() else file.unlink()

@@ -26,6 +26,7 @@ from autograder.boundary.arrays import MAX_VALUES
 from autograder.boundary.frames import MAX_BLOCK, WireError
 from autograder.boundary.handles import is_stand_in
 from autograder.boundary.kinds import ALIASED, READERS, WRITERS
+from autograder.boundary.sets import set_in_order
 
 __all__ = ["Codec", "References"]
 
@@ -33,7 +34,7 @@ _MAX_DEPTH, _SAFE_INT = 50, 1 << 53
 _PLAIN = {bool, float, int, str, type(None)}
 _KINDS_OF_ARRAY = {np.ma.MaskedArray, np.memmap}
 """NumPy's own classes whose arrays travel as plain ones; of masked arrays those in which nothing is masked."""
-_SEQUENCES: dict[str, Callable[[list[Any]], Any]] = {"tuple": tuple, "set": set, "frozenset": frozenset}
+_SEQUENCES: dict[str, Callable[[list[Any]], Any]] = {"tuple": tuple, "set": set_in_order, "frozenset": frozenset}
 
 
 class References(Protocol):
@@ -261,8 +262,7 @@ class Codec:
         return self._received[offset : offset + length]
 
     def read_sequence(self, value: dict[str, Any], depth: int) -> Any:
-        kind = value["t"]
-        place = len(self.mutable)
+        kind, place = value["t"], len(self.mutable)
         items = _SEQUENCES[kind](self.items(value["v"], depth + 1))
         if kind == "set":
             self.mutable.insert(place, items)

@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 
 from autograder.execution.results import Report
 
-__all__ = ["Heard", "asked_in"]
+__all__ = ["MET", "Heard", "asked_in"]
+
+MET = "an object that does not travel"
+"""Among what a test has asked, where it met one at all: what it asked of it may be nothing."""
 
 
 @dataclass
@@ -19,7 +22,7 @@ class Heard:
         met: the tests that met an object which does not travel, in the last run.
         drift: in the last run, data of locked cells that is another, and of that what is less, for each test.
         nothing: the tests in which a call returned what has no items, in any run.
-        believed: what each test has asked objects of the solution's classes, in the last run of it.
+        believed: what each test has asked objects of the solution's classes, in the last run of it, and MET.
     """
 
     asked: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -34,7 +37,7 @@ class Heard:
         self.met = frozenset(name for name, report in reports.items() if report.met)
         self.drift = {name: (report.differ, report.less) for name, report in reports.items() if report.differ}
         self.nothing |= {name for name, report in reports.items() if report.nothing}
-        self.believed |= {name: report.believed for name, report in reports.items()}
+        self.believed |= {name: report.believed | ({MET} if report.met else set()) for name, report in reports.items()}
 
 
 def asked_in(reports: Mapping[str, Report]) -> dict[str, frozenset[str]]:

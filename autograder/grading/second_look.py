@@ -20,6 +20,7 @@ from typing import Protocol
 
 from autograder.execution import Checks, Execution
 from autograder.execution.results import Report
+from autograder.grading.heard import MET
 from autograder.grading.redefined import say_redefined
 from autograder.grading.scoring import put_points
 from autograder.model import CellScore
@@ -49,7 +50,8 @@ class About:
         hiding: those with hidden lines, or that need what hidden lines of another bind.
         lowered: those in which the instructor's own notebook loses points then: no loss counts.
         redefined: what each uses of locked cells to which the submission gives another meaning.
-        believed: what each of them asks objects of the classes of the instructor's own; None where nobody has tried.
+        believed: what each of them asks objects of the classes of the instructor's own, and MET if it meets one; None
+            where nobody has tried.
     """
 
     hiding: frozenset[str] = frozenset()
@@ -138,7 +140,8 @@ def _unseen(score: CellScore, report: Report, about: About) -> str:
         return f"{score.grade_id!r}: {_REFUSED}: in one process it might give less: look at it"
     if score.lost and (names := about.redefined.get(score.grade_id)):
         return say_redefined(score, names)
-    unlike = report.valued or report.refused or (report.met and _stopped(report))
+    instead_of_values = about.believed is not None and MET not in about.believed.get(score.grade_id, (MET,))
+    unlike = report.valued or report.refused or (report.met and (instead_of_values or _stopped(report)))
     if score.lost and (unlike or _at_the_wall(report)):
         return (
             f"{score.grade_id!r}: {score.points:g} of {score.max_points:g} apart from the student's code, an object of "

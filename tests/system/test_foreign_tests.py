@@ -847,6 +847,8 @@ AS_IN_ONE_PROCESS = {
     "except ValueError: pass",
     "spawned": "import numpy as np\nmake = np.random.default_rng\n"
     "### BEGIN HIDDEN TESTS\nassert spawned(make(1)) == make(1).spawn(2)[1].random()\n### END HIDDEN TESTS",
+    "sieve": "### BEGIN HIDDEN TESTS\nassert [*sieve(50)][-4:] == [37, 41, 43, 47]\n### END HIDDEN TESTS",
+    "half": "import numbers\n### BEGIN HIDDEN TESTS\nassert isinstance(half(1), numbers.Number)\n### END HIDDEN TESTS",
     "printed": "import contextlib, io\nbuffer = io.StringIO()\nwith contextlib.redirect_stdout(buffer): greet()\n"
     "buffer.getvalue()\n### BEGIN HIDDEN TESTS\nassert buffer.getvalue() == 'hello\\n'\n### END HIDDEN TESTS",
 }
@@ -870,9 +872,11 @@ def wrapped(text):
     except json.JSONDecodeError: raise ValueError(text) from None
 def spawned(rng): return rng.spawn(2)[1].random()
 def greet(): print('hello')
+def sieve(n): return [p for p in range(2, n + 1) if all(p % q for q in range(2, p))]
+def half(x): return x / 2
 """
 AS_IN_ONE_PROCESS_OTHERWISE = """
-import itertools, decimal, sys
+import itertools, decimal, numbers, sys
 from IPython.core.interactiveshell import InteractiveShell
 InteractiveShell.ast_node_interactivity = "all"
 def primes():
@@ -894,6 +898,14 @@ def pairs(items):
     return [*zip(a, b)]
 def number(text): return int(decimal.Decimal(text))
 def leave(): sys.exit(2)
+def sieve(n):
+    left = set(range(2, n + 1))
+    for p in range(2, n):
+        if p in left: left -= set(range(p * p, n + 1, p))
+    return left
+class Half(numbers.Number):
+    __hash__ = None
+def half(x): return Half()
 """
 AS_IN_ONE_PROCESS_NOTHING = """
 def primes():
@@ -909,5 +921,6 @@ def test_iterators_errors_and_sources_are_what_they_are_in_a_notebook(tmp_path: 
     course.hand_in("nothing", solved + AS_IN_ONE_PROCESS_NOTHING)
     outcomes = course.grade()
     assert course.isolated() == AS_IN_ONE_PROCESS.keys() - {"printed"}
-    assert points(outcomes["otherwise"]) == dict.fromkeys(AS_IN_ONE_PROCESS, 1.0)
+    assert points(outcomes["otherwise"]) == dict.fromkeys(AS_IN_ONE_PROCESS, 1.0) | {"half": 0.0}
+    assert ["'half'" in line and "look at it" in line for line in outcomes["otherwise"].result.notes] == [True]
     assert {name for name, earned in points(outcomes["nothing"]).items() if not earned} == {"primes", "wrapped"}

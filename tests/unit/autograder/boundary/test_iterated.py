@@ -109,3 +109,20 @@ def test_steps_over_things_with_items_give_what_one_process_gives(batch: int, ta
         if found != repr(space["found"]):
             different.append((made, program.partition("make()\n")[2], found, space["found"]))
     assert not different, "\n".join(map(str, different))
+
+
+def test_a_set_of_integers_is_gone_through_in_order_where_it_was_in_its_own_process(talk: Talk) -> None:
+    talk.code("""
+        def primes(n):
+            left = set(range(2, n + 1))
+            for p in range(2, n):
+                if p in left: left -= set(range(p * p, n + 1, p))
+            return left
+        def seen(numbers): return [*numbers]
+        """)
+    for n in (10, 50, 70, 1000, 3000):
+        assert talk.value(f"found = [*primes({n})]\nfound == sorted(found), len(found)").startswith("(True")
+    chance = random.Random(5)
+    for _ in range(20):
+        left = f"left = set(range({chance.randint(20, 200)}))\nfor n in range(0, 200, 3): left.discard(n)\n"
+        assert talk.value(f"{left}seen(left) == [*left]") == "True"
