@@ -9,7 +9,8 @@ from functools import lru_cache
 from autograder.boundary.locked import Statement, all_statements, global_names, only_imports, statements
 from autograder.boundary.scopes import filled
 from autograder.execution.results import Case
-from autograder.execution.syntax import called, case_title, is_case
+from autograder.execution.syntax import called, case_title, hidden_lines, is_case
+from autograder.grading.aliases import Aliases, written
 from autograder.markers import BEGIN_HIDDEN, strip_hidden
 from autograder.model import CellSpec
 
@@ -47,20 +48,39 @@ def reached_by_hidden(cells: Sequence[tuple[str, str]], locked: Collection[int] 
     """
     bound, known, imported = set[str](), set[str](), set[str]()
     defined: dict[str, Statement] = {}
+    data, aliases = set[str](), Aliases()
     found: list[int] = []
     for place, (source, shown) in enumerate(cells):
         made = all_statements((source,))
         if _through(read_first(source), {name: s.uses for name, s in defined.items()}) & known:
             found.append(place)
-        defined |= {s.name: s for s in made if s.defines}
+        defined |= {name: s for s in made if s.defines or s.is_function for name in s.binds}
         imported |= {name for s in made if only_imports(s.node) for name in s.binds}
         used = _through(global_names(source), {name: s.uses for name, s in defined.items()})
         own = {name for s in made if not (s.is_function or only_imports(s.node)) for name in s.binds}
+        data |= own | {name for name, s in defined.items() if isinstance(s.node, ast.ClassDef)}
+        functions = {name: _handed_out(name, s) for name, s in defined.items()}
+        for s in made:
+            aliases.read(s.node, functions)
         if source != shown or place in found[-1:]:
             more = (used & bound) | {name for f in used & defined.keys() for name in _filled_by(defined[f])}
-            known |= own | (more - imported)
+            lines = hidden_lines(source)
+            within = [s.node for s in made if not lines or not lines.isdisjoint(_lines_of(s.node))]
+            touched = aliases.of({name for node in within for name in written(node, functions)})
+            known |= own | (more - imported) | (touched & data)
         bound |= own if place not in locked else set()
     return found
+
+
+def _handed_out(name: str, function: Statement) -> frozenset[str]:
+    """Return the names of what a function of the cells may return of what it reads; a class with data has its own."""
+    held = [part.value for part in getattr(function.node, "body", ()) if isinstance(part, ast.Assign | ast.AnnAssign)]
+    has_data = isinstance(function.node, ast.ClassDef) and not all(isinstance(v, ast.Constant | None) for v in held)
+    return function.uses | ({name} if has_data else frozenset())
+
+
+def _lines_of(node: ast.stmt) -> range:
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
 
 
 def read_first(source: str) -> frozenset[str]:

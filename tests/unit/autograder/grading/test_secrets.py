@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.grading.secrets import beside_hidden, read_first, sure_lines, without_hidden_values
+from autograder.grading.secrets import (
+    beside_hidden,
+    reached_by_hidden,
+    read_first,
+    sure_lines,
+    without_hidden_values,
+)
+from autograder.markers import strip_hidden
 from autograder.model import CellSpec
 
 HIDDEN = "### BEGIN HIDDEN TESTS\n{}\n### END HIDDEN TESTS"
@@ -152,3 +159,46 @@ def test_a_case_that_may_hold_a_hidden_value_counts_as_hidden(source: str, title
 def test_a_hidden_case_keeps_what_its_author_called_it() -> None:
     source = HIDDEN.format(LOOP.replace("case", "hidden_case"))
     assert without_hidden_values([_case("f(12)", hidden=True)], source, whole=False)[0]["title"] == "f(12)"
+
+
+_FILLING = {
+    "a part of it": ("tables = {'small': [1]}\nsmall = tables['small']", "small.append('secret')", "tables"),
+    "in a loop": ("tables = [[1], [2]]", "for row in tables: row.append('secret')", "tables"),
+    "by a function": ("def put(table, x): table.append(x)\ntables = []", "put(tables, 'secret')", "tables"),
+    "by a function that finds it": ("tables = []\ndef found(): return tables", "found().append('secret')", "tables"),
+    "what it holds": ("row = []\ntables = []\ntables.append(row)", "row.append('secret')", "tables"),
+    "what holds it": ("tables = []\nbox = {'t': tables}", "box['t'].append('secret')", "tables"),
+    "a view": ("import numpy as np\ntables = np.zeros(9)\nflat = tables.reshape(-1)", "flat[0] = 7241.5", "tables"),
+    "read by a lambda": ("tables = {'small': [1]}\nshow = lambda: f'{tables}'", "tables['x'] = 'secret'", "show()"),
+    "read by a partial": ("import functools\ntables = []\nshow = functools.partial(str, tables)", "tables.append('x')",
+                          "show()"),
+    "a class's": ("class C:\n    rows = []\nc = C()", "c.rows.append('secret')", "C.rows"),
+    "a closure's": ("def box():\n    rows = []\n    return (lambda: rows), rows.append\nget, put = box()",
+                    "put('secret')", "get()"),
+    "a generator's": ("tables = [[1]]\nrows = (row for row in tables)", "next(rows).append('secret')", "tables"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("locked", "hidden", "shown"), _FILLING.values(), ids=_FILLING)
+@pytest.mark.parametrize("place", ["locked", "an earlier test", "this test"])
+def test_what_hidden_lines_fill_by_another_name_is_beside_them(
+    locked: str, hidden: str, shown: str, place: str
+) -> None:
+    hidden = f"### BEGIN HIDDEN TESTS\n{hidden}\n### END HIDDEN TESTS"
+    above = [f"{locked}\nassert f(1)\n{hidden}"] if place == "this test" else [locked, f"assert f(1)\n{hidden}"]
+    cells = [(cell, strip_hidden(cell)) for cell in (*above, f"assert f(2), {shown}", "assert f(3)")]
+    assert reached_by_hidden(cells, [0] if place == "locked" else []) == [len(above)]
+
+
+@pytest.mark.parametrize(
+    ("locked", "test", "later"),
+    [
+        ("X = [[1]]", "x = X[0]\nassert f(x)\n{}assert f(X[:1]) == 3\ny = X[0]\nassert f(y)\n{}", "assert f(X[0])"),
+        ("X = [1]\nimport numpy as np", "{}q = np.asarray(f(X))\nq[0] = 1\nassert q.sum() == 2\n{}", "assert f(X)"),
+        ("class Stack:\n    def __init__(self): self.items = []\n    def push(self, x): self.items.append(x)",
+         "{}s = Stack()\ns.push(3)\nassert f(s)\n{}", "t = Stack()\nassert f(t) == 4, t"),
+    ],
+)  # fmt: skip
+def test_what_hidden_lines_only_read_is_told_of_as_before(locked: str, test: str, later: str) -> None:
+    test = test.format("### BEGIN HIDDEN TESTS\n", "### END HIDDEN TESTS\n")
+    assert reached_by_hidden([(cell, strip_hidden(cell)) for cell in (locked, test, later)], [0]) == []
