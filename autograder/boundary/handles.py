@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import types
 import weakref
 from typing import TYPE_CHECKING, Any, cast
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
     from autograder.boundary.peer import Peer
 
 __all__ = [
+    "FRESH_S",
     "FUNCTIONS",
     "INSTEAD",
     "Bare",
@@ -31,6 +33,8 @@ __all__ = [
 
 FUNCTIONS: weakref.WeakKeyDictionary[types.FunctionType, StandIn] = weakref.WeakKeyDictionary()
 """In the student's process: functions that stand for those of the test's, see functions."""
+FRESH_S = 1.0
+"""For so long what was read of the student's process stands, if nothing is done there."""
 INSTEAD = ": read a value from it by name"
 """How a refusal ends."""
 
@@ -51,6 +55,7 @@ class StandIn:
         "_boundary_name",
         "_boundary_overrides",
         "_boundary_peer",
+        "_boundary_read",
         "_boundary_signature",
         "_boundary_value",
     )
@@ -111,8 +116,21 @@ def plain(value: Any) -> Any:
     if issubclass(kind, Method):
         return value.method
     if issubclass(kind, StandIn):
-        return value if is_made(value) else peer_of(value).ask("value", value)
+        return value if is_made(value) else _held(value)
     return value.held() if is_remote_tensor(kind) else value
+
+
+def _held(value: StandIn) -> Any:
+    """Return what the object holds: as it was read before, as long as nothing has run that may have changed it.
+
+    So it does not answer one question by one value and the next by another. A thread of the student's may change it.
+    """
+    peer = peer_of(value)
+    turn, until_s, found = object.__getattribute__(value, "_boundary_read")
+    if not peer.trusted or turn != peer.turn or time.monotonic() > until_s:
+        found = peer.ask("value", value)
+        object.__setattr__(value, "_boundary_read", (peer.turn, time.monotonic() + FRESH_S, found))
+    return found
 
 
 def plain_all(value: Any) -> Any:

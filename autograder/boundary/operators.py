@@ -131,6 +131,8 @@ def _exact(value: Any, kind: type, operation: str) -> Any:
 
 
 _TEXTS = {"str", "bytes"}
+_READ_ANEW = {"list", "set", "frozenset"}
+"""Classes whose objects' items are read here, of derived ones too: one value answers all, until something is done."""
 
 
 def _overridden(self: StandIn) -> frozenset[str]:
@@ -141,10 +143,10 @@ def _overridden(self: StandIn) -> frozenset[str]:
     return cast("frozenset[str]", object.__getattribute__(self, "_boundary_overrides"))
 
 
-def _items(self: StandIn, operation: str) -> tuple[Any, ...] | str | bytes | None:
-    """Return the items of a tuple, asked for once: they stay. None for all else, and if its class overrides this.
+def _items(self: StandIn, operation: str) -> Any:
+    """Return the items of a tuple, asked for once: they stay; of a list or a set as they are now.
 
-    Of a text all is read, whatever its class says.
+    None for all else, and if its class overrides this. Of a text all is read, whatever its class says.
     """
     value = object.__getattribute__(self, "_boundary_value")
     if value in _TEXTS and peer_of(self).trusted:
@@ -155,6 +157,8 @@ def _items(self: StandIn, operation: str) -> tuple[Any, ...] | str | bytes | Non
         own = plain(self)
         known = own if type(own) is tuple else None
         object.__setattr__(self, "_boundary_items", known)
+    if value in _READ_ANEW and peer_of(self).trusted and operation not in _overridden(self):
+        known = own if type(own := plain(self)) in {list, set, frozenset} else None
     return None if operation in _overridden(self) else known
 
 
@@ -165,8 +169,9 @@ def _unary(operation: str) -> Callable[..., Any]:
         elif operation not in _overridden(self) and not _is_object(own := plain(self)):
             return OPERATIONS[operation](own, *arguments)
         else:
-            if not _goes_through_items(self):
-                believe(self, f"__{operation}__")
+            if operation == "bool" and _goes_through_items(self):
+                return True
+            believe(self, f"__{operation}__")
             value = ask(self, operation, *arguments)
             value = _by_name_only(self, operation, value) if is_made(self) else value
         return _exact(value, _EXACT[operation], operation) if operation in _EXACT else value
@@ -175,18 +180,18 @@ def _unary(operation: str) -> Callable[..., Any]:
 
 
 def _goes_through_items(self: StandIn) -> bool:
-    """Whether this is an iterator or a view of Python's own: its items are all that it says."""
-    known = class_name(self) in _ITERATORS or class_name(self).startswith(("dict_", "odict_"))
-    return known and bool(object.__getattribute__(self, "_boundary_builtin"))
+    """Whether this is said to be an iterator of Python's own: its items, given once, are all that it says."""
+    return class_name(self) in _ITERATORS and bool(object.__getattribute__(self, "_boundary_builtin"))
 
 
-def _known(self: StandIn, operation: str) -> bool:
-    """Whether Python's own class says what this gives: of an iterator, or a list whose class does not override it."""
-    value = object.__getattribute__(self, "_boundary_value")
-    return _goes_through_items(self) or (value in _IN_ORDER and operation not in _overridden(self))
+def _gone_through(self: StandIn) -> Iterator[Any]:
+    """Yield the items of a list as Python does, which looks at each time how many there are."""
+    place = 0
+    while type(own := plain(self)) is list and place < len(own):
+        yield own[place]
+        place += 1
 
 
-_IN_ORDER = {"list", "set", "frozenset", "tuple"}
 _BELIEVED = {"getitem", "iter", "len"}
 """What a class may answer as it likes, where of a value it is known."""
 
@@ -196,8 +201,12 @@ def _method(operation: str) -> Callable[..., Any]:
         if is_made(self) and operation not in {"getitem", "setitem", "delitem"}:
             raise refusal(self, f"{class_name(self)} was made of the test's value{INSTEAD}")
         if operation in OF_TUPLES and (own := _items(self, operation)) is not None:
-            return OPERATIONS[operation](own, *arguments)
-        if peer_of(self).trusted and operation in _BELIEVED and not _known(self, operation):
+            return (
+                _gone_through(self)
+                if operation == "iter" and type(own) is list
+                else OPERATIONS[operation](own, *arguments)
+            )
+        if peer_of(self).trusted and operation in _BELIEVED and not (operation == "iter" and _goes_through_items(self)):
             believe(self, f"__{operation}__")
         if operation == "iter" and peer_of(self).trusted:
             return _counted(self, peer_of(self).lengths.of(handle_of(self)), ask(self, operation))
@@ -211,12 +220,19 @@ def _method(operation: str) -> Callable[..., Any]:
     return method
 
 
+_OVER = "over"
+
+
 def _next(iterator: StandIn) -> Any:
-    """Return the next item of the student's iterator; note if there never was one."""
+    """Return the next item of the student's iterator; note if there never was one. One of Python's own ends once."""
+    begun = object.__getattribute__(iterator, "_boundary_begun")
+    if begun is _OVER:
+        raise StopIteration
     try:
         item = ask(iterator, "next")
     except StopIteration:
-        peer_of(iterator).empty |= not object.__getattribute__(iterator, "_boundary_begun")
+        peer_of(iterator).empty |= not begun
+        object.__setattr__(iterator, "_boundary_begun", _OVER if _goes_through_items(iterator) else begun)
         raise
     object.__setattr__(iterator, "_boundary_begun", True)
     return item

@@ -252,7 +252,6 @@ def make(peer: Peer, handle: int, description: Mapping[str, Any]) -> Proxy:
     names = description.get("c")
     names = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
     module = description.get("m")
-    called = not peer.trusted and "p" in description
     value = next((kind for kind in _READING if f"builtins.{kind}" in names), "")
     by_value = value in {"int", "float", "complex", "str", "bytes", "tuple", "frozenset"}
     said = frozenset(map(str, told)) if isinstance(told := description.get("o"), list) else frozenset()
@@ -263,8 +262,9 @@ def make(peer: Peer, handle: int, description: Mapping[str, Any]) -> Proxy:
         "handle": handle,
         "made": False,
         "builtin": bool(names) and names[0].startswith("builtins."),
-        "signature": signature_of(description.get("p")) if called else None,
+        "signature": signature_of(description["p"]) if not peer.trusted and "p" in description else None,
         "items": None,
+        "read": (-1, 0.0, None),
         "begun": False,
         "module": module if isinstance(module, str) else "",
         "name": names[0].rpartition(".")[2] if names else "object",

@@ -126,3 +126,71 @@ def test_a_set_of_integers_is_gone_through_in_order_where_it_was_in_its_own_proc
     for _ in range(20):
         left = f"left = set(range({chance.randint(20, 200)}))\nfor n in range(0, 200, 3): left.discard(n)\n"
         assert talk.value(f"{left}seen(left) == [*left]") == "True"
+
+
+_LIES = """
+class dict_keys:
+    __module__ = "builtins"
+    def __init__(self, xs): self.xs = xs
+    def __len__(self): return len(self.xs)
+    def __getitem__(self, i): return [10**9] if type(i) is slice else 0
+    def __iter__(self): return iter(self.xs)
+class generator(dict_keys):
+    __module__ = "builtins"
+    passes = 0
+    def __iter__(self):
+        self.passes += 1
+        return self if self.passes > 2 else Given(sorted(self.xs) if self.passes == 1 else self.xs)
+class Given:
+    __module__, __qualname__ = "builtins", "list_iterator"
+    def __init__(self, xs): self.xs = [*xs]
+    def __iter__(self): return self
+    def __next__(self):
+        if not self.xs: raise StopIteration
+        return self.xs.pop(0)
+class L(list):
+    def __len__(self): return 3
+    def __getitem__(self, i): return [10**9] if type(i) is slice else 0
+    def __iter__(self): return iter([1, 2, 3])
+"""
+_SORTED = "all(a <= b for a, b in zip(r, r[1:])) and all(r[i] <= r[i + 1] for i in range(len(r) - 1))"
+
+
+@pytest.mark.parametrize("kind", ["dict_keys", "generator"])
+def test_what_is_said_to_be_python_s_own_is_believed_no_more_than_other_objects(kind: str, talk: Talk) -> None:
+    talk.code(f"{_LIES}\ndef my_sort(xs): return {kind}(xs)")
+    found = talk.test(f"r = my_sort([3, 1, 2])\n{_SORTED}")
+    assert found["bundle"]["text/plain"] == "True" and {"__len__", "__getitem__"} <= {*found["believed"]}
+
+
+def test_a_list_is_read_once_whatever_its_class_would_say(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("autograder.boundary.student._overrides", lambda kind: [])
+    talk.code(f"{_LIES}\ndef my_sort(xs): return L(xs)")
+    assert talk.value(f"r = my_sort([3, 1, 2])\nlen(r), {_SORTED}, [*r], r[1], 3 in r, [*reversed([*r])]") == str(
+        (3, False, [3, 1, 2], 1, True, [2, 1, 3])
+    )
+
+
+def test_a_name_means_one_thing_until_something_is_done(talk: Talk) -> None:
+    talk.code("p = 0\ndef work():\n    global p\n    p += 1")
+    named, answers = talk.owner._named, iter(range(1, 100))
+    talk.owner._named = lambda name: next(answers) if name == "p" else named(name)  # type: ignore[method-assign]
+    assert talk.value("p, p == 1 and p == 1, p * p") == "(1, True, 1)"
+    talk.owner._named = named  # type: ignore[method-assign]
+    assert talk.value("before = p\nwork()\nbefore, p") == "(0, 1)"
+    talk.code("import threading, time\ndone = False\ndef start():\n    threading.Timer(0.2, end).start()\n"
+              "def end():\n    global done\n    done = True")  # fmt: skip
+    assert talk.value("import time\nstart()\nwhile not done: time.sleep(0.05)\ndone") == "True"
+
+
+def test_a_list_that_changes_while_a_test_goes_through_it_is_gone_through_as_python_does(talk: Talk) -> None:
+    talk.code("""
+        class Stack(list):
+            def push(self, x): self.append(x); return self
+            def take(self): return self.pop()
+        def stack(): return Stack([1, 2, 3, 4])
+        """)
+    assert talk.value("s = stack()\n[(x, s.take()) for x in s], len(s)") == "([(1, 4), (2, 3)], 2)"
+    assert talk.value(
+        "s = stack()\nfound = []\nfor x in s:\n    found.append(x)\n    if len(s) < 6: s.push(x)\nfound"
+    ) == ("[1, 2, 3, 4, 1, 2]")
