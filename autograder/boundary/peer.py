@@ -40,8 +40,8 @@ class Peer:
         self._writable = writable
         self._only_when_asked = only_when_asked
         self.trusted = not only_when_asked
-        self.turn = 0
-        """How often the other end has done something that may have changed its objects."""
+        self.turn = self.done = 0
+        """How often the other end has done something that may have changed its objects; and something meant to."""
         self.operators = False
         """Whether the test says that operators of the student's classes are what it tests."""
         self._lock = InTurn()
@@ -113,7 +113,7 @@ class Peer:
                 message["rewritten"] = [*made.rewritten()]
                 made.note(-number, [], codec.mutable, 0, codec.size)
             self._send(message | (self.mirror.told(codec, number, answer=False) if self.mirror else {}), codec.block)
-            self.turn += operation not in _ONLY_LOOKING
+            self.turn, self.done = self.turn + (operation not in _ONLY_LOOKING), self.done + (operation not in _LEAVING)
             if operation not in _LEAVING:
                 self.lengths.clear()
             while (reply := self.next())[0].get("k") == "ask" or self._is_late(reply[0], number):

@@ -264,7 +264,7 @@ def make(peer: Peer, handle: int, description: Mapping[str, Any]) -> Proxy:
         "builtin": bool(names) and names[0].startswith("builtins."),
         "signature": signature_of(description["p"]) if not peer.trusted and "p" in description else None,
         "items": None,
-        "read": (-1, 0.0, None),
+        "read": (-1, -1, 0.0, None),
         "begun": False,
         "module": module if isinstance(module, str) else "",
         "name": names[0].rpartition(".")[2] if names else "object",

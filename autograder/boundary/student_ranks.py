@@ -41,6 +41,8 @@ __all__ = ["answer_of_rank", "answer_until_end", "packed", "waiting"]
 _EVERYWHERE = {"autograder", "labkit"}
 """Packages that a rank finds where it is, wherever they lie."""
 _MATPLOTLIB = "MPLCONFIGDIR"
+_LATE = ("torch.utils.serialization",)
+"""What torch imports with the first tensor that is saved, and asks for its own source: no file is there by then."""
 _MOST_OWN, _LONGEST_OWN = 100, 1 << 20
 """So many modules beside the notebook go along, of so many bytes each."""
 _CELL = 1
@@ -167,7 +169,7 @@ def _prepare(modules: list[str], codecs: list[str]) -> None:
     sys.path[:], sys.argv[:] = _of_libraries(path), [""]
     os.chdir(here.root)
     modules = without_slow(modules)
-    import_named(modules, codecs)
+    import_named([*modules, *(_LATE if "torch" in {*modules, *sys.modules} else ())], codecs)
     if pyplot := sys.modules.get("matplotlib.pyplot"):  # which imports what draws with the first figure
         with contextlib.suppress(Exception):
             pyplot.switch_backend("agg")

@@ -194,3 +194,26 @@ def test_a_list_that_changes_while_a_test_goes_through_it_is_gone_through_as_pyt
     assert talk.value(
         "s = stack()\nfound = []\nfor x in s:\n    found.append(x)\n    if len(s) < 6: s.push(x)\nfound"
     ) == ("[1, 2, 3, 4, 1, 2]")
+
+
+def test_a_value_that_is_another_at_each_reading_is_its_class_s_word(talk: Talk) -> None:
+    talk.code("""
+        import numpy as np
+        class V:
+            __module__ = "tensorflow"
+            reads = 0
+            shape = (2,)
+            def numpy(self):
+                self.reads += 1
+                return np.zeros(2) if self.reads < 2 else np.array([1.0, 0.0])
+        class Total(float):
+            def add(self, x): return Total(self + x)
+            label = "sum"
+        def dominant(): return V()
+        def total(): return Total(2.5)
+        """)
+    source = "import numpy as np\nv = dominant()\n"
+    assert talk.value(f"{source}float(np.sum(v)), np.linalg.norm(v) == 0, float(np.sum(v))") == "(0.0, np.True_, 0.0)"
+    found = talk.test(f"{source}np.allclose(v, 3 * np.asarray(v)) and v.shape == (2,) and bool(np.linalg.norm(v) == 1)")
+    assert found["bundle"]["text/plain"] == "True" and "each reading" in found["believed"]
+    assert "each reading" not in talk.test("t = total()\nt == 2.5 and t.label == 'sum' and t == 2.5")["believed"]

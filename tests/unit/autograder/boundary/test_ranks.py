@@ -377,6 +377,7 @@ _IMPORTS = {
     "in a helper in a slot": "return Slotted(helper).of(3)",
     "in what a library's function calls": "return float(str(torch.tensor(3.0))[7:-2])",
     "with more threads": "torch.set_num_threads(2)\n    return float((torch.ones(9, 600) @ torch.ones(600))[0]) / 200",
+    "with a tensor's bytes": "return float(pickle.loads(pickle.dumps(torch.tensor(3.0))))",
     "with a gradient": "y = torch.tensor(1.5, requires_grad=True)\n    (y * y).backward()\n    return float(y.grad)",
     "where there may be a file": "return 3.0 + os.path.exists('/usr') + pathlib.Path('debug.txt').exists()",
     "in a class of the notebook": "return Tally(3).total()",
@@ -397,6 +398,7 @@ import collections
 import concurrent.futures
 import os
 import pathlib
+import pickle
 import ipykernel.kernelapp
 import numpy as np
 import torch
