@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 import types
 import weakref
@@ -140,13 +141,24 @@ def _held(value: StandIn) -> Any:
 
 
 def plain_all(value: Any) -> Any:
-    """Return arguments with the values of the student's objects in their places; TypeError for one that holds none."""
-    if type(value) in {list, tuple}:
-        return type(value)(plain_all(item) for item in value)
-    if type(value) is dict:
+    """Return arguments with the values of the student's objects in their places; TypeError for one that holds none.
+
+    In lists, tuples and dictionaries, and in those of derived classes, named tuples too.
+    """
+    kind = type(value)
+    if kind in {list, tuple}:
+        return kind(plain_all(item) for item in value)
+    if kind is dict:
         return {key: plain_all(item) for key, item in value.items()}
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return tuple.__new__(kind, map(plain_all, value))
+    if issubclass(kind, list | dict):
+        found = copy.copy(value)
+        for key, item in [*found.items()] if issubclass(kind, dict) else enumerate(value):
+            found[key] = plain_all(item)
+        return found
     found = plain(value)
-    if found is not value and type(found) in {list, tuple, dict}:  # of a class of the student's, and in it others
+    if found is not value and issubclass(type(found), list | tuple | dict):  # and in it others
         return plain_all(found)
     if issubclass(type(found), StandIn):
         raise refusal(found, f"{class_name(found)} holds no value to compute with{INSTEAD}")

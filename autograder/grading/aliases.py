@@ -10,7 +10,7 @@ from autograder.boundary.scopes import filled, root_of, run_at_once
 
 __all__ = ["Aliases", "written"]
 
-Functions = Mapping[str, Collection[str]]
+Functions = Mapping[str, frozenset[str]]
 """Those that the cells define, and classes, with the names that each may hand out: what it reads, or holds itself."""
 
 _VIEWS = {
@@ -48,14 +48,37 @@ class Aliases:
 
     def __init__(self) -> None:
         self._tied: defaultdict[str, set[str]] = defaultdict(set)
+        self._late: defaultdict[str, set[str]] = defaultdict(set)
 
     def read(self, statement: ast.stmt, functions: Functions) -> None:
         """Take what a statement ties. A student's function gets copies, and returns others."""
+        for decorator in getattr(statement, "decorator_list", ()):
+            for name in {part.id for part in ast.walk(statement) if isinstance(part, ast.Name)}:
+                self._tied[name].add(statement.name)  # type: ignore[attr-defined]  # if it is another's by then, too
+            held = functions.get(root_of(decorator, calls=True), ())
+            for name in {*held} - {statement.name}:  # type: ignore[attr-defined]
+                self._tied[statement.name].add(name)  # type: ignore[attr-defined]
+        late = {
+            name for part in ast.walk(statement) if isinstance(part, ast.Lambda) for name in _roots(part, functions)
+        }
         for part in run_at_once(statement):
             for one, others in _ties(part, functions):
+                for other in late & others:
+                    self._late[other].add(one)
                 for other in others - {one}:
                     self._tied[one].add(other)
                     self._tied[other].add(one)
+
+    def define(self, functions: Functions) -> None:
+        """Take which data functions read: who fills that has what they say. They fill nothing of it by themselves."""
+        for function, names in functions.items():
+            for name in names - {function}:
+                self._tied[name].add(function)
+
+    def readers(self, names: Collection[str], functions: Functions) -> set[str]:
+        """Return the functions that read one of these names, whatever it means by now, and what holds one of them."""
+        found = {function for function, read in functions.items() if not read.isdisjoint(names)}
+        return self.of(found.union(*(self._late.get(name, ()) for name in names)))
 
     def of(self, names: Collection[str]) -> set[str]:
         """Return these names, and all that are tied to them, directly or by others."""
@@ -80,11 +103,15 @@ def written(statement: ast.stmt, functions: Functions) -> set[str]:
             isinstance(part, ast.Attribute | ast.Subscript) and not isinstance(part.ctx, ast.Load)
         ):
             found.add(root_of(part.target if isinstance(part, ast.AugAssign) else part))
-        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in _WRITING:
-            found |= _roots(part.func.value, functions)
-        if isinstance(part, ast.Call) and (called := root_of(part.func)):
-            of_cells = called in functions
-            found |= {name for given in _given(part) for name in _roots(given, functions)} if of_cells else {called}
+        if isinstance(part, ast.Attribute) and part.attr in _WRITING:  # called, or handed on to be
+            found |= _roots(part.value, functions)
+        if isinstance(part, ast.Call):
+            called, named = root_of(part.func), isinstance(part.func, ast.Name | ast.Attribute)
+            if called in functions or not named:
+                parts = [*_given(part), *([] if named else [part.func])]
+                found |= {name for each in parts for name in _roots(each, functions)}
+            else:
+                found.add(called)
     return found - {""}
 
 
@@ -96,10 +123,17 @@ def _ties(part: ast.AST, functions: Functions) -> Iterator[tuple[str, set[str]]]
         yield from _bound([part.target], part.value, functions)
     elif isinstance(part, ast.For | ast.AsyncFor | ast.comprehension):
         yield from _bound([part.target], part.iter, functions)
+    elif isinstance(part, ast.Match):
+        patterns = [node for case in part.cases for node in ast.walk(case.pattern)]
+        names = {getattr(node, "name", None) or getattr(node, "rest", None) for node in patterns} - {None}
+        for name in names:
+            yield str(name), _roots(part.subject, functions)
     elif isinstance(part, ast.withitem) and part.optional_vars is not None:
         yield from _bound([part.optional_vars], part.context_expr, functions)
-    elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and (owner := root_of(part.func)):
-        yield owner, {name for given in _given(part) for name in _roots(given, functions)}
+    elif isinstance(part, ast.Call) and (owner := root_of(part.func)):
+        given = {name for each in _given(part) for name in _roots(each, functions)}
+        for one in functions.get(owner, ()) if isinstance(part.func, ast.Name) else [owner]:
+            yield one, given  # which it may keep
 
 
 def _bound(targets: list[ast.expr], value: ast.expr, functions: Functions) -> Iterator[tuple[str, set[str]]]:
@@ -118,6 +152,7 @@ def _roots(value: ast.AST, functions: Functions) -> set[str]:
         name = getattr(value.func, "attr", getattr(value.func, "id", ""))
         of_cells = isinstance(value.func, ast.Name) and value.func.id in functions
         through = of_cells or name in _VIEWS or (isinstance(value.func, ast.Name) and name in _BUILT_IN)
+        through |= not isinstance(value.func, ast.Name | ast.Attribute)
         if of_cells:
             return {*functions[name], *(root for part in _given(value) for root in _roots(part, functions))}
         parts = [*_given(value)] if through else []
@@ -133,6 +168,12 @@ def _roots(value: ast.AST, functions: Functions) -> set[str]:
     else:
         parts = [*ast.iter_child_nodes(value)]
     return {name for part in parts for name in _roots(part, functions)}
+
+
+def _defaults(statement: ast.stmt) -> list[ast.expr]:
+    if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+        return []
+    return [*statement.args.defaults, *filter(None, statement.args.kw_defaults)]
 
 
 def _given(call: ast.Call) -> list[ast.expr]:

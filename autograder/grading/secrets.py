@@ -50,24 +50,31 @@ def reached_by_hidden(cells: Sequence[tuple[str, str]], locked: Collection[int] 
     defined: dict[str, Statement] = {}
     data, aliases = set[str](), Aliases()
     found: list[int] = []
+    blind = everything = False  # names are bound that no text shows: after hidden lines any may be one of theirs
     for place, (source, shown) in enumerate(cells):
         made = all_statements((source,))
-        if _through(read_first(source), {name: s.uses for name, s in defined.items()}) & known:
+        blind |= any(s.unseen for s in made)
+        if everything or _through(read_first(source), {name: s.uses for name, s in defined.items()}) & known:
             found.append(place)
         defined |= {name: s for s in made if s.defines or s.is_function for name in s.binds}
         imported |= {name for s in made if only_imports(s.node) for name in s.binds}
         used = _through(global_names(source), {name: s.uses for name, s in defined.items()})
         own = {name for s in made if not (s.is_function or only_imports(s.node)) for name in s.binds}
         data |= own | {name for name, s in defined.items() if isinstance(s.node, ast.ClassDef)}
-        functions = {name: _handed_out(name, s) for name, s in defined.items()}
+        functions = {name: _handed_out(name, s) & data for name, s in defined.items()}
+        aliases.define(functions)
         for s in made:
             aliases.read(s.node, functions)
         if source != shown or place in found[-1:]:
             more = (used & bound) | {name for f in used & defined.keys() for name in _filled_by(defined[f])}
+            everything |= blind
             lines = hidden_lines(source)
             within = [s.node for s in made if not lines or not lines.isdisjoint(_lines_of(s.node))]
-            touched = aliases.of({name for node in within for name in written(node, functions)})
-            known |= own | (more - imported) | (touched & data)
+            called = _through({n.id for node in within for n in ast.walk(node) if isinstance(n, ast.Name)}, functions)
+            changed = {name for f in called & defined.keys() for name in _filled_by(defined[f])}
+            changed |= {name for node in within for name in written(node, functions)}
+            touched = aliases.of(changed) | aliases.readers(own, functions)
+            known |= own | (more - imported) | (touched & (data | defined.keys()))
         bound |= own if place not in locked else set()
     return found
 

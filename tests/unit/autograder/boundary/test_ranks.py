@@ -515,6 +515,22 @@ def test_values_of_the_student_s_classes_in_one_another_are_read_before_their_pr
     assert talk.value(f"{source}codes.tolist(), end") == "([0, 1, 2], 7)"
 
 
+@pytest.mark.parametrize("kind", ["collections.namedtuple('Layer', 'codes, more')._make", "Layer", "Named", "numbered"])
+def test_arrays_of_a_class_of_one_s_own_are_read_wherever_they_lie(kind: str, talk: Talk) -> None:
+    talk.code(f"""
+        import collections
+        import numpy as np
+        class Own(np.ndarray): pass
+        class Layer(list): pass
+        class Named(collections.OrderedDict):
+            def __init__(self, items): super().__init__(enumerate(items))
+        def numbered(items): return dict(enumerate(items))
+        def read(): return {kind}([np.arange(3.0).view(Own), [np.ones(1).view(Own)]]), 2
+        """)
+    source = "from labkit import in_fresh_process\nfound, end = in_fresh_process(read, only_compute=True)\n"
+    assert talk.value(f"{source}found[0].tolist(), found[1][0].tolist(), end") == "([0.0, 1.0, 2.0], [1.0], 2)"
+
+
 def test_what_only_computes_is_found_as_in_a_notebook(talk: Talk) -> None:
     talk.code(WRITER)
     found = talk.value(f"{APART}found, kept = in_fresh_process(read, parts, only_compute=True, timeout_s=9)\n"
