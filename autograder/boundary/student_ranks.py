@@ -52,10 +52,9 @@ _CELL = 1
 def packed(fn: Any) -> bytes:
     """Return a function with what it needs of the process that it comes from. Raises TypeError if it cannot be copied.
 
-    Modules beside the notebook go along, as objects and as texts that may be imported: cells may have written them.
+    Modules beside the notebook go along, for cells may have written them: as texts that a rank imports, as it does in a
+    notebook, and as objects, for one that reads a file when it is imported.
     """
-    import cloudpickle
-
     importlib.invalidate_caches()  # a cell may have written a module just now
     foreseen = Foreseen(fn)
     here: list[Any] = []
@@ -66,14 +65,10 @@ def packed(fn: Any) -> bytes:
         own |= loaded
         for _, text in loaded.values():
             foreseen.read(text)  # which may import more of them
-    for module in here:
-        cloudpickle.register_pickle_by_value(module)
-    try:
-        function = copied("collective", fn)
-    finally:
-        for module in here:
-            cloudpickle.unregister_pickle_by_value(module)
-    texts = {text for _, text, _ in pickletools.genops(function) if isinstance(text, str)}
+    forms = [form for form in (_form(fn, ()), _form(fn, here) if here else None) if type(form) is bytes]
+    if not forms:
+        copied("collective", fn)  # which raises
+    texts = {text for form in forms for _, text, _ in pickletools.genops(form) if isinstance(text, str)}
     names = (foreseen.modules | texts) & sys.modules.keys() - {module.__name__ for module in here}
     head = {
         "path": [*map(str, sys.path)],
@@ -82,8 +77,36 @@ def packed(fn: Any) -> bytes:
         "modules": sorted(names, key=lambda name: (name.count("."), name)),
         "codecs": sorted(foreseen.codecs),
         "own": own,
+        "sizes": [*map(len, forms)],
     }
-    return json.dumps(head).encode() + b"\n" + function
+    return json.dumps(head).encode() + b"\n" + b"".join(forms)
+
+
+def _form(fn: Any, by_value: Iterable[Any]) -> bytes | None:
+    """Return the function as bytes, with these modules as objects; None if it cannot be copied so."""
+    import cloudpickle
+
+    modules = [*by_value]
+    for module in modules:
+        cloudpickle.register_pickle_by_value(module)
+    try:
+        return copied("collective", fn)
+    except TypeError:
+        return None
+    finally:
+        for module in modules:
+            cloudpickle.unregister_pickle_by_value(module)
+
+
+def _unpacked(forms: bytes, sizes: list[int]) -> Any:
+    """Return the function of the first form that can be read. Raises what the first has raised."""
+    raised: Exception | None = None
+    for place, size in enumerate(sizes):
+        try:
+            return pickle.loads(forms[(start := sum(sizes[:place])) : start + size])
+        except Exception as error:
+            raised = raised or error
+    raise raised or TypeError("no function came")
 
 
 def _here() -> list[Any]:
@@ -118,7 +141,7 @@ def answer_of_rank(rank: int, world_size: int, door: str, packed: bytes) -> None
     with waiting(socket.socket(socket.AF_UNIX)) as stream:
         stream.connect(door)
         stream.sendall(bytes([rank]))
-        head, function = packed.split(b"\n", 1)
+        head, forms = packed.split(b"\n", 1)
         about = json.loads(head)
         with _scratch(Path(door).parent) as scratch:
             write_nothing(but_in=scratch)
@@ -133,7 +156,7 @@ def answer_of_rank(rank: int, world_size: int, door: str, packed: bytes) -> None
         os.environ.update({name: value for name, value in about["environment"].items() if name not in os.environ})
         linecache.cache.update({name: tuple(entry) for name, entry in about["lines"].items()})
         owner = Agent()
-        owner.begin({"fn": pickle.loads(function)})
+        owner.begin({"fn": _unpacked(forms, about["sizes"])})
         peer = Peer(Connection(stream), owner, writable=True, only_when_asked=True)
         peer.begin(_CELL)
         peer.send("here")

@@ -199,6 +199,7 @@ def _easily_passed(number: int) -> frozenset[str]:
 )
 # The alarm that stops a test may come while Python tidies up a weak set, which goes on; it comes again.
 @pytest.mark.filterwarnings("ignore:Exception ignored in. <function WeakSet:pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("ignore:Exception ignored in. <function gc_cumul:pytest.PytestUnraisableExceptionWarning")
 def test_no_lie_of_the_students_process_passes_a_case_or_learns_what_is_expected() -> None:
     assert _cells()  # reading the labs takes seconds of its own
     ends = time.monotonic() + SECONDS

@@ -433,6 +433,38 @@ def f(comm, x):
     assert talk.value(f"{TEST}[round(done['value'], 9) for done in found[0]]") == "[3.0, 3.0, 3.0]"
 
 
+_OWN_MODULES = {
+    "with a lock": ("import threading\nLOCK = threading.Lock()\ndef work(x):\n    with LOCK: return 3.0",
+                    "own.work(x)"),
+    "with a dispatcher": ("import functools\n@functools.singledispatch\ndef work(x): return 3.0", "own.work(x)"),
+    "that is there once": ("import enum\nclass Way(enum.Enum): LEFT = 1\ndef work(way): return 3.0 * (way is Way.LEFT)",
+                           "late(own.Way.LEFT)"),
+    "that reads a file": ("import pathlib\nVALUE = float(pathlib.Path('value.txt').read_text())", "own.VALUE"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "call"), _OWN_MODULES.values(), ids=_OWN_MODULES)
+def test_a_module_beside_the_notebook_is_in_a_rank_what_it_is_in_a_notebook(
+    text: str, call: str, talk: Talk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    Path("value.txt").write_text("3")
+    Path("own.py").write_text(text)
+    try:
+        talk.code(f"""
+import own
+def late(way):
+    from own import work
+    return work(way)
+def f(comm, x):
+    return {call}
+""")
+        assert talk.value(f"{TEST}[done['value'] for done in found[0]]") == "[3.0, 3.0, 3.0]"
+    finally:
+        sys.modules.pop("own", None)
+
+
 def test_modules_beside_the_notebook_are_imported_by_their_text(
     talk: Talk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,8 @@
 
 Each has a locked cell, tests that bind names to parts of one another's data, and hidden lines that write a secret
 somewhere. Whatever expression then shows it, in a later test without hidden lines, has to be found from the text alone.
+
+`python -m tests.unit.autograder.grading.test_secrets_drawn 0 8000` says so of the notebooks of these numbers.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import random
+import sys
 from typing import Any
 
 import pytest
@@ -135,3 +138,15 @@ def test_whatever_shows_what_hidden_lines_wrote_is_found_from_the_text(batch: in
     found = [missed(seed) for seed in range(100 * batch, 100 * batch + 100)]
     assert not [text for _, several in found for text in several]
     assert sum(number for number, _ in found) > 50
+
+
+def main(first: int, last: int) -> None:
+    """Print how many expressions show the secret in these notebooks, and those that are not found."""
+    found = [missed(seed) for seed in range(first, last)]
+    texts = [text for _, several in found for text in several]
+    print(*texts, sep="\n\n")
+    print(f"{sum(number for number, _ in found):,} expressions show it, {len(texts)} are not found")
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:3]))
