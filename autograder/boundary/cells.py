@@ -263,7 +263,9 @@ def _bundle(value: Any) -> dict[str, Any]:
 
 
 def _reported(error: BaseException) -> dict[str, Any]:
-    lines = traceback.format_exception_only(error)
+    lines = [type(error).__name__]
+    with contextlib.suppress(Exception):  # what it holds may be anything
+        lines = traceback.format_exception_only(error)
     text = "".join(lines).strip()[:_MAX_SHOWN]
     frames = [entry for entry in traceback.extract_tb(error.__traceback__) if entry.filename == "<test>"]
     where = [f"line {entry.lineno} of the test" for entry in frames[:1]]

@@ -132,10 +132,19 @@ def _classes(bases: Any, listed: Any) -> tuple[type[Exception], ...]:
 
 
 def _made(kind: type[Exception], arguments: list[Any]) -> Exception | None:
+    if issubclass(kind, SyntaxError) and not all(map(_is_place, arguments[1:])):
+        return None
     try:
         return kind(*arguments)
     except Exception:  # a constructor that wants others, such as UnicodeDecodeError's
         return None
+
+
+def _is_place(details: Any) -> bool:
+    """Whether this is where a SyntaxError is, as Python shows it: with other values it fails at that."""
+    kinds = (str, int, int, str, int, int)
+    fits = type(details) is tuple and len(details) in {4, 6}
+    return fits and all(value is None or type(value) is kind for value, kind in zip(details, kinds, strict=False))
 
 
 def _derived(bases: tuple[type[Exception], ...], name: str, module: str, text: str, arguments: list[Any]) -> Exception:
@@ -158,7 +167,9 @@ def _set(error: Exception, attributes: Any, decode: Callable[[Any], Any]) -> Non
     """Give an exception of a known class the plain values of its attributes, under names that it does not have."""
     pairs = [each for each in (attributes if isinstance(attributes, list) else ()) if type(each) is list]
     for name, value in (each for each in pairs if len(each) == 2):
-        if type(name) is str and name.isidentifier() and name[0] != "_" and not hasattr(error, name):
+        if type(name) is not str or not name.isidentifier() or name[0] == "_":
+            continue
+        if not any(name in vars(base) for base in type(error).__mro__):
             setattr(error, name, decode(value))
 
 

@@ -49,8 +49,10 @@ def _found(names: Any) -> type[Exception] | None:
     if not isinstance(names, list) or len(names) != 2 or not _is_listed(names[0]) or type(names[1]) is not str:
         return None
     kind = vars(sys.modules[names[0]]).get(names[1]) if names[0] in sys.modules else None
-    fits = isinstance(kind, type) and type(kind) is type and issubclass(kind, Exception)
-    return kind if fits and kind.__module__ == names[0] else None
+    if type(kind) is not type or not issubclass(kind, Exception) or kind.__module__ != names[0]:
+        return None
+    # One that looks up attributes itself does so in what only its own constructor has made: urllib's HTTPError.
+    return None if any("__getattr__" in vars(base) for base in kind.__mro__) else kind
 
 
 def _is_listed(module: object) -> bool:

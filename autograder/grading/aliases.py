@@ -8,15 +8,18 @@ from collections.abc import Collection, Iterator, Mapping
 
 from autograder.boundary.scopes import filled, root_of, run_at_once
 
-__all__ = ["Aliases", "written"]
+__all__ = ["Aliases", "stored", "written"]
 
 Functions = Mapping[str, frozenset[str]]
 """Those that the cells define, and classes, with the names that each may hand out: what it reads, or holds itself."""
 
 _VIEWS = {
-    *("asanyarray", "asarray", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_to", "copy", "diag", "diagonal"),
-    *("flip", "moveaxis", "ravel", "reshape", "rollaxis", "squeeze", "swapaxes", "transpose", "view_as_real"),
-    *("chain", "islice", "partial", "tee", "zip_longest"),
+    *("as_tensor", "asanyarray", "asarray", "atleast_1d", "atleast_2d", "atleast_3d", "attrgetter", "broadcast_to"),
+    *("cached_property", "chain", "ChainMap", "closing", "copy", "cycle", "DataFrame", "defaultdict", "deque"),
+    *("diag", "diagonal", "enter_context", "flip", "from_numpy", "frombuffer", "islice", "itemgetter"),
+    *("MappingProxyType", "memoryview", "moveaxis", "namedtuple", "nullcontext", "OrderedDict", "partial"),
+    *("product", "ravel", "reduce", "repeat", "replace", "reshape", "rollaxis", "Series", "SimpleNamespace"),
+    *("squeeze", "starmap", "swapaxes", "tee", "transpose", "UserDict", "UserList", "view_as_real", "zip_longest"),
 }
 """Functions of libraries whose result may be part of what they are given."""
 _BUILT_IN = {
@@ -41,33 +44,130 @@ _WRITING = {
     *("write", "writelines", "push", "fill", "__setitem__", "__iadd__"),
 }
 """Methods that write, wherever their value goes."""
+_TO_THE_FIRST = {
+    *(
+        "concat",
+        "copyto",
+        "fill_diagonal",
+        "heapify",
+        "heappush",
+        "heappushpop",
+        "heapreplace",
+        "iadd",
+        "iand",
+        "iconcat",
+    ),
+    *("imul", "insort", "insort_left", "insort_right", "ior", "isub", "ixor", "place", "put_along_axis", "putmask"),
+    *("setattr", "setitem", "shuffle"),
+}
+"""Functions that write to what they are given first, as `list.append(rows, 3)` does."""
+_READING = {
+    *("abs", "all", "any", "argmax", "argmin", "argsort", "astype", "clone", "close", "copy", "count", "cpu", "cumsum"),
+    *(
+        "detach",
+        "dim",
+        "dot",
+        "double",
+        "endswith",
+        "equal",
+        "flatten",
+        "float",
+        "format",
+        "get",
+        "index",
+        "item",
+        "items",
+    ),
+    *(
+        "join",
+        "keys",
+        "long",
+        "lower",
+        "max",
+        "mean",
+        "min",
+        "ndim",
+        "norm",
+        "numel",
+        "numpy",
+        "permute",
+        "ravel",
+        "repeat",
+    ),
+    *(
+        "reshape",
+        "round",
+        "size",
+        "split",
+        "squeeze",
+        "startswith",
+        "std",
+        "strip",
+        "sum",
+        "T",
+        "to",
+        "tobytes",
+        "tolist",
+    ),
+    *("transpose", "unsqueeze", "upper", "values", "var", "view"),
+}
+"""Methods of arrays, texts and containers that write nothing."""
 
 
 class Aliases:
-    """Pairs of names that a statement ties: `pairs = tables["small"]`, `for row in rows`, `tables.append(row)`."""
+    """Pairs of names that a statement ties: `pairs = tables["small"]`, `for row in rows`, `tables.append(row)`.
+
+    Of names that the cells bind: neither modules nor what the student's code defines ties anything.
+    """
 
     def __init__(self) -> None:
         self._tied: defaultdict[str, set[str]] = defaultdict(set)
         self._late: defaultdict[str, set[str]] = defaultdict(set)
 
-    def read(self, statement: ast.stmt, functions: Functions) -> None:
-        """Take what a statement ties. A student's function gets copies, and returns others."""
-        for decorator in getattr(statement, "decorator_list", ()):
-            for name in {part.id for part in ast.walk(statement) if isinstance(part, ast.Name)}:
-                self._tied[name].add(statement.name)  # type: ignore[attr-defined]  # if it is another's by then, too
-            held = functions.get(root_of(decorator, calls=True), ())
-            for name in {*held} - {statement.name}:  # type: ignore[attr-defined]
-                self._tied[statement.name].add(name)  # type: ignore[attr-defined]
+    def read(self, statement: ast.stmt, functions: Functions, names: Collection[str]) -> None:
+        """Take what a statement ties, among these names. A student's function gets copies, and returns others."""
+        names = {*names, *stored(statement)}
+        functions = {name: frozenset({name}) for name in names} | dict(functions)  # data that is called, too
+        pairs = [(one, others) for part in run_at_once(statement) for one, others in _ties(part, functions)]
+        self._bind_anew(statement, pairs)
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            self._read_definition(statement, functions, names)
         late = {
             name for part in ast.walk(statement) if isinstance(part, ast.Lambda) for name in _roots(part, functions)
         }
-        for part in run_at_once(statement):
-            for one, others in _ties(part, functions):
-                for other in late & others:
-                    self._late[other].add(one)
-                for other in others - {one}:
-                    self._tied[one].add(other)
-                    self._tied[other].add(one)
+        bound = {one for one, _ in pairs} | stored(statement)
+        for name in late:
+            self._late[name] |= bound
+        for one, others in [*pairs, *((one, late) for one in bound)]:
+            for other in others & names - {one} if one in names else ():
+                self._tied[one].add(other)
+                self._tied[other].add(one)
+
+    def _bind_anew(self, statement: ast.stmt, pairs: list[tuple[str, set[str]]]) -> None:
+        """Untie a name that surely means something else from here on; what it tied stays tied."""
+        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        again = {target.id for target in targets if isinstance(target, ast.Name)}
+        for name in again - {name for one, others in pairs if one in again for name in others}:
+            before = {other for other, tied in self._tied.items() if name in tied}
+            for other in before:
+                self._tied[other] = (self._tied[other] | self._tied[name]) - {name, other}
+            self._tied.pop(name, None)
+
+    def _read_definition(
+        self,
+        statement: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef,
+        functions: Functions,
+        names: Collection[str],
+    ) -> None:
+        """Take what a function has as defaults, and what a decorator keeps it in."""
+        for default in _defaults(statement):
+            for name in _roots(default, functions) & set(names) - {statement.name}:
+                self._tied[statement.name].add(name)
+                self._tied[name].add(statement.name)
+        for decorator in statement.decorator_list:
+            for name in {part.id for part in ast.walk(statement) if isinstance(part, ast.Name)} & set(names):
+                self._tied[name].add(statement.name)  # if the name is another function's by then, too
+            self._tied[statement.name] |= functions.get(root_of(decorator, calls=True), frozenset()) - {statement.name}
 
     def define(self, functions: Functions) -> None:
         """Take which data functions read: who fills that has what they say. They fill nothing of it by themselves."""
@@ -86,8 +186,13 @@ class Aliases:
         while left:
             if (name := left.pop()) not in found:
                 found.add(name)
-                left += self._tied.get(name, ())
+                left += [*self._tied.get(name, ()), *self._late.get(name, ())]
         return found
+
+
+def stored(statement: ast.stmt) -> set[str]:
+    """Return the names that a statement binds, in its comprehensions too."""
+    return {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
 def written(statement: ast.stmt, functions: Functions) -> set[str]:
@@ -105,8 +210,12 @@ def written(statement: ast.stmt, functions: Functions) -> set[str]:
             found.add(root_of(part.target if isinstance(part, ast.AugAssign) else part))
         if isinstance(part, ast.Attribute) and part.attr in _WRITING:  # called, or handed on to be
             found |= _roots(part.value, functions)
+        if isinstance(part, ast.Call) and part.args and _name_of(part.func) in _WRITING | _TO_THE_FIRST:
+            found |= _roots(part.args[0], functions)
         if isinstance(part, ast.Call):
             called, named = root_of(part.func), isinstance(part.func, ast.Name | ast.Attribute)
+            if isinstance(part.func, ast.Attribute) and part.func.attr in _READING:
+                continue
             if called in functions or not named:
                 parts = [*_given(part), *([] if named else [part.func])]
                 found |= {name for each in parts for name in _roots(each, functions)}
@@ -130,6 +239,9 @@ def _ties(part: ast.AST, functions: Functions) -> Iterator[tuple[str, set[str]]]
             yield str(name), _roots(part.subject, functions)
     elif isinstance(part, ast.withitem) and part.optional_vars is not None:
         yield from _bound([part.optional_vars], part.context_expr, functions)
+    elif isinstance(part, ast.Call) and len(part.args) > 1 and _name_of(part.func) in _TO_THE_FIRST:
+        for one in _roots(part.args[0], functions):
+            yield one, {name for each in part.args[1:] for name in _roots(each, functions)}
     elif isinstance(part, ast.Call) and (owner := root_of(part.func)):
         given = {name for each in _given(part) for name in _roots(each, functions)}
         for one in functions.get(owner, ()) if isinstance(part.func, ast.Name) else [owner]:
@@ -149,7 +261,7 @@ def _roots(value: ast.AST, functions: Functions) -> set[str]:
     """Return the names whose objects a value may be, be a part of, or hold."""
     parts: list[ast.AST]
     if isinstance(value, ast.Call):
-        name = getattr(value.func, "attr", getattr(value.func, "id", ""))
+        name = _name_of(value.func)
         of_cells = isinstance(value.func, ast.Name) and value.func.id in functions
         through = of_cells or name in _VIEWS or (isinstance(value.func, ast.Name) and name in _BUILT_IN)
         through |= not isinstance(value.func, ast.Name | ast.Attribute)
@@ -174,6 +286,10 @@ def _defaults(statement: ast.stmt) -> list[ast.expr]:
     if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
         return []
     return [*statement.args.defaults, *filter(None, statement.args.kw_defaults)]
+
+
+def _name_of(function: ast.expr) -> str:
+    return str(getattr(function, "attr", getattr(function, "id", "")))
 
 
 def _given(call: ast.Call) -> list[ast.expr]:

@@ -7,10 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 
 from autograder.boundary.locked import Statement, all_statements, global_names, only_imports, statements
-from autograder.boundary.scopes import filled
+from autograder.boundary.scopes import filled, root_of
 from autograder.execution.results import Case
 from autograder.execution.syntax import called, case_title, hidden_lines, is_case
-from autograder.grading.aliases import Aliases, written
+from autograder.grading.aliases import Aliases, stored, written
 from autograder.markers import BEGIN_HIDDEN, strip_hidden
 from autograder.model import CellSpec
 
@@ -58,25 +58,34 @@ def reached_by_hidden(cells: Sequence[tuple[str, str]], locked: Collection[int] 
             found.append(place)
         defined |= {name: s for s in made if s.defines or s.is_function for name in s.binds}
         imported |= {name for s in made if only_imports(s.node) for name in s.binds}
+        imported |= {name for s in made if _names_part_of_module(s.node, imported) for name in s.binds}
         used = _through(global_names(source), {name: s.uses for name, s in defined.items()})
         own = {name for s in made if not (s.is_function or only_imports(s.node)) for name in s.binds}
         data |= own | {name for name, s in defined.items() if isinstance(s.node, ast.ClassDef)}
         functions = {name: _handed_out(name, s) & data for name, s in defined.items()}
         aliases.define(functions)
+        names = (data | defined.keys()) - imported
         for s in made:
-            aliases.read(s.node, functions)
+            aliases.read(s.node, functions, names)
         if source != shown or place in found[-1:]:
             more = (used & bound) | {name for f in used & defined.keys() for name in _filled_by(defined[f])}
             everything |= blind
             lines = hidden_lines(source)
-            within = [s.node for s in made if not lines or not lines.isdisjoint(_lines_of(s.node))]
-            called = _through({n.id for node in within for n in ast.walk(node) if isinstance(n, ast.Name)}, functions)
-            changed = {name for f in called & defined.keys() for name in _filled_by(defined[f])}
-            changed |= {name for node in within for name in written(node, functions)}
-            touched = aliases.of(changed) | aliases.readers(own, functions)
-            known |= own | (more - imported) | (touched & (data | defined.keys()))
+            within = [s for s in made if not lines or not lines.isdisjoint(_lines_of(s.node))]
+            called = {n.id for s in within for n in ast.walk(s.node) if isinstance(n, ast.Name)}
+            changed = {name for f in _through(called, functions) & defined.keys() for name in _filled_by(defined[f])}
+            changed |= {name for s in within for name in written(s.node, functions)}
+            anew = own.intersection(*[{name for s in within for name in s.binds}])
+            changed &= names.union(*(stored(s.node) for s in within))
+            touched = aliases.of(changed) | aliases.readers(anew, functions)
+            known |= own | (more - imported) | (touched & names)
         bound |= own if place not in locked else set()
     return found
+
+
+def _names_part_of_module(node: ast.stmt, imported: Collection[str]) -> bool:
+    """Whether this gives a name to something of a module: `F = nn.functional`."""
+    return isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute) and root_of(node.value) in imported
 
 
 def _handed_out(name: str, function: Statement) -> frozenset[str]:

@@ -124,3 +124,27 @@ def test_an_iterator_is_two_by_tee_and_a_copy_is_itself(talk: Talk) -> None:
     assert talk.value("pairs(iter('abc')), pairs(x for x in 'abc')") == f"({want}, {want})"
     assert talk.value("class Item: pass\nsame(Item())") == "(True, True, True)"
     assert talk.value("import itertools\na, b = itertools.tee(Up())\n[*a], [*b]") == "([1, 2, 3], [1, 2, 3])"
+
+
+@pytest.mark.parametrize("details", ["('f', 1, 1, 5)", "('f', 1, 'q', 'x')", "5", "('f', 1, 1, 'x', 'a', 2)", "[1, 2]"])
+@pytest.mark.parametrize("kind", ["SyntaxError", "IndentationError"])
+def test_a_syntax_error_with_an_odd_place_ends_one_test(kind: str, details: str, talk: Talk) -> None:
+    talk.code(f"def work(): raise {kind}('odd', {details})\ndef fine(): return 1")
+    assert talk.test("work()")["error"]["name"] in {kind, "TypeError"}  # Python's own constructor may refuse it
+    assert talk.value(f"try: work()\nexcept (TypeError, {kind}): found = fine()\nfound") == "1"
+
+
+def test_a_syntax_error_has_its_place(talk: Talk) -> None:
+    talk.code("def work(): compile('a b', 'f', 'exec')")
+    assert talk.value("try: work()\nexcept SyntaxError as e: found = e.lineno, e.offset, e.text\nfound") == (
+        "(1, 3, 'a b\\n')"
+    )
+
+
+def test_an_error_of_a_library_that_looks_up_attributes_itself_is_of_its_base(talk: Talk) -> None:
+    talk.code("import urllib.error\ndef work(): raise urllib.error.HTTPError('u', 404, 'gone', {}, None)")
+    source = (
+        "import urllib.error\ntry: work()\nexcept urllib.error.URLError as e: found = type(e).__name__, str(e)\nfound"
+    )
+    assert talk.value(source) == "('HTTPError', 'HTTP Error 404: gone')"
+    assert talk.test("work()")["error"]["name"] == "HTTPError"
