@@ -19,6 +19,7 @@ from autograder.boundary.drift import drifted
 from autograder.boundary.empties import BELOW, compiled
 from autograder.boundary.end import End, stopped
 from autograder.boundary.everywhere import everywhere
+from autograder.boundary.exact import TYPES
 from autograder.boundary.frames import Carrier, Connection
 from autograder.boundary.given import DATA, names_made, trusted_names
 from autograder.boundary.handles import FRESH_S, module_name
@@ -149,6 +150,10 @@ def _tell_the_end(peer: Peer, tests: Trusted, left: Left) -> None:
     peer.deadline = None
 
 
+_STANDING = {*TYPES, bool, int, str, type(None), Proxy} - {dict, list, set, tuple}
+"""Classes of what a name means that stands until something is done."""
+
+
 class _Printed(io.StringIO):
     """Keeps what a test prints, up to a bound."""
 
@@ -200,11 +205,12 @@ class _Names(dict[str, Any]):
         return {"differ": differ, "less": less}
 
     def _of_kernel(self, name: str) -> Any:
-        """Return what the student's process has under a name; what it had, as long as nothing is done there."""
+        """Return what the student's process has under a name; a number or text as it was, until something is done."""
         turn, until_s, found = self._read.get(name, (-1, 0.0, None))
         if turn != self._peer.turn or time.monotonic() > until_s:
             found = self._peer.ask("name", None, [name])
-            self._read[name] = self._peer.turn, time.monotonic() + FRESH_S, found
+            if type(found) in _STANDING:  # what a test may change is a copy each time
+                self._read[name] = self._peer.turn, time.monotonic() + FRESH_S, found
             self._tests.emptied.came(name, found)
         return found
 

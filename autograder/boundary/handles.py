@@ -22,6 +22,7 @@ __all__ = [
     "believe",
     "class_name",
     "handle_of",
+    "is_large",
     "is_made",
     "is_remote_tensor",
     "is_stand_in",
@@ -125,7 +126,7 @@ def _held(value: StandIn) -> Any:
     """Return what the object holds: as it was read before, as long as nothing has run that may have changed it.
 
     So it does not answer one question by one value and the next by another. A thread of the student's may change it.
-    If it is another although nothing was done that is meant to change it, this is its class's word.
+    If it is another although nothing was done that is meant to change it, or shorter, this is its class's word.
     """
     from autograder.boundary.exchanges import alike  # which needs what is here
 
@@ -134,10 +135,18 @@ def _held(value: StandIn) -> Any:
     if peer.trusted and turn == peer.turn and time.monotonic() <= until_s:
         return found
     again = peer.ask("value", value)
-    if peer.trusted and done == peer.done and not alike(found, again):
+    shorter = type(again) is type(found) and type(again) in {list, set, frozenset, dict} and len(again) < len(found)
+    if peer.trusted and (shorter or (done == peer.done and not alike(found, again))):
         believe(value, "each reading")
     object.__setattr__(value, "_boundary_read", (peer.turn, peer.done, time.monotonic() + FRESH_S, again))
     return again
+
+
+def is_large(value: StandIn, most: int, *, to_read: bool) -> bool:
+    """Whether more than so many items were read of an object; to_read: and would have to be read again."""
+    turn, _, until_s, found = object.__getattribute__(value, "_boundary_read")
+    fresh = turn == peer_of(value).turn and time.monotonic() <= until_s
+    return type(found) in {list, set, frozenset} and len(found) > most and not (to_read and fresh)
 
 
 def plain_all(value: Any) -> Any:

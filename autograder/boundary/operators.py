@@ -17,6 +17,7 @@ from autograder.boundary.handles import (
     believe,
     class_name,
     handle_of,
+    is_large,
     is_made,
     is_remote_tensor,
     peer_of,
@@ -133,6 +134,8 @@ def _exact(value: Any, kind: type, operation: str) -> Any:
 _TEXTS = {"str", "bytes"}
 _READ_ANEW = {"list", "set", "frozenset"}
 """Classes whose objects' items are read here, of derived ones too: one value answers all, until something is done."""
+_MOST_READ_ANEW = 500
+"""Of more items each is asked for, which is the class's word: to read all after each call would take too long."""
 
 
 def _overridden(self: StandIn) -> frozenset[str]:
@@ -158,7 +161,9 @@ def _items(self: StandIn, operation: str) -> Any:
         known = own if type(own) is tuple else None
         object.__setattr__(self, "_boundary_items", known)
     if value in _READ_ANEW and peer_of(self).trusted and operation not in _overridden(self):
-        known = own if type(own := plain(self)) in {list, set, frozenset} else None
+        asked = is_large(self, _MOST_READ_ANEW, to_read=operation != "iter")
+        known = own if not asked and type(own := plain(self)) in {list, set, frozenset} else None
+        known = None if operation == "iter" and is_large(self, _MOST_READ_ANEW, to_read=False) else known
     return None if operation in _overridden(self) else known
 
 

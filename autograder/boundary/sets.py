@@ -16,9 +16,9 @@ _MOST, _GROWTHS = 100_000, 3
 
 
 def set_in_order(items: list[Any]) -> set[Any]:
-    """Return the set of these items; of integers one whose table gives them in this order, if a larger one does."""
+    """Return the set of these items; of rising integers one whose table gives them so, if a larger one does."""
     found = set(items)
-    if not 0 < len(items) <= _MOST or any(type(item) is not int for item in items):
+    if not 0 < len(items) <= _MOST or any(type(item) is not int for item in items) or items != sorted(items):
         return found
     for growths in range(1, _GROWTHS + 1):
         if [*found] == items:

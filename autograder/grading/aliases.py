@@ -14,103 +14,53 @@ Functions = Mapping[str, frozenset[str]]
 """Those that the cells define, and classes, with the names that each may hand out: what it reads, or holds itself."""
 
 _VIEWS = {
-    *("as_tensor", "asanyarray", "asarray", "atleast_1d", "atleast_2d", "atleast_3d", "attrgetter", "broadcast_to"),
-    *("cached_property", "chain", "ChainMap", "closing", "copy", "cycle", "DataFrame", "defaultdict", "deque"),
-    *("diag", "diagonal", "enter_context", "flip", "from_numpy", "frombuffer", "islice", "itemgetter"),
-    *("MappingProxyType", "memoryview", "moveaxis", "namedtuple", "nullcontext", "OrderedDict", "partial"),
-    *("product", "ravel", "reduce", "repeat", "replace", "reshape", "rollaxis", "Series", "SimpleNamespace"),
-    *("squeeze", "starmap", "swapaxes", "tee", "transpose", "UserDict", "UserList", "view_as_real", "zip_longest"),
-}
+    "as_tensor", "asanyarray", "asarray", "atleast_1d", "atleast_2d", "atleast_3d", "attrgetter", "broadcast_to",
+    "cached_property", "chain", "ChainMap", "closing", "copy", "cycle", "DataFrame", "defaultdict", "deque", "diag",
+    "diagonal", "enter_context", "flip", "from_numpy", "frombuffer", "islice", "itemgetter", "MappingProxyType",
+    "memoryview", "moveaxis", "namedtuple", "nullcontext", "OrderedDict", "partial", "product", "ravel", "reduce",
+    "repeat", "replace", "reshape", "rollaxis", "Series", "SimpleNamespace", "squeeze", "starmap", "swapaxes", "tee",
+    "transpose", "UserDict", "UserList", "view_as_real", "zip_longest",
+}  # fmt: skip
 """Functions of libraries whose result may be part of what they are given."""
 _BUILT_IN = {
-    *("dict", "enumerate", "filter", "frozenset", "getattr", "iter", "list", "map", "max", "min", "next", "reversed"),
-    *("set", "sorted", "tuple", "vars", "zip"),
-}
+    "dict", "enumerate", "filter", "frozenset", "getattr", "iter", "list", "map", "max", "min", "next", "reversed",
+    "set", "sorted", "tuple", "vars", "zip",
+}  # fmt: skip
 """Python's own: the result holds the same items."""
 _WRITING = {
-    *(
-        "add",
-        "append",
-        "appendleft",
-        "extend",
-        "extendleft",
-        "insert",
-        "put",
-        "register",
-        "send",
-        "setdefault",
-        "update",
-    ),
-    *("write", "writelines", "push", "fill", "__setitem__", "__iadd__"),
-}
+    "__iadd__", "__setitem__", "add", "append", "appendleft", "extend", "extendleft", "fill", "insert", "push", "put",
+    "register", "send", "setdefault", "update", "write", "writelines",
+}  # fmt: skip
 """Methods that write, wherever their value goes."""
+_COMPUTING = {
+    "add", "all", "allclose", "any", "append", "arange", "arctan2", "argmax", "argmin", "argsort", "array",
+    "array_equal", "asarray_chkfinite", "atan2", "avg_pool2d", "bincount", "ceil", "clip", "comb", "concatenate",
+    "conv1d", "conv2d", "corrcoef", "cos", "cosh", "cov", "cross", "cross_entropy", "cumsum", "default_rng", "det",
+    "diff", "divide", "dot", "dropout", "dumps", "eig", "eigh", "einsum", "embedding", "empty", "empty_like", "equal",
+    "erf", "exp", "eye", "factorial", "fft", "floor", "full", "full_like", "gamma", "gcd", "gelu", "histogram",
+    "hstack", "hypot", "interp", "inv", "isclose", "isfinite", "isinstance", "isnan", "kron", "layer_norm", "len",
+    "linear", "linspace", "log", "log_softmax", "lstsq", "manual_seed", "matmul", "max_pool2d", "maximum", "mean",
+    "median", "minimum", "mm", "mse_loss", "multinomial", "multiply", "norm", "normal", "one_hot", "ones",
+    "ones_like", "outer", "pad", "percentile", "perf_counter", "permutation", "pinv", "polyfit", "polyval", "power",
+    "prod", "quantile", "rand", "randint", "randn", "random", "relu", "round", "searchsorted", "seed", "sigmoid",
+    "sign", "sin", "sinh", "sleep", "softmax", "solve", "sort", "sqrt", "stack", "std", "subtract", "sum", "svd",
+    "tanh", "tensor", "tensordot", "tile", "time", "trace", "uniform", "unique", "var", "vstack", "where", "zeros",
+    "zeros_like",
+}  # fmt: skip
+"""Functions of libraries whose result is new: numbers, or arrays that share nothing."""
 _TO_THE_FIRST = {
-    *(
-        "concat",
-        "copyto",
-        "fill_diagonal",
-        "heapify",
-        "heappush",
-        "heappushpop",
-        "heapreplace",
-        "iadd",
-        "iand",
-        "iconcat",
-    ),
-    *("imul", "insort", "insort_left", "insort_right", "ior", "isub", "ixor", "place", "put_along_axis", "putmask"),
-    *("setattr", "setitem", "shuffle"),
-}
+    "concat", "copyto", "fill_diagonal", "heapify", "heappush", "heappushpop", "heapreplace", "iadd", "iand",
+    "iconcat", "imul", "insort", "insort_left", "insort_right", "ior", "isub", "ixor", "place", "put_along_axis",
+    "putmask", "setattr", "setitem", "shuffle",
+}  # fmt: skip
 """Functions that write to what they are given first, as `list.append(rows, 3)` does."""
 _READING = {
-    *("abs", "all", "any", "argmax", "argmin", "argsort", "astype", "clone", "close", "copy", "count", "cpu", "cumsum"),
-    *(
-        "detach",
-        "dim",
-        "dot",
-        "double",
-        "endswith",
-        "equal",
-        "flatten",
-        "float",
-        "format",
-        "get",
-        "index",
-        "item",
-        "items",
-    ),
-    *(
-        "join",
-        "keys",
-        "long",
-        "lower",
-        "max",
-        "mean",
-        "min",
-        "ndim",
-        "norm",
-        "numel",
-        "numpy",
-        "permute",
-        "ravel",
-        "repeat",
-    ),
-    *(
-        "reshape",
-        "round",
-        "size",
-        "split",
-        "squeeze",
-        "startswith",
-        "std",
-        "strip",
-        "sum",
-        "T",
-        "to",
-        "tobytes",
-        "tolist",
-    ),
-    *("transpose", "unsqueeze", "upper", "values", "var", "view"),
-}
+    "abs", "all", "any", "argmax", "argmin", "argsort", "astype", "clone", "close", "copy", "count", "cpu", "cumsum",
+    "detach", "dim", "dot", "double", "endswith", "equal", "flatten", "float", "format", "get", "index", "item",
+    "items", "join", "keys", "long", "lower", "max", "mean", "min", "ndim", "norm", "numel", "numpy", "permute",
+    "ravel", "repeat", "reshape", "round", "size", "split", "squeeze", "startswith", "std", "strip", "sum", "T", "to",
+    "tobytes", "tolist", "transpose", "unsqueeze", "upper", "values", "var", "view",
+}  # fmt: skip
 """Methods of arrays, texts and containers that write nothing."""
 
 
@@ -265,6 +215,7 @@ def _roots(value: ast.AST, functions: Functions) -> set[str]:
         of_cells = isinstance(value.func, ast.Name) and value.func.id in functions
         through = of_cells or name in _VIEWS or (isinstance(value.func, ast.Name) and name in _BUILT_IN)
         through |= not isinstance(value.func, ast.Name | ast.Attribute)
+        through |= root_of(value.func) in functions and name not in _COMPUTING
         if of_cells:
             return {*functions[name], *(root for part in _given(value) for root in _roots(part, functions))}
         parts = [*_given(value)] if through else []

@@ -64,6 +64,7 @@ def reached_by_hidden(cells: Sequence[tuple[str, str]], locked: Collection[int] 
         data |= own | {name for name, s in defined.items() if isinstance(s.node, ast.ClassDef)}
         functions = {name: _handed_out(name, s) & data for name, s in defined.items()}
         aliases.define(functions)
+        functions |= {name: frozenset() for name in imported - functions.keys()}
         names = (data | defined.keys()) - imported
         for s in made:
             aliases.read(s.node, functions, names)

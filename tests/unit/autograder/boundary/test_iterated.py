@@ -217,3 +217,32 @@ def test_a_value_that_is_another_at_each_reading_is_its_class_s_word(talk: Talk)
     found = talk.test(f"{source}np.allclose(v, 3 * np.asarray(v)) and v.shape == (2,) and bool(np.linalg.norm(v) == 1)")
     assert found["bundle"]["text/plain"] == "True" and "each reading" in found["believed"]
     assert "each reading" not in talk.test("t = total()\nt == 2.5 and t.label == 'sum' and t == 2.5")["believed"]
+
+
+def test_a_list_that_has_become_shorter_is_its_class_s_word(talk: Talk) -> None:
+    talk.code("""
+        class Menu(list):
+            def total(self): return sum(self)
+        MENU = Menu([1, 2, 3])
+        def menu(): return MENU
+        def price(x):
+            MENU.clear()
+            return 2
+        """)
+    found = talk.test("m = menu()\nassert len(m) == 3 and price(1) == 2\nall(price(x) == 2 * x for x in m)")
+    assert found["bundle"]["text/plain"] == "True" and "each reading" in found["believed"]
+
+
+def test_a_long_list_is_not_read_anew_for_each_item(talk: Talk) -> None:
+    talk.code(
+        "class Numbers(list): label = 1\ndef squares(n): return Numbers(map(f, range(n)))\ndef f(x): return x * x"
+    )
+    source = "s = squares(3000)\nall(f(i) == s[i] for i in range(3000)) and len(s) == 3000 and [*s][2999] == 2999 ** 2"
+    assert talk.value(source) == "True"
+    crossed = sum(operation == "value" for operation, _ in talk.heard)
+    assert crossed < 10
+
+
+def test_what_a_test_changes_under_a_name_is_a_copy_however_fast_it_is(talk: Talk) -> None:
+    talk.code("history = []")
+    assert talk.value("history.append(1)\nhistory, history is history") == "([], False)"

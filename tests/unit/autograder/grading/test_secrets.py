@@ -175,6 +175,17 @@ _FILLING = {
     "a class's": ("class C:\n    rows = []\nc = C()", "c.rows.append('secret')", "C.rows"),
     "a closure's": ("def box():\n    rows = []\n    return (lambda: rows), rows.append\nget, put = box()",
                     "put('secret')", "get()"),
+    "a chain's": ("from collections import ChainMap\ntables = {}\nchain = ChainMap(tables)", "chain[1] = 7241",
+                  "tables"),
+    "a view's": ("tables = bytearray(2)\nview = memoryview(tables)", "view[0] = 72", "tables"),
+    "an object's": ("from types import SimpleNamespace\ntables = []\nbox = SimpleNamespace(rows=tables)",
+                    "box.rows.append('secret')", "tables"),
+    "an imported function's": ("from numpy import ones, split\ntables = ones(4)\nleft, right = split(tables, 2)",
+                               "left[0] = 7241", "tables"),
+    "by a function of the library's": ("import operator\ntables = []", "operator.iadd(tables, ['secret'])", "tables"),
+    "in a match": ("tables = [[1]]", "match tables:\n    case [row, *_]: row.append('secret')", "tables"),
+    "a decorator's": ("kept = []\ndef keep(f):\n    kept.append(f)\n    return f\ntables = []\n@keep\ndef show(): "
+                      "return tables", "tables.append('secret')", "kept[0]()"),
     "a generator's": ("tables = [[1]]\nrows = (row for row in tables)", "next(rows).append('secret')", "tables"),
 }  # fmt: skip
 
@@ -195,6 +206,10 @@ def test_what_hidden_lines_fill_by_another_name_is_beside_them(
     [
         ("X = [[1]]", "x = X[0]\nassert f(x)\n{}assert f(X[:1]) == 3\ny = X[0]\nassert f(y)\n{}", "assert f(X[0])"),
         ("X = [1]\nimport numpy as np", "{}q = np.asarray(f(X))\nq[0] = 1\nassert q.sum() == 2\n{}", "assert f(X)"),
+        ("import math\nR = math.pi * 2", "assert f(1)\n{}assert math.isclose(f(2), 3)\n{}", "assert f(R), R"),
+        ("import torch\nF = torch.nn.functional\nx = torch.ones(2)", "y = F.relu(x)\n{}y += 1\nassert f(y)\n{}",
+         "assert f(F.relu(x)), x"),
+        ("TEXT = 'ab'", "{}assert f(TEXT.upper()) == TEXT.count('a')\n{}", "assert f(TEXT), TEXT"),
         ("class Stack:\n    def __init__(self): self.items = []\n    def push(self, x): self.items.append(x)",
          "{}s = Stack()\ns.push(3)\nassert f(s)\n{}", "t = Stack()\nassert f(t) == 4, t"),
     ],
