@@ -46,42 +46,77 @@ def reached_by_hidden(cells: Sequence[tuple[str, str]], locked: Collection[int] 
     cells: the texts of code cells, each whole and without its hidden lines. locked: the places of those that are no
     tests: of their data only that counts which hidden lines fill; a test's own that they mention may be filled by them.
     """
-    bound, known, imported = set[str](), set[str](), set[str]()
-    defined: dict[str, Statement] = {}
-    data, aliases = set[str](), Aliases()
+    bound, known = set[str](), set[str]()
+    above = _Above()
     found: list[int] = []
-    blind = everything = False  # names are bound that no text shows: after hidden lines any may be one of theirs
+    everything = False
     for place, (source, shown) in enumerate(cells):
-        made = all_statements((source,))
-        blind |= any(s.unseen for s in made)
-        if everything or _through(read_first(source), {name: s.uses for name, s in defined.items()}) & known:
+        if everything or above.through(read_first(source)) & known:
             found.append(place)
-        defined |= {name: s for s in made if s.defines or s.is_function for name in s.binds}
-        imported |= {name for s in made if only_imports(s.node) for name in s.binds}
-        imported |= {name for s in made if _names_part_of_module(s.node, imported) for name in s.binds}
-        used = _through(global_names(source), {name: s.uses for name, s in defined.items()})
-        own = {name for s in made if not (s.is_function or only_imports(s.node)) for name in s.binds}
-        data |= own | {name for name, s in defined.items() if isinstance(s.node, ast.ClassDef)}
-        functions = {name: _handed_out(name, s) & data for name, s in defined.items()}
-        aliases.define(functions)
-        functions |= {name: frozenset() for name in imported - functions.keys()}
-        names = (data | defined.keys()) - imported
-        for s in made:
-            aliases.read(s.node, functions, names)
+        made, own = above.read(source)
         if source != shown or place in found[-1:]:
-            more = (used & bound) | {name for f in used & defined.keys() for name in _filled_by(defined[f])}
-            everything |= blind
-            lines = hidden_lines(source)
-            within = [s for s in made if not lines or not lines.isdisjoint(_lines_of(s.node))]
-            called = {n.id for s in within for n in ast.walk(s.node) if isinstance(n, ast.Name)}
-            changed = {name for f in _through(called, functions) & defined.keys() for name in _filled_by(defined[f])}
-            changed |= {name for s in within for name in written(s.node, functions)}
-            anew = own.intersection(*[{name for s in within for name in s.binds}])
-            changed &= names.union(*(stored(s.node) for s in within))
-            touched = aliases.of(changed) | aliases.readers(anew, functions)
-            known |= own | (more - imported) | (touched & names)
+            used = above.through(global_names(source))
+            more = (used & bound) | above.filled_by(used)
+            known |= own | (more - above.imported) | above.touched(source, made, own)
+            everything |= above.blind
         bound |= own if place not in locked else set()
     return found
+
+
+class _Above:
+    """What the cells so far bind, define and import, and which of these names may stand for one object.
+
+    Attributes:
+        blind: names are bound that no text shows: after hidden lines any may be one of theirs.
+    """
+
+    def __init__(self) -> None:
+        self.imported: set[str] = set()
+        self.blind = False
+        self._defined: dict[str, Statement] = {}
+        self._data: set[str] = set()
+        self._functions: dict[str, frozenset[str]] = {}
+        self._names: set[str] = set()
+        self._aliases = Aliases()
+
+    def through(self, names: Collection[str]) -> set[str]:
+        """Return these names, and what the functions among them read, and so on."""
+        return _through(names, {name: s.uses for name, s in self._defined.items()})
+
+    def filled_by(self, functions: Collection[str]) -> set[str]:
+        """Return the global names that these functions fill when they are used."""
+        return {name for f in self._defined.keys() & set(functions) for name in _filled_by(self._defined[f])}
+
+    def read(self, source: str) -> tuple[tuple[Statement, ...], set[str]]:
+        """Take one more cell; return its statements, and the names of its own data."""
+        made = all_statements((source,))
+        self.blind |= any(s.unseen for s in made)
+        self._defined |= {name: s for s in made if s.defines or s.is_function for name in s.binds}
+        self.imported |= {name for s in made if only_imports(s.node) for name in s.binds}
+        self.imported |= {name for s in made if _names_part_of_module(s.node, self.imported) for name in s.binds}
+        own = {name for s in made if not (s.is_function or only_imports(s.node)) for name in s.binds}
+        self._data |= own | {name for name, s in self._defined.items() if isinstance(s.node, ast.ClassDef)}
+        handed = {name: _handed_out(name, s) & self._data for name, s in self._defined.items()}
+        self._aliases.define(handed)
+        self._functions = {name: frozenset[str]() for name in self.imported} | handed
+        self._names = (self._data | self._defined.keys()) - self.imported
+        for s in made:
+            self._aliases.read(s.node, self._functions, self._names)
+        return made, own
+
+    def touched(self, source: str, made: Sequence[Statement], own: Collection[str]) -> set[str]:
+        """Return the names of what the hidden lines of the last cell may have written to, or bound anew for others.
+
+        Of a cell without any, which uses what earlier ones have written: all its lines.
+        """
+        lines = hidden_lines(source)
+        within = [s for s in made if not lines or not lines.isdisjoint(_lines_of(s.node))]
+        called = {n.id for s in within for n in ast.walk(s.node) if isinstance(n, ast.Name)}
+        changed = self.filled_by(_through(called, self._functions))
+        changed |= {name for s in within for name in written(s.node, self._functions)}
+        changed &= self._names.union(*(stored(s.node) for s in within))
+        anew = {name for s in within for name in s.binds} & set(own)
+        return (self._aliases.of(changed) | self._aliases.readers(anew, self._functions)) & self._names
 
 
 def _names_part_of_module(node: ast.stmt, imported: Collection[str]) -> bool:
