@@ -171,13 +171,15 @@ def test_a_list_is_read_once_whatever_its_class_would_say(talk: Talk, monkeypatc
     )
 
 
-def test_a_name_means_one_thing_until_something_is_done(talk: Talk) -> None:
+def test_a_name_means_one_thing_until_something_is_done(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("autograder.boundary.cells.FRESH_S", 60)
     talk.code("p = 0\ndef work():\n    global p\n    p += 1")
     named, answers = talk.owner._named, iter(range(1, 100))
     talk.owner._named = lambda name: next(answers) if name == "p" else named(name)  # type: ignore[method-assign]
     assert talk.value("p, p == 1 and p == 1, p * p") == "(1, True, 1)"
     talk.owner._named = named  # type: ignore[method-assign]
     assert talk.value("before = p\nwork()\nbefore, p") == "(0, 1)"
+    monkeypatch.undo()
     talk.code("import threading, time\ndone = False\ndef start():\n    threading.Timer(0.2, end).start()\n"
               "def end():\n    global done\n    done = True")  # fmt: skip
     assert talk.value("import time\nstart()\nwhile not done: time.sleep(0.05)\ndone") == "True"
@@ -196,7 +198,10 @@ def test_a_list_that_changes_while_a_test_goes_through_it_is_gone_through_as_pyt
     ) == ("[1, 2, 3, 4, 1, 2]")
 
 
-def test_a_value_that_is_another_at_each_reading_is_its_class_s_word(talk: Talk) -> None:
+def test_a_value_that_is_another_at_each_reading_is_its_class_s_word(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("autograder.boundary.handles.FRESH_S", 60)
     talk.code("""
         import numpy as np
         class V:
