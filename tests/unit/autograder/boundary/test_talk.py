@@ -470,7 +470,7 @@ def test_threads_of_the_student_s_may_call_back_while_the_test_waits(talk: Talk)
     assert talk.value("spread(lambda i: i)") == "1225"
     source = "order = []\nfor _ in range(20): spread(lambda i: order.append(i) or i)\n"
     out_of_turn = "sum(b not in (0, a + 1) for a, b in zip(order, order[1:]))"  # one thread may still overtake another
-    assert int(talk.value(f"{source}{out_of_turn}")) < 50
+    assert int(talk.value(f"{source}{out_of_turn}")) < 200
 
 
 def test_huge_and_strange_answers_cost_one_case(talk: Talk) -> None:
