@@ -74,12 +74,16 @@ class Aliases:
         self._tied: defaultdict[str, set[str]] = defaultdict(set)
         self._late: defaultdict[str, set[str]] = defaultdict(set)
 
-    def read(self, statement: ast.stmt, functions: Functions, names: Collection[str]) -> None:
-        """Take what a statement ties, among these names. A student's function gets copies, and returns others."""
+    def read(self, statement: ast.stmt, functions: Functions, names: Collection[str], *, keep: bool) -> None:
+        """Take what a statement ties, among these names. A student's function gets copies, and returns others.
+
+        keep: what it binds anew stays tied to what it was, for lines above may have written to that.
+        """
         names = {*names, *stored(statement)}
         functions = {name: frozenset({name}) for name in names} | dict(functions)  # data that is called, too
         pairs = [(one, others) for part in run_at_once(statement) for one, others in _ties(part, functions)]
-        self._bind_anew(statement, pairs)
+        if not keep:
+            self._bind_anew(statement, pairs)
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             self._read_definition(statement, functions, names)
         late = {

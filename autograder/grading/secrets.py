@@ -101,7 +101,7 @@ class _Above:
         self._functions = {name: frozenset[str]() for name in self.imported} | handed
         self._names = (self._data | self._defined.keys()) - self.imported
         for s in made:
-            self._aliases.read(s.node, self._functions, self._names)
+            self._aliases.read(s.node, self._functions, self._names, keep=BEGIN_HIDDEN in source)
         return made, own
 
     def touched(self, source: str, made: Sequence[Statement], own: Collection[str]) -> set[str]:
