@@ -22,7 +22,7 @@ from autograder.boundary.everywhere import everywhere
 from autograder.boundary.exact import TYPES
 from autograder.boundary.frames import Carrier, Connection
 from autograder.boundary.given import DATA, names_made, trusted_names
-from autograder.boundary.handles import FRESH_S, module_name
+from autograder.boundary.handles import FRESH_S, module_name, stands
 from autograder.boundary.left import Left
 from autograder.boundary.locked import all_statements
 from autograder.boundary.operations import compares
@@ -150,7 +150,7 @@ def _tell_the_end(peer: Peer, tests: Trusted, left: Left) -> None:
     peer.deadline = None
 
 
-_STANDING = {*TYPES, bool, int, str, type(None), Proxy} - {dict, list, set, tuple}
+_STANDING = {*TYPES, type(None), Proxy} - {dict, list, set, tuple}
 """Classes of what a name means that stands until something is done."""
 
 
@@ -207,7 +207,7 @@ class _Names(dict[str, Any]):
     def _of_kernel(self, name: str) -> Any:
         """Return what the student's process has under a name; a number or text as it was, until something is done."""
         turn, until_s, found = self._read.get(name, (-1, 0.0, None))
-        if turn != self._peer.turn or time.monotonic() > until_s:
+        if not stands(self._peer, turn, until_s):
             found = self._peer.ask("name", None, [name])
             if type(found) in _STANDING:  # what a test may change is a copy each time
                 self._read[name] = self._peer.turn, time.monotonic() + FRESH_S, found

@@ -22,15 +22,16 @@ __all__ = [
     "believe",
     "class_name",
     "handle_of",
-    "is_large",
     "is_made",
     "is_remote_tensor",
     "is_stand_in",
+    "items_anew",
     "module_name",
     "peer_of",
     "plain",
     "plain_all",
     "refusal",
+    "stands",
 ]
 
 FUNCTIONS: weakref.WeakKeyDictionary[types.FunctionType, StandIn] = weakref.WeakKeyDictionary()
@@ -122,18 +123,23 @@ def plain(value: Any) -> Any:
     return value.held() if is_remote_tensor(kind) else value
 
 
+def stands(peer: Peer, turn: int, until_s: float) -> bool:
+    """Whether what was read at a turn of the student's process still stands: nothing was done there, nor is it late."""
+    return turn == peer.turn and time.monotonic() <= until_s
+
+
 def _held(value: StandIn) -> Any:
     """Return what the object holds: as it was read before, as long as nothing has run that may have changed it.
 
     So it does not answer one question by one value and the next by another. A thread of the student's may change it.
     If it is another although nothing was done that is meant to change it, or shorter, this is its class's word.
     """
-    from autograder.boundary.exchanges import alike  # which needs what is here
-
     peer = peer_of(value)
     turn, done, until_s, found = object.__getattribute__(value, "_boundary_read")
-    if peer.trusted and turn == peer.turn and time.monotonic() <= until_s:
+    if peer.trusted and stands(peer, turn, until_s):
         return found
+    from autograder.boundary.exchanges import alike  # which needs what is here
+
     again = peer.ask("value", value)
     shorter = type(again) is type(found) and type(again) in {list, set, frozenset, dict} and len(again) < len(found)
     if peer.trusted and (shorter or (done == peer.done and not alike(found, again))):
@@ -142,11 +148,23 @@ def _held(value: StandIn) -> Any:
     return again
 
 
-def is_large(value: StandIn, most: int, *, to_read: bool) -> bool:
-    """Whether more than so many items were read of an object; to_read: and would have to be read again."""
+def items_anew(value: StandIn, most: int, *, each: bool) -> Any:
+    """Return the items of a list or a set as they are now; None if it is none, or has more than so many to be read.
+
+    each: all of them are gone through, and read again and again while calls go on. Else what still stands is given.
+    """
     turn, _, until_s, found = object.__getattribute__(value, "_boundary_read")
-    fresh = turn == peer_of(value).turn and time.monotonic() <= until_s
-    return type(found) in {list, set, frozenset} and len(found) > most and not (to_read and fresh)
+    if _many(found, most) and (each or not stands(peer_of(value), turn, until_s)):
+        return None
+    own = plain(value)
+    return own if type(own) in _ITEMS and not (each and _many(own, most)) else None
+
+
+_ITEMS = {list, set, frozenset}
+
+
+def _many(found: Any, most: int) -> bool:
+    return type(found) in _ITEMS and len(found) > most
 
 
 def plain_all(value: Any) -> Any:

@@ -17,9 +17,9 @@ from autograder.boundary.handles import (
     believe,
     class_name,
     handle_of,
-    is_large,
     is_made,
     is_remote_tensor,
+    items_anew,
     peer_of,
     plain,
     plain_all,
@@ -161,9 +161,7 @@ def _items(self: StandIn, operation: str) -> Any:
         known = own if type(own) is tuple else None
         object.__setattr__(self, "_boundary_items", known)
     if value in _READ_ANEW and peer_of(self).trusted and operation not in _overridden(self):
-        asked = is_large(self, _MOST_READ_ANEW, to_read=operation != "iter")
-        known = own if not asked and type(own := plain(self)) in {list, set, frozenset} else None
-        known = None if operation == "iter" and is_large(self, _MOST_READ_ANEW, to_read=False) else known
+        known = items_anew(self, _MOST_READ_ANEW, each=operation == "iter")
     return None if operation in _overridden(self) else known
 
 

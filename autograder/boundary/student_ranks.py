@@ -22,7 +22,7 @@ import socket
 import stat
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +65,7 @@ def packed(fn: Any) -> bytes:
         own |= loaded
         for _, text in loaded.values():
             foreseen.read(text)  # which may import more of them
-    forms = [form for form in (_form(fn, ()), _form(fn, here) if here else None) if type(form) is bytes]
+    forms = [form for form in (_form(fn, ()), _form(fn, here) if here else None) if form is not None]
     if not forms:
         copied("collective", fn)  # which raises
     texts = {text for form in forms for _, text, _ in pickletools.genops(form) if isinstance(text, str)}
@@ -82,11 +82,10 @@ def packed(fn: Any) -> bytes:
     return json.dumps(head).encode() + b"\n" + b"".join(forms)
 
 
-def _form(fn: Any, by_value: Iterable[Any]) -> bytes | None:
+def _form(fn: Any, modules: Sequence[Any]) -> bytes | None:
     """Return the function as bytes, with these modules as objects; None if it cannot be copied so."""
     import cloudpickle
 
-    modules = [*by_value]
     for module in modules:
         cloudpickle.register_pickle_by_value(module)
     try:

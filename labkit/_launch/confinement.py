@@ -77,9 +77,7 @@ def only_write_in(folder: str) -> None:
     No process starts either: it could live on.
     """
     _no_more(files=False)
-    if LINUX:
-        _landlock(folder)
-    _filter(_ALLOW, *_TELL_NOTHING, rules=(_no_process, _limits_stay))
+    write_nothing(but_in=folder)
 
 
 def write_nothing(*, but_in: str = "") -> None:
