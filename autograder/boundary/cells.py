@@ -125,8 +125,10 @@ def _run(
             result["error"] = _reported(error)
     left.note(leaves, space, names)
     result["late"] = end.came()
+    if not result["late"]:
+        _last_word(peer, lambda: tests.changes_heard.look_back(peer))
     seen = _seen(peer, tests)
-    _tell_the_end(peer, tests, left)
+    _last_word(peer, lambda: tests.before_asking(peer), lambda: peer.send("end", holds=left.holds))
     return result | {"printed": printed.getvalue(), "asked": sorted(names.asked), "kept": left.bound(leaves), **seen}
 
 
@@ -140,13 +142,12 @@ def _seen(peer: Peer, tests: Trusted) -> dict[str, Any]:
     return found | {"met": tests.met or peer.withheld, "valued": unlike, "refused": peer.refused}
 
 
-def _tell_the_end(peer: Peer, tests: Trusted, left: Left) -> None:
-    """Tell the student's process what the test has emptied at last, and that it is over."""
+def _last_word(peer: Peer, *steps: Callable[[], None]) -> None:
+    """Take steps with the student's process at the end of a test: what it has emptied at last, and that it is over."""
     peer.deadline = time.monotonic() + 1
-    with contextlib.suppress(BaseException):
-        tests.before_asking(peer)
-    with contextlib.suppress(BaseException):
-        peer.send("end", holds=left.holds)
+    for step in steps:
+        with contextlib.suppress(BaseException):
+            step()
     peer.deadline = None
 
 

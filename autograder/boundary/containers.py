@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from autograder.boundary import exact
+from autograder.boundary import exact, own_classes
 from autograder.boundary.handles import StandIn
 from autograder.boundary.operations import compares
 
@@ -136,21 +136,27 @@ def write_named(value: Any, references: Any, encode: Callable[[Any], Any]) -> di
         return {"t": "again", "k": {"t": "yours", "h": kind._boundary_class_handle}}
     if (fields := fields_of(kind)) is None:
         return None
+    if references.graphs_stay and (handle := own_classes.handle_of(kind)) is not None:
+        return {"t": "again", "k": {"t": "yours", "h": handle}}
     known = references.refer(kind, encode)
     if known["t"] == "name" and not references.graphs_stay:  # the student's end can import it
         return {"t": "again", "k": known}
     return {"t": "named", "k": known, "n": kind.__name__, "f": fields}
 
 
-def read_named(value: dict[str, Any]) -> type:
-    """Return a class of named tuples for what the other end says of its own; ValueError if it is not one."""
+def read_named(value: dict[str, Any], *, students: bool) -> type:
+    """Return a class of named tuples for what the other end says of its own; ValueError if it is not one.
+
+    students: this is the student's end, where a class of the same name may be there already.
+    """
     name, fields, handle = value["n"], value["f"], value["k"]["h"]
     texts = [name, *fields] if isinstance(fields, list) else []
     if not 0 < len(texts) <= _MAX_FIELDS or not all(type(text) is str and len(text) <= _MAX_NAME for text in texts):
         raise ValueError("no class of named tuples")
     if type(handle) is not int:
         raise ValueError("invalid handle")
-    return _named_class(name, tuple(fields), handle)
+    found = own_classes.own(name, fields, handle, fields_of) if students else None
+    return found or _named_class(name, tuple(fields), handle)
 
 
 def remade(kind: Any, items: list[Any]) -> Any:

@@ -49,6 +49,7 @@ def report(
         "bases": [base.__name__ for base in kind.__mro__ if base.__module__ == "builtins"],
         "known": names_of(kind),
         "text": "" if discreet else _text(error),
+        "repr": "" if discreet or kind.__repr__ is BaseException.__repr__ else _text(error, repr),
         "line": "" if discreet else _line(error),
         "origin": origin if type(origin) is int else None,
     }
@@ -73,9 +74,9 @@ def _argument(item: Any, encode: Callable[[Any], Any]) -> Any:
     return encode(_text(item)) if isinstance(found, dict) and found.get("t") in {"mine", "name", "yours"} else found
 
 
-def _text(error: object) -> str:
+def _text(error: object, shown_by: Callable[[object], str] = str) -> str:
     try:
-        text = str(error)
+        text = shown_by(error)
     except BaseException as other:  # a __str__ that raises
         return f"<its message raises {type(other).__name__}>"
     return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}..."
@@ -112,6 +113,7 @@ def rebuild(payload: Any, decode: Callable[[Any], Any], kept: Callable[[int], An
         error = _made(bases[0], [*values, file] if issubclass(bases[0], OSError) and type(file) is str else values)
     if error is None:
         error = _derived(bases, name, str(payload.get("module", "")), text, values)
+        _show_as(type(error), payload.get("repr"))
         _set(error, payload.get("attributes"), decode)
     error._boundary_origin = payload.get("h")  # type: ignore[attr-defined]
     error.notebook_line = line  # type: ignore[attr-defined]
@@ -149,7 +151,8 @@ def _is_place(details: Any) -> bool:
 
 def _derived(bases: tuple[type[Exception], ...], name: str, module: str, text: str, arguments: list[Any]) -> Exception:
     """Return an exception that shows itself as the reported one does."""
-    namespace = {"__str__": lambda self: text, "__init__": lambda self, *args: None, "__module__": module}
+    namespace: dict[str, Any] = {"__str__": lambda self: text, "__init__": lambda self, *args: None}
+    namespace |= {"__module__": module, "__repr__": BaseException.__repr__}
     name = name if name.isidentifier() else "Exception"
     try:
         kind: Any = type(name, bases, namespace)
@@ -161,6 +164,12 @@ def _derived(bases: tuple[type[Exception], ...], name: str, module: str, text: s
         if isinstance(error, base):
             base.__init__(error, *arguments)
     return error
+
+
+def _show_as(kind: Any, shown: Any) -> None:
+    """Have the exceptions of this class shown by this text, where a class of their own says so."""
+    if type(shown) is str and shown:
+        kind.__repr__ = lambda self: shown[:_MAX_TEXT]
 
 
 def _set(error: Exception, attributes: Any, decode: Callable[[Any], Any]) -> None:

@@ -128,6 +128,16 @@ class Heard:
             if mutable:
                 self._sent.put(number, mutable, size)
 
+    @property
+    def any_sent(self) -> bool:
+        """Whether anything that can be changed went along with a question."""
+        return any(True for _ in self._sent)
+
+    def sent_at(self, number: Any, place: Any) -> Any:
+        """Return what went along with a question of this number, at this place; None if it is not known."""
+        sent = self._sent.get(number) if type(number) is int else None
+        return sent[place] if sent and type(place) is int and 0 <= place < len(sent) else None
+
     def came(self, peer: Peer, number: int, mutable: list[Any], size: int) -> None:
         """Note what came with its answer; with a question of the student's end, whose number is then below zero."""
         if peer is self._peer and mutable:

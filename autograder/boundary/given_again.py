@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.boundary.as_left import is_as_left, shadowed
-from autograder.boundary.locked import Statement, all_statements, only_imports
+from autograder.boundary.locked import STAR, Statement, all_statements, only_imports
 
 __all__ = ["Unmade", "made_again"]
 
@@ -40,7 +40,7 @@ def made_again(namespace: Mapping[str, Any], cells: Sequence[Sequence[str]]) -> 
     """
     found = _parsed(cells)
     asking = _asking(found)
-    kept = _kept(found, asking, namespace)
+    kept = _kept(found, asking | _under_classes(found), namespace)
     bound = [{n: same or n in kept for n, same in made.bound(namespace).items()} for made in found]
     changed = {name for names in bound for name, same in names.items() if not same}
     changed |= (foreign := shadowed(namespace) - {name for names in bound for name in names})
@@ -72,6 +72,18 @@ def _kept(found: Sequence[_Made], asking: Collection[str], namespace: Mapping[st
     return kept
 
 
+def _under_classes(found: Sequence[_Made]) -> set[str]:
+    """Return the names of data that classes use, or what they use does: made anew it would make other classes.
+
+    And an object of the student's would be of none of these.
+    """
+    uses = {name: made.uses for made in found for name in made.statement.binds}
+    names = {name for made in found if made.statement.is_class for name in made.uses}
+    while more := {n for name in names & uses.keys() for n in uses[name]} - names:
+        names |= more
+    return {name for made in found if made.statement.gives_data for name in made.statement.binds} & names
+
+
 def _asking(found: Sequence[_Made]) -> set[str]:
     """Return the names of data that needs what none of these binds: the student's code makes it, perhaps only once.
 
@@ -92,16 +104,31 @@ def _parsed(cells: Sequence[Sequence[str]]) -> list[_Made]:
     for cell in cells:
         some = [next(found) for _ in cell]
         imports = tuple(one.node for one in some if isinstance(one.node, ast.Import | ast.ImportFrom))
-        made += [_Made(one, imports) for one in some]
+        for one in some:
+            made.append(_Made(one, imports, _needed(one, made) if one.is_class else ()))
     return made
+
+
+def _needed(statement: Statement, earlier: Sequence[_Made]) -> tuple[ast.stmt, ...]:
+    """Return what binds the names that a statement looks up, wherever it stands before: an import of another cell."""
+    names, needed = {*statement.uses}, list[ast.stmt]()
+    for one in reversed(earlier):
+        if one.statement.binds & {*names, STAR} and not one.statement.calls:
+            needed.insert(0, one.node)
+            names |= one.uses
+    return tuple(needed)
 
 
 @dataclass(frozen=True)
 class _Made:
-    """A statement that binds names, and its cell's imports: calls of what they bind are compiled otherwise."""
+    """A statement that binds names, and its cell's imports: calls of what they bind are compiled otherwise.
+
+    needed: what stands before it, in any cell, and binds what a definition of a class looks up.
+    """
 
     statement: Statement
     beside: tuple[ast.stmt, ...]
+    needed: tuple[ast.stmt, ...] = ()
 
     @property
     def node(self) -> ast.stmt:
@@ -155,7 +182,7 @@ class _Made:
     def _is_made_class(self, found: Any) -> bool:
         """Whether this is what the factory of a definition gives, with nothing added: `namedtuple("Point", "x y")`."""
         space: dict[str, Any] = {"__name__": "__main__"}
-        for node in [*self.beside, self.node]:
+        for node in [*self.needed, self.node]:
             with contextlib.suppress(Exception):
                 exec(_compiled([node]), space)
         made = space.get(self.statement.name)

@@ -86,7 +86,9 @@ READERS: dict[str, Callable[[Any, dict[str, Any], int], Any]] = {
     "known": lambda codec, value, depth: codec.read_known(value, depth),
     "framework": lambda codec, value, depth: tensors.read_constant(value),
     "type": lambda codec, value, depth: derived.read_type(value["v"]),
-    "named": lambda codec, value, depth: containers.read_named(value)(*codec.items(value["v"], depth + 1)),
+    "named": lambda codec, value, depth: containers.read_named(value, students=codec.students)(
+        *codec.items(value["v"], depth + 1)
+    ),
     "again": lambda codec, value, depth: containers.remade(
         codec.made_again(value["k"]), codec.items(value["v"], depth + 1)
     ),

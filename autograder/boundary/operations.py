@@ -19,7 +19,9 @@ __all__ = [
     "COMPARISONS",
     "FROM_STUDENT",
     "FROM_TEST",
+    "LEAVING",
     "OF_TUPLES",
+    "ONLY_LOOKING",
     "OPERATIONS",
     "PREDICATES",
     "READ_BY_NAME",
@@ -146,6 +148,8 @@ FROM_TEST: tuple[Row, ...] = (
     Row(("settings",), "nothing", "a test begins that names decimal or torch, or whose locked cells do: how fine its "
         "process computes", "settings"),
     Row(("changed",), "nothing", "`check.unchanged`", "changes"),
+    Row(("altered",), "nothing", "a test that has handed lists, arrays or the like over has ended: which of its copies "
+        "later calls have changed", "later_calls"),
     Row(("current",), "the numbers of earlier answers", "`check.close`, `check.equal` and `check.unchanged` of what "
         "came then: what the object holds now", "changes_of_results"),
     Row(("common",), "the numbers of earlier answers and arguments", "`check.separate`: whether they have memory in "
@@ -196,6 +200,13 @@ def _exit(manager: Any, kind: Any) -> bool:
         error = raised if known and isinstance(raised, kind) else Exception()
         return bool(type(manager).__exit__(manager, type(error), error, raised.__traceback__))
 
+
+ONLY_LOOKING = frozenset({
+    "altered", "array", "changed", "common", "current", "isinstance", "issubclass", "name", "settings", "value",
+})  # fmt: skip
+"""Operations that run nothing of the student's that may change an object."""
+LEAVING = ONLY_LOOKING | {"bool", "getattr", "getitem", "iter", "len", "next", "repr", "reversed", "str"}
+"""Operations by which a container of the other end is not meant to change."""
 
 OPERATIONS: dict[str, Callable[..., Any]] = {
     **BINARY,

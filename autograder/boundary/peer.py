@@ -14,6 +14,7 @@ from autograder.boundary.exceptions import CANNOT_GO, outside_its_protocol, rebu
 from autograder.boundary.frames import Connection, ProcessDied, WireError
 from autograder.boundary.lengths import Lengths
 from autograder.boundary.mirror import Mirror
+from autograder.boundary.operations import LEAVING, ONLY_LOOKING
 from autograder.boundary.owner import Owner
 from autograder.boundary.tensors import Leaves
 from autograder.boundary.turns import InTurn
@@ -23,9 +24,6 @@ __all__ = ["Peer"]
 
 _MAX_NESTED, _MAX_HANDLES = 40, 200_000
 _WITH_ITEMS = {bytes, frozenset, range, str, tuple}
-_ONLY_LOOKING = {"array", "changed", "common", "current", "isinstance", "issubclass", "name", "settings", "value"}
-_LEAVING = _ONLY_LOOKING | {"bool", "getattr", "getitem", "iter", "len", "next", "repr", "reversed", "str"}
-"""Operations by which a container of the other end is not meant to change."""
 
 
 class Peer:
@@ -113,8 +111,8 @@ class Peer:
                 message["rewritten"] = [*made.rewritten()]
                 made.note(-number, [], codec.mutable, 0, codec.size)
             self._send(message | (self.mirror.told(codec, number, answer=False) if self.mirror else {}), codec.block)
-            self.turn, self.done = self.turn + (operation not in _ONLY_LOOKING), self.done + (operation not in _LEAVING)
-            if operation not in _LEAVING:
+            self.turn, self.done = self.turn + (operation not in ONLY_LOOKING), self.done + (operation not in LEAVING)
+            if operation not in LEAVING:
                 self.lengths.clear()
             while (reply := self.next())[0].get("k") == "ask" or self._is_late(reply[0], number):
                 if reply[0].get("k") == "ask":

@@ -73,13 +73,15 @@ class Last:
 class _Exchange:
     """What went with a question and came with its answer. asked: the size of the question.
 
-    seen: of each result, how it looked then. wholes: what results keep alive.
+    seen: of each result, how it looked then; left: of each argument, how the answer has left it. wholes: what results
+    keep alive.
     """
 
     arguments: list[Any]
     results: list[Any]
     asked: int
     seen: list[Any]
+    left: list[Any]
     wholes: list[tuple[int, int]]
 
 
@@ -100,15 +102,16 @@ class Remembered:
                 uses, known = self._wholes.get(key, (0, size))
                 self._wholes[key] = uses + 1, known
                 self.hidden += 0 if uses else size
-            seen = [*map(_look, results)]
-            self.kept.put(number, _Exchange(arguments, results, asked, seen, wholes), asked + 2 * answered)
+            seen, left = [*map(_look, results)], [*map(_look, arguments)]
+            found = _Exchange(arguments, results, asked, seen, left, wholes)
+            self.kept.put(number, found, asked + _size_of(left) + 2 * answered)
             while self.hidden > _MOST_HIDDEN:
                 self.kept.drop(next(iter(self.kept))[0])
 
     def given(self, number: int, values: list[Any], size: int) -> None:
         """Keep what came with the answer to a question of this end: the test's own, by a number that is a text."""
         if values:
-            self.kept.put(f"given {number}", _Exchange([], values, 0, [*map(_look, values)], []), 2 * size)
+            self.kept.put(f"given {number}", _Exchange([], values, 0, [*map(_look, values)], [], []), 2 * size)
 
     def rewritten(self) -> Iterator[tuple[int | str, int]]:
         """Yield number and place of each result that is other than when it went out, the latest first, and once.
@@ -141,7 +144,21 @@ class Remembered:
         for number in numbers or ():
             if exchange := self.kept.get(number):
                 self.kept.drop(number)
-                self.note(number, exchange.arguments, [], exchange.asked, 0)
+                if exchange.arguments:
+                    kept = _Exchange(exchange.arguments, [], exchange.asked, [], exchange.left, [])
+                    self.kept.put(number, kept, exchange.asked + _size_of(exchange.left))
+
+    def altered(self) -> list[tuple[int, int]]:
+        """Return number and place of each argument that is other than the answer to its question has left it.
+
+        An object may keep one, and change it when something else is asked of it; a generator, when it goes on.
+        """
+        return [
+            (number, place)
+            for number, exchange in self.kept
+            for place, (value, left) in enumerate(zip(exchange.arguments, exchange.left, strict=True))
+            if left is not _UNSEEN and changed(value, left)
+        ]
 
     def current(self, places: Iterable[tuple[int, bool, int]]) -> list[Any]:
         """Return what lies at these places, as it is now, each in a list; an empty list for what is forgotten."""
@@ -168,6 +185,13 @@ def _cost(value: Any) -> int:
 def _look(value: Any) -> Any:
     """Return what `changed` compares a value with; nothing for a large one, which costs as much at each question."""
     return snapshot(value) if _cost(value) <= _MOST_BYTES_LOOKED_AT else _UNSEEN
+
+
+def _size_of(seen: list[Any]) -> int:
+    """Return about how many bytes it takes to know how values looked: those of arrays, and references to items."""
+    arrays = [part for one in seen if type(one) is tuple for part in one if type(part) is bytes]
+    items = [one for one in seen if type(one) in {bytes, list, set}]
+    return sum(map(len, arrays)) + sum(len(one) * (1 if type(one) is bytes else 8) for one in items)
 
 
 def _opened(value: Any) -> Any:

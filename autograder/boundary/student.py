@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.boundary import DESCRIPTOR, as_left
+from autograder.boundary import DESCRIPTOR, as_left, own_classes
 from autograder.boundary.again import taken_again
 from autograder.boundary.emptied import empty
 from autograder.boundary.exact import TYPES
@@ -98,6 +98,7 @@ class Agent:
     def begin(self, namespace: dict[str, Any], given: Mapping[str, Any] | None = None) -> None:
         """Forget what belongs to an earlier cell. given: names that mean something else than in the namespace."""
         self.namespace = namespace
+        own_classes.begin(namespace)
         self._given = given or {}
         self._random = {}
         self.changes_made = _Changes()
@@ -166,7 +167,7 @@ class Agent:
             return settings()
         if operation == "changed":
             return self.changes_made.since()
-        if operation in {"current", "common"}:
+        if operation in {"altered", "current", "common"}:
             return getattr(self.changes_made.remembered, operation)(*arguments)
         if operation == "import":
             return _resolved(*arguments[:2])(*arguments[2:], **options)

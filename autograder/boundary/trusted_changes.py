@@ -71,6 +71,18 @@ class ChangesOfStudents:
                 self.altered = self.altered or type(one[0]) is str  # what a function of the test's had given
                 self.rewritten = self.rewritten or self._heard.has(peer, *one)
 
+    def look_back(self, peer: Peer) -> None:
+        """Ask, at the end, which copies of what went there have been changed by later calls than those they went with.
+
+        An object may keep one. What the test shares is meant to be changed.
+        """
+        if not self._heard.any_sent or self.altered:
+            return
+        found = peer.ask("altered")
+        for one in found if type(found) is list else ():
+            value = self._heard.sent_at(*one) if type(one) is tuple and len(one) == len(("number", "place")) else None
+            self.altered = self.altered or (value is not None and id(value) not in self._shared)
+
     def take(self, peer: Peer, sent: list[Any], changes: Any) -> None:
         """Note which arguments the student's code says to have changed; bring up to date what the test shares."""
         if not isinstance(changes, dict):

@@ -41,7 +41,7 @@ _DENIED = "{} cannot be made again from the text of a locked cell, and no cell t
 _DRAWS = 3
 """So many false checks of a test may pass in the instructor's own kernel: then the test is not watched."""
 _SIDE_BY_SIDE = 2
-_VERSION = b"26"
+_VERSION = b"27"
 """Of what a trial looks at: what an older one has found is looked for again."""
 
 

@@ -7,6 +7,7 @@ import builtins
 import symtable
 from collections.abc import Iterator
 
+from autograder.boundary.locked import all_statements
 from autograder.boundary.parsing import syntax_tree
 from autograder.errors import SourceError
 from autograder.markers import strip_hidden
@@ -56,8 +57,7 @@ def defined_names(cell: SourceCell) -> set[str]:
 
 def _functions(cell: SourceCell) -> set[str]:
     """Return the functions and classes that a locked cell gives to students; a test may call them in their process."""
-    found = ast.FunctionDef | ast.ClassDef
-    return {node.name for node in syntax_tree(cell.source).body if isinstance(node, found)}
+    return {each.name for each in all_statements((cell.source,)) if each.defines} if cell.cell_type == "code" else set()
 
 
 def _given(cell: SourceCell) -> set[str]:

@@ -401,6 +401,45 @@ CASES["written-and-used"] = Case(
     kernel={"made-here": "verify"},
     below="from made import verify",
 )
+KNOWS = """
+def known(point): return isinstance(point, Point)
+def mirrored(point): return Point(point.y, point.x)
+def room(account): return account.room() if isinstance(account, Account) else None
+def other(color): return Color.RED if color is Color.GREEN else None
+def total(line): return sum(line.items) if isinstance(line, Line) else None
+"""
+CASES["known"] = Case(
+    "from collections import namedtuple\nimport dataclasses, enum\nLIMIT = 10\nFIELDS, NAMES = 'x y', ['RED', 'GREEN']",
+    KNOWS,
+    {
+        "named": "assert known(Point(1, 2))",
+        "mirrored": "assert mirrored(Point(1, 2)) == Point(2, 1) and isinstance(mirrored(Point(1, 2)), Point)",
+        "with-a-limit": "assert room(Account(3)) == LIMIT - 3",
+        "coloured": "assert other(Color.GREEN) is Color.RED",
+        "with-a-default": "assert total(Line()) == 3 and total(Line([4])) == 4",
+    },
+    {
+        "matches": KNOWS.replace(
+            "def known(point): return isinstance(point, Point)",
+            "def known(point):\n    match point:\n        case Point(1, y): return y == 2",
+        ),
+    },
+    {
+        "another limit": "LIMIT, FIELDS = 3, 'x'\ndef known(point): return False\ndef mirrored(point): return None\n"
+        "def room(account): return 0\ndef other(color): return None\ndef total(line): return LIMIT",
+    },
+    below="""
+        START = [1, 2]
+        Point = namedtuple('Point', FIELDS)
+        class Account:
+            def __init__(self, spent): self.spent = spent
+            def room(self): return LIMIT - self.spent
+        Color = enum.Enum('Color', NAMES)
+        @dataclasses.dataclass
+        class Line:
+            items: list = dataclasses.field(default_factory=lambda: list(START))
+        """,
+)
 HELPER = "TWO = 2\ndef near(a, b): return abs(a - b) < 1e-9\n"
 
 

@@ -53,3 +53,33 @@ def test_a_second_look_takes_a_few_times_as_long_as_the_first_run_at_most_and_sa
     assert points(outcome) == dict.fromkeys(SLOW, 1.0)
     assert any("took much longer there and was stopped" in message for message in outcome.result.messages)
     assert sum("which says nothing: look at it" in note for note in outcome.result.notes) == len(SLOW)
+
+
+TEAM = """
+class Team:
+    def __init__(self, members):
+        ### BEGIN SOLUTION
+        self.members = list(members)
+        ### END SOLUTION
+    def join(self, who): self.members.append(who)
+def drained(xs):
+    xs = list(xs)
+    while xs: yield xs.pop()
+"""
+KEPT = {
+    "members": "names = ['Ann']\nteam = Team(names)\nteam.join('Bob')\nassert team.members == ['Ann', 'Bob']",
+    "copied": "names = ['Ann']\nteam = Team(names)\nteam.join('Bob')\nassert names == ['Ann'], 'copy the list'",
+    "generated": "data = [1, 2, 3]\nassert list(drained(data)) == [3, 2, 1]\nassert data == [1, 2, 3]",
+}
+COPIES = TEAM.replace("        ### BEGIN SOLUTION\n", "").replace("        ### END SOLUTION\n", "")
+KEEPS = COPIES.replace("list(members)", "members").replace("    xs = list(xs)\n", "")
+
+
+def test_what_an_object_keeps_and_changes_later_is_the_test_s_own(tmp_path: Path) -> None:
+    course = Foreign(tmp_path, KEPT, answer=TEAM)
+    course.hand_in("copies", COPIES)
+    course.hand_in("keeps", KEEPS)
+    outcomes = course.grade()
+    assert course.isolated() == set(KEPT)
+    assert points(outcomes["copies"]) == dict.fromkeys(KEPT, 1.0)
+    assert points(outcomes["keeps"]) == {"members": 1.0, "copied": 0.0, "generated": 0.0}

@@ -148,3 +148,27 @@ def test_an_error_of_a_library_that_looks_up_attributes_itself_is_of_its_base(ta
     )
     assert talk.value(source) == "('HTTPError', 'HTTP Error 404: gone')"
     assert talk.test("work()")["error"]["name"] == "HTTPError"
+
+
+@pytest.mark.parametrize(
+    ("of", "raised", "shown"),
+    [
+        ("http.client", "http.client.IncompleteRead(b'abc')", "IncompleteRead(3 bytes read)"),
+        ("configparser", "configparser.NoSectionError('data')", "No section: 'data'"),
+        ("math", "Own(3)", "Own: 3"),
+        ("math", "Odd(3)", "<its message raises KeyError>"),
+        ("math", "Plain(3, 'a')", "Plain(3, 'a')"),
+    ],
+)
+def test_an_error_is_shown_as_its_class_shows_it(of: str, raised: str, shown: str, talk: Talk) -> None:
+    talk.code(f"""
+        import {of}
+        class Own(Exception):
+            def __repr__(self): return f'Own: {{self.args[0]}}'
+        class Odd(Exception):
+            def __repr__(self): raise KeyError(1)
+        class Plain(Exception): pass
+        def work(): raise {raised}
+        """)
+    source = f"import {of}\ntry: work()\nexcept Exception as e: found = repr(e), str(e)\nfound"
+    assert talk.value(source).startswith(f"({shown!r}, ")

@@ -145,6 +145,8 @@ ASSIGNED = {
     "Typed": ["from typing import NamedTuple", "Typed = NamedTuple('Typed', [('x', int)])"],
     "Color": ["import enum", "Color = enum.Enum('Color', 'RED GREEN')"],
     "Row": ["from dataclasses import make_dataclass", "Row = make_dataclass('Row', ['x', ('y', int, 0)])"],
+    "Named": ["import collections", "FIELDS = 'x y'", "Named = collections.namedtuple('Named', FIELDS)"],
+    "Starred": ["from collections import *", "Starred = namedtuple('Starred', 'x y')"],
 }
 SPOILT = {
     "equal to all": "{0}.__eq__ = lambda *_: True",
@@ -155,9 +157,10 @@ SPOILT = {
 }
 
 
+@pytest.mark.parametrize("apart", [False, True], ids=["one cell", "cells of their own"])
 @pytest.mark.parametrize("name", ASSIGNED)
-def test_a_class_that_is_assigned_is_made_again_only_where_it_is_another(name: str) -> None:
-    cells = [ASSIGNED[name]]
+def test_a_class_that_is_assigned_is_made_again_only_where_it_is_another(name: str, apart: bool) -> None:
+    cells = [[text] for text in ASSIGNED[name]] if apart else [ASSIGNED[name]]
     namespace: dict[str, object] = {"__name__": "__main__"}
     exec("\n".join(ASSIGNED[name]), namespace)
     assert made_again(namespace, cells) == {}

@@ -697,7 +697,7 @@ def test_what_is_remembered_of_results_is_bounded_by_what_keeps_their_memory() -
     remembered.forget([2, 3, 99])
     assert there() == [3]
     assert [len(found) for found in remembered.current([(3, False, 0), (3, True, 0), (2, True, 0)])] == [1, 0, 0]
-    assert remembered.kept.bytes == 50
+    assert remembered.kept.bytes == 50 + 2 * 8  # what went, and how the two numbers in it looked
     for number in range(4, 9):  # large arguments, of whose results nothing is left
         remembered.note(number, [np.zeros(2)], [np.zeros(2)], half, 10)
         remembered.forget([number])
@@ -723,6 +723,44 @@ def test_what_the_test_has_of_answers_is_bounded_too(talk: Talk) -> None:
         time_s=60,
     )
     assert cases["bounded"]["passed"], cases
+
+
+_LATER = {
+    "a list that is kept": ("names = ['a']; team = Team(names); team.join('b')", True),
+    "a dictionary in one": ("names = [{}]; team = Team(names); team.join('b', names[0])", True),
+    "one that is copied": ("names = ['a']; team = Copied(names); team.join('b')", False),
+    "by a closure": ("base = [1]; add = appender(base); add(2), add(3)", True),
+    "by a generator": ("data = [1, 2, 3]; list(drained(data))", True),
+    "by one with a list of its own": ("data = [1, 2, 3]; list(drained(data[:]) for _ in ())", False),
+    "an array": ("import numpy as np\ndata = np.zeros(3); team = Team(data); team.reset()", True),
+    "an array that is read": ("import numpy as np\ndata = np.zeros(3); team = Team(data); team.total()", False),
+    "set as an attribute": ("team = Team([]); team.members = (names := []); team.join('b')", True),
+    "in the same call": ("double([1, 2])", True),
+    "an answer that is dropped": ("names = ['a']; team = Team(names); team.all(); team.join('b'); team.all()", True),
+}
+
+
+@pytest.mark.parametrize("case", _LATER)
+def test_later_calls(talk: Talk, case: str) -> None:
+    """Those that change what an object has kept of what it was handed are told."""
+    talk.code("""
+        class Team:
+            def __init__(self, members): self.members = members
+            def join(self, who, to=None): self.members.append(who) if to is None else self.members[0].update(x=who)
+            def reset(self): self.members[:] = 1
+            def total(self): return self.members.sum()
+            def all(self): return [*self.members]
+        class Copied(Team):
+            def __init__(self, members): self.members = [*members]
+        def appender(xs): return lambda x: xs.append(x)
+        def drained(xs):
+            while xs: yield xs.pop()
+        def double(xs): xs *= 2
+        """)
+    source, altered = _LATER[case]
+    found = talk.test(source)
+    assert found["error"] is None
+    assert found["altered"] is altered
 
 
 def test_memory_in_common(talk: Talk) -> None:
@@ -997,6 +1035,34 @@ def test_a_named_tuple_of_the_test_s_is_one_in_the_student_s_process(talk: Talk)
     assert talk.value(f"{typed}look(Row('a', 'b'))") == want
     error = talk.test(f"{named}forge(row)")["error"]
     assert error is not None
+
+
+@pytest.mark.parametrize("typed", [False, True])
+def test_a_named_tuple_of_the_test_s_is_of_the_student_s_class_of_that_name(talk: Talk, typed: bool) -> None:
+    define = (
+        "from typing import NamedTuple\nclass Row(NamedTuple):\n    kind: str\n    size: int = 3\n"
+        if typed
+        else "from collections import namedtuple\nRow = namedtuple('Row', 'kind size')\n"
+    )
+    talk.code(define)
+    talk.code("""
+        Other = namedtuple('Other', 'x') if 'namedtuple' in globals() else None
+        class Pair(tuple): _fields = 'a', 'b'
+        def look(row):
+            match row:
+                case Row(kind, size): return isinstance(row, Row), kind, size
+        def larger(row): return row._replace(size=row.size + 1)
+        def made(row): return Row('own', 1)
+        def kind(row): return type(row) is Pair, type(row) is Other
+        """)
+    assert talk.value(f"{define}look(Row('a', 2)), look(('a', 2))") == "((True, 'a', 2), None)"
+    assert talk.value(f"{define}type(larger(Row('a', 2))) is Row, larger(Row('a', 2))") == (
+        "(True, Row(kind='a', size=3))"
+    )
+    assert talk.value(f"{define}isinstance(made(Row('a', 2)), Row), made(Row('a', 2)) == ('own', 1)") == "(True, True)"
+    other = "import collections\nOther = collections.namedtuple('Other', 'x y')\n"
+    pair = "import collections\nPair = collections.namedtuple('Pair', 'a b')\n"
+    assert talk.value(f"{other}kind(Other(1, 2))") == talk.value(f"{pair}kind(Pair(1, 2))") == "(False, False)"
 
 
 def test_only_a_class_of_named_tuples_makes_something_of_what_the_student_s_process_says(talk: Talk) -> None:
