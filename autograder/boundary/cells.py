@@ -22,12 +22,12 @@ from autograder.boundary.everywhere import everywhere
 from autograder.boundary.exact import TYPES
 from autograder.boundary.frames import Carrier, Connection
 from autograder.boundary.given import DATA, names_made, trusted_names
-from autograder.boundary.handles import FRESH_S, module_name, stands
+from autograder.boundary.handles import FRESH_S, is_object, module_name, stands
+from autograder.boundary.judging import Judge
 from autograder.boundary.left import Left
 from autograder.boundary.locked import all_statements
 from autograder.boundary.operations import compares
 from autograder.boundary.peer import Peer
-from autograder.boundary.proxy import Judge, Proxy
 from autograder.boundary.ranks import Host
 from autograder.boundary.settings import as_there
 from autograder.boundary.templates import BUILT_IN
@@ -151,7 +151,7 @@ def _last_word(peer: Peer, *steps: Callable[[], None]) -> None:
     peer.deadline = None
 
 
-_STANDING = {*TYPES, type(None), Proxy} - {dict, list, set, tuple}
+_STANDING = {*TYPES, type(None)} - {dict, list, set, tuple}
 """Classes of what a name means that stands until something is done."""
 
 
@@ -210,7 +210,7 @@ class _Names(dict[str, Any]):
         turn, until_s, found = self._read.get(name, (-1, 0.0, None))
         if not stands(self._peer, turn, until_s):
             found = self._peer.ask("name", None, [name])
-            if type(found) in _STANDING:  # what a test may change is a copy each time
+            if type(found) in _STANDING or is_object(found):  # what a test may change is a copy each time
                 self._read[name] = self._peer.turn, time.monotonic() + FRESH_S, found
             self._tests.emptied.came(name, found)
         return found
@@ -222,7 +222,7 @@ class _Names(dict[str, Any]):
             raise KeyError(name)
         self.asked.add(name)
         found = self._of_kernel(name)
-        if type(found) is Proxy and self._theirs is not None and name not in self._theirs and compares(name):
+        if is_object(found) and self._theirs is not None and name not in self._theirs and compares(name):
             return Judge(found, name)  # imported in a way that the grader does not know: the student's may be another
         return _own_module(name, module_name(found)) or found
 

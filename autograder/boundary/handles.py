@@ -6,7 +6,7 @@ import copy
 import time
 import types
 import weakref
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 if TYPE_CHECKING:
     from autograder.boundary.peer import Peer
@@ -45,6 +45,8 @@ INSTEAD = ": read a value from it by name"
 class StandIn:
     """Base class of what stands for an object of the other process: where that lies, and what was said about it."""
 
+    _boundary_own: ClassVar[frozenset[str]] = frozenset()
+    """Of the special methods that every object has, those that its class has of its own; see shapes."""
     __slots__ = (
         "__weakref__",
         "_boundary_begun",
@@ -89,6 +91,11 @@ def handle_of(value: Any) -> int | None:
     if kind is types.FunctionType:
         return handle_of(FUNCTIONS.get(value))
     return cast("int", value.handle()) if is_remote_tensor(kind) else None
+
+
+def is_object(value: Any) -> bool:
+    """Whether this is a stand-in; of what `plain` returns, one that holds no value."""
+    return issubclass(type(value), StandIn)
 
 
 def is_stand_in(value: Any) -> bool:

@@ -6,6 +6,7 @@ name above all, does not exist on the side that asks: AttributeError, and no mes
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ __all__ = [
     "COMPARISONS",
     "FROM_STUDENT",
     "FROM_TEST",
+    "IN_PLACE",
     "LEAVING",
     "OF_TUPLES",
     "ONLY_LOOKING",
@@ -66,6 +68,10 @@ BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "xor": operator.xor,
 }
 ARITHMETIC = frozenset({*BINARY, *(f"r{name}" for name in BINARY)})
+IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
+    f"i{name}": getattr(operator, f"i{name}") for name in BINARY if hasattr(operator, f"i{name}")
+}
+"""`a += b`, which may change a, or make something else of it."""
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "lt": operator.lt,
     "le": operator.le,
@@ -87,6 +93,10 @@ UNARY: dict[str, Callable[..., Any]] = {
     "float": float,
     "complex": complex,
     "index": operator.index,
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "trunc": math.trunc,
+    "bytes": bytes,
     "str": str,
     "repr": repr,
 }
@@ -133,9 +143,12 @@ FROM_TEST: tuple[Row, ...] = (
     Row(tuple(UNARY), "nothing", "the object holds no value; else it is computed here, but for `str` and `repr` of a "
         "number, text or container, `neg`, `pos`, `invert` of all but texts, and `abs`, `bool` of a container, if its "
         "class overrides them", "values_first"),
-    Row((*BINARY, *(f"r{name}" for name in BINARY), *COMPARISONS, "contains"), "the other operand",
+    Row((*BINARY, *(f"r{name}" for name in BINARY), *IN_PLACE, *COMPARISONS, "contains"), "the other operand",
         "neither holds a value, or its class overrides what that of the value does (no comparison), and both are the "
-        "student's, or the test says `check.operators()`; else it is computed here, or refused", "operators"),
+        "student's, or the test says `check.operators()`; `eq` and `ne` also of an object with itself and with None, "
+        "which it may not be equal to; else it is computed here, or refused", "operators"),
+    Row(("hash", "format"), "the specification", "the object holds no value, and its class has a `__hash__` or "
+        "`__format__` of its own", "shapes"),
     Row(("value", "array"), "nothing", "before anything is computed or compared: the plain value that it holds",
         "values_first"),
     Row(("isinstance", "issubclass"), "another object of the student's", "a test names a class of the student's",
@@ -164,7 +177,8 @@ FROM_STUDENT: tuple[Row, ...] = (
     Row(("getattr",), "a public name", "an object of a class that the test or labkit defines; of a function `__name__` "
         "and `__qualname__`, which are its class's and a number, and `__doc__`, which is None", "callbacks"),
     Row(("len", "iter", "next", "getitem", "contains"), "the key", "the same, and iterators of the test", "callbacks"),
-    Row((*BINARY, *(f"r{name}" for name in BINARY), *COMPARISONS, "neg", "abs", "enter", "exit"), "the other operand",
+    Row((*BINARY, *(f"r{name}" for name in BINARY), *IN_PLACE, *COMPARISONS, "neg", "abs", "enter", "exit"),
+        "the other operand",
         "an object of a class that the test defines; of any other `eq` and `ne` alone: whether it is the same one",
         "callbacks"),
     Row(("str", "repr", "hash"), "nothing", "an object of a class that the test defines, which says it itself "
@@ -211,6 +225,7 @@ LEAVING = ONLY_LOOKING | {"bool", "getattr", "getitem", "iter", "len", "next", "
 OPERATIONS: dict[str, Callable[..., Any]] = {
     **BINARY,
     **{f"r{name}": _reflected(function) for name, function in BINARY.items()},
+    **IN_PLACE,
     **COMPARISONS,
     **UNARY,
     **_CONTAINER,
@@ -223,6 +238,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "exit": _exit,
     "array": np.asarray,
     "hash": hash,
+    "format": format,
 }
 """How an operation is done, at either end; the rows say when."""
 
@@ -237,6 +253,6 @@ def as_markdown(rows: tuple[Row, ...]) -> str:
     """Return the rows as docs/grading.md shows them."""
     lines = ["| operation | what goes along | when | proof: `boundary/test_table.py` |", "|---|---|---|---|"]
     for row in rows:
-        names = ", ".join(f"`{name}`" for name in row.names if not (name[0] == "r" and name[1:] in BINARY))
+        names = ", ".join(f"`{name}`" for name in row.names if not (name[0] in "ri" and name[1:] in BINARY))
         lines.append(f"| {names} | {row.data} | {row.rule} | `test_{row.proof}` |")
     return "\n".join(lines)

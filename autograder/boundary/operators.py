@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
-import numpy as np
-
 from autograder.boundary.handles import (
     INSTEAD,
     StandIn,
@@ -18,33 +16,16 @@ from autograder.boundary.handles import (
     class_name,
     handle_of,
     is_made,
+    is_object,
     is_remote_tensor,
     items_anew,
     peer_of,
     plain,
-    plain_all,
     refusal,
 )
-from autograder.boundary.operations import BINARY, COMPARISONS, OF_TUPLES, OPERATIONS, UNARY
+from autograder.boundary.operations import BINARY, COMPARISONS, IN_PLACE, OF_TUPLES, OPERATIONS, UNARY
 
-__all__ = ["METHODS", "array_ufunc"]
-
-
-def array_ufunc(self: StandIn, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-    """NumPy computes on the trusted side, with values that were read before: __array_ufunc__ of a stand-in."""
-    if not peer_of(self).trusted:
-        return NotImplemented
-    if method == "__call__" and len(inputs) == 2 and not kwargs and (name := _UFUNCS.get(ufunc)):
-        own = [plain(value) for value in inputs]
-        if any(_is_object(value) for value in own):  # an operator of the student's
-            left, right = inputs
-            return OPERATIONS[name](left, right) if _is_object(left) else METHODS[f"__r{name}__"](right, left)
-    return getattr(ufunc, method)(*plain_all(inputs), **plain_all(kwargs))
-
-
-def _is_object(value: Any) -> bool:
-    """Whether this is a stand-in; of what `plain` returns, one that holds no value."""
-    return issubclass(type(value), StandIn)
+__all__ = ["METHODS", "exact"]
 
 
 def _operator(operation: str) -> Callable[..., Any]:
@@ -56,27 +37,46 @@ def _operator(operation: str) -> Callable[..., Any]:
             return ask(self, operation, other, *more)
         if is_remote_tensor(type(other)):
             return NotImplemented
-        theirs = _is_object(other)
+        theirs = is_object(other)
         if theirs and (operation in _overridden(self) or f"r{operation}" in _overridden(other)):
             mine, yours = self, other
         else:
             mine, yours = plain(self), plain(other)
-        if not _is_object(mine) and not _is_object(yours):
+        if not is_object(mine) and not is_object(yours):
             return OPERATIONS[operation](mine, yours, *more)
-        if not (theirs or peer.operators):
-            raise refusal(self, f"{class_name(self)} {operation} a value of the test: {_ASK_FOR_IT}")
-        believe(self, f"__{operation}__")
-        result = ask(self, operation, other, *more)
-        return result if theirs and not (is_made(self) or is_made(other)) else _by_name_only(self, operation, result)
+        return _done_there(self, operation, other, *more)
 
     return method
+
+
+def _in_place(operation: str) -> Callable[..., Any]:
+    """What a value becomes is computed with here; the student's object changes itself, and says what is it then."""
+
+    def method(self: StandIn, other: Any) -> Any:
+        if not peer_of(self).trusted:
+            return ask(self, operation, other)
+        if is_remote_tensor(type(other)) or not is_object(plain(self)):
+            return NotImplemented
+        return _done_there(self, operation, other)
+
+    return method
+
+
+def _done_there(self: StandIn, operation: str, other: Any, *more: Any) -> Any:
+    """Return what the student's operator makes of two objects of the student's, or of one and a value of the test's."""
+    theirs = is_object(other)
+    if not (theirs or peer_of(self).operators):
+        raise refusal(self, f"{class_name(self)} {operation} a value of the test: {_ASK_FOR_IT}")
+    believe(self, f"__{operation}__")
+    result = ask(self, operation, other, *more)
+    return result if theirs and not (is_made(self) or is_made(other)) else _by_name_only(self, operation, result)
 
 
 _ASK_FOR_IT = "if the operator is what is tested, say so by `with check.operators():`"
 
 
 def _by_name_only(proxy: StandIn, operation: str, result: Any) -> StandIn:
-    if not _is_object(result):
+    if not is_object(result):
         raise refusal(
             proxy, f"{class_name(proxy)} {operation} gives a plain value, made of the test's: use a check instead"
         )
@@ -92,15 +92,29 @@ def _comparison(operation: str) -> Callable[..., Any]:
         if not peer.trusted:
             return ask(self, operation, other)
         mine, yours = plain(self), plain(other)
-        if not _is_object(mine) and not _is_object(yours):
+        if not is_object(mine) and not is_object(yours):
             return OPERATIONS[operation](mine, yours)
         if operation in {"eq", "ne"} and (self is other or other is None):
-            return (self is other) == (operation == "eq")
-        if peer.operators and _is_object(other) and not (is_made(self) or is_made(other)):
-            return _exact(ask(self, operation, other), bool, operation)
+            return _with_itself_or_none(self, operation, other)
+        if peer.operators and is_object(other) and not (is_made(self) or is_made(other)):
+            return exact(ask(self, operation, other), bool, operation)
         raise refusal(self, f"{class_name(self)} holds no value that could be compared{INSTEAD}")
 
     return method
+
+
+def _with_itself_or_none(self: StandIn, operation: str, other: Any) -> bool:
+    """Return whether it is itself, or None, unless its class says that of None, or raises an error at the question."""
+    same = (self is other) == (operation == "eq")
+    if not {f"__{operation}__", "__eq__"} & type(self)._boundary_own:
+        return same
+    believe(self, f"__{operation}__")
+    said = ask(self, operation, other)
+    if type(said) is not bool or said is same:
+        return same
+    if other is None:
+        raise refusal(self, f"{class_name(self)} says that it is None, which a test may wait for")
+    return said
 
 
 _ITERATORS = {"enumerate", "filter", "generator", "map", "zip", "list_iterator", "tuple_iterator", "set_iterator",
@@ -112,20 +126,23 @@ def _contains(self: StandIn, item: Any) -> bool:
     peer = peer_of(self)
     if peer.trusted:
         mine, yours = plain(self), plain(item)
-        if not _is_object(mine) and not _is_object(yours):
+        if not is_object(mine) and not is_object(yours):
             return yours in mine
-        if not _is_object(yours) and class_name(self) in _ITERATORS:
+        if not is_object(yours) and class_name(self) in _ITERATORS:
             return any(plain(found) is yours or plain(found) == yours for found in ask(self, "iter"))
-        if not _is_object(item) and not peer.operators:
+        if not is_object(item) and not peer.operators:
             raise refusal(self, f"`in` {class_name(self)} would be told what is expected: {_ASK_FOR_IT}")
-    return cast("bool", _exact(ask(self, "contains", item), bool, "contains"))
+    return cast("bool", exact(ask(self, "contains", item), bool, "contains"))
 
 
-_EXACT = {"bool": bool, "int": int, "float": float, "complex": complex, "index": int, "str": str, "repr": str}
+_EXACT = {
+    **{"bool": bool, "int": int, "float": float, "complex": complex, "index": int, "str": str, "repr": str},
+    **{"bytes": bytes, "format": str, "hash": int},
+}
 """What Python itself demands of these methods; a stand-in must not be able to raise an error of the interpreter."""
 
 
-def _exact(value: Any, kind: type, operation: str) -> Any:
+def exact(value: Any, kind: type, operation: str) -> Any:
     if type(value) is not kind:
         raise TypeError(f"__{operation}__ returned no {kind.__name__}")
     return value
@@ -169,7 +186,7 @@ def _unary(operation: str) -> Callable[..., Any]:
     def method(self: StandIn, *arguments: Any) -> Any:
         if not peer_of(self).trusted:
             value = ask(self, operation, *arguments)
-        elif operation not in _overridden(self) and not _is_object(own := plain(self)):
+        elif operation not in _overridden(self) and not is_object(own := plain(self)):
             return OPERATIONS[operation](own, *arguments)
         else:
             if operation == "bool" and _goes_through_items(self):
@@ -177,7 +194,7 @@ def _unary(operation: str) -> Callable[..., Any]:
             believe(self, f"__{operation}__")
             value = ask(self, operation, *arguments)
             value = _by_name_only(self, operation, value) if is_made(self) else value
-        return _exact(value, _EXACT[operation], operation) if operation in _EXACT else value
+        return exact(value, _EXACT[operation], operation) if operation in _EXACT else value
 
     return method
 
@@ -217,7 +234,7 @@ def _method(operation: str) -> Callable[..., Any]:
             return _next(self)
         value = ask(self, operation, *arguments)
         if operation == "len":
-            _note_length(self, _exact(value, int, operation))
+            _note_length(self, exact(value, int, operation))
         return value
 
     return method
@@ -271,6 +288,7 @@ def _note_length(of: StandIn, length: int) -> None:
 def _methods() -> dict[str, Callable[..., Any]]:
     found = {f"__{name}__": _operator(name) for name in BINARY}
     found |= {f"__r{name}__": _operator(f"r{name}") for name in BINARY}
+    found |= {f"__{name}__": _in_place(name) for name in IN_PLACE}
     found |= {f"__{name}__": _comparison(name) for name in COMPARISONS}
     found |= {f"__{name}__": _unary(name) for name in UNARY}
     found |= {f"__{name}__": _method(name) for name in ("len", "iter", "next", "reversed")}
@@ -280,19 +298,3 @@ def _methods() -> dict[str, Callable[..., Any]]:
 
 METHODS = _methods()
 """All special methods of a stand-in that are operators, by name."""
-
-_NAMES: dict[Any, str] = {
-    np.add: "add",
-    np.subtract: "sub",
-    np.multiply: "mul",
-    np.matmul: "matmul",
-    np.true_divide: "truediv",
-    np.floor_divide: "floordiv",
-    np.remainder: "mod",
-    np.power: "pow",
-    np.bitwise_and: "and",
-    np.bitwise_or: "or",
-    np.bitwise_xor: "xor",
-}
-_UFUNCS = {ufunc: name for ufunc, name in _NAMES.items() if name in BINARY}
-"""What NumPy calls an operator between one of its arrays and a stand-in."""

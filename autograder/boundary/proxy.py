@@ -18,27 +18,29 @@ from autograder.boundary import stand_ins
 from autograder.boundary.classes import DEFAULT, class_of, signature_of
 from autograder.boundary.functions import miss
 from autograder.boundary.handles import (
-    INSTEAD,
     Bare,
-    Method,
     StandIn,
     ask,
     believe,
     class_name,
     handle_of,
     is_made,
+    is_object,
     peer_of,
     plain,
     plain_all,
     refusal,
 )
+from autograder.boundary.judging import Predicate
 from autograder.boundary.operations import ARITHMETIC, OF_TUPLES, READ_BY_NAME, compares
-from autograder.boundary.operators import METHODS, array_ufunc
+from autograder.boundary.operators import METHODS, exact
+from autograder.boundary.shapes import OF_ALL, Shapes
+from autograder.boundary.ufuncs import array_ufunc
 
 if TYPE_CHECKING:
     from autograder.boundary.peer import Peer
 
-__all__ = ["Judge", "Predicate", "Proxy", "compares", "is_special", "make"]
+__all__ = ["SHAPES", "Proxy", "compares", "is_special", "make"]
 
 _READING = {
     "dict": frozenset({"copy", "get", "items", "keys", "values"}),
@@ -89,11 +91,11 @@ class Proxy(StandIn):
             return text
         reads = _READING.get(object.__getattribute__(self, "_boundary_value"), frozenset())
         own_method = f".{name}" in object.__getattribute__(self, "_boundary_overrides") and name not in _COMPUTING
-        if name in reads and not own_method and type(own := plain(self)) is not Proxy:
+        if name in reads and not own_method and not is_object(own := plain(self)):
             return _reading(getattr(own, name))
-        if type(found := ask(self, "getattr", name)) is Proxy:
+        if is_object(found := ask(self, "getattr", name)):
             believe(self, f".{name}")
-        return Predicate(self, name, found) if compares(name) and type(found) is Proxy else found
+        return Predicate(self, name, found) if compares(name) and is_object(found) else found
 
     def __setattr__(self, name: str, value: Any) -> None:
         _not_special(self, name)
@@ -103,24 +105,16 @@ class Proxy(StandIn):
         _not_special(self, name)
         ask(self, "delattr", name)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not peer_of(self).trusted:  # its signature there has no value of the test's for a default
-            args = tuple(itertools.takewhile(lambda value: value is not DEFAULT, args))
-            kwargs = {name: value for name, value in kwargs.items() if value is not DEFAULT}
-        return peer_of(self).ask("call", self, args, kwargs)
-
     def __hash__(self) -> int:
-        """Of the value, where the object is a number, a text or a tuple underneath; else of the object.
-
-        An object of the test's is asked, where its class says what it is.
-        """
-        says = object.__getattribute__(self, "_boundary_hashes")
-        if not peer_of(self).trusted and says is not None:
-            return int(ask(self, "hash")) if says else hash([])  # which raises TypeError
-        own = plain(self) if peer_of(self).trusted and object.__getattribute__(self, "_boundary_hashes") else self
-        itself = own is self or type(own) is Proxy
-        peer_of(self).hashed |= itself
-        return hash((Proxy, handle_of(self)) if itself else own)
+        """Of the value, where it is a number, a text or a tuple underneath; or as its class says; else its own."""
+        says, trusted = object.__getattribute__(self, "_boundary_hashes"), peer_of(self).trusted
+        own = plain(self) if trusted and says == "value" else self
+        if not is_object(own):
+            return hash(own)
+        if says is True:
+            return int(exact(ask(self, "hash"), int, "hash"))
+        peer_of(self).hashed = True
+        return hash((Proxy, handle_of(self)))
 
     def __instancecheck__(self, value: Any) -> bool:
         """A value of the test's is an instance of no class of the student's, who need not see it to say so."""
@@ -133,15 +127,15 @@ class Proxy(StandIn):
         return bool(peer_of(self).ask("isinstance", self, [value]))
 
     def __subclasscheck__(self, value: Any) -> bool:
-        if peer_of(self).trusted and type(value) is not Proxy:
+        if peer_of(self).trusted and not is_object(value):
             return False
         return bool(ask(self, "issubclass", value))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         own = plain(self)
-        if type(own) is Proxy and not is_made(self):
+        if is_object(own) and not is_made(self):
             own = ask(self, "array")
-        if type(own) is Proxy or type(array := np.asarray(own)) is not np.ndarray or array.dtype.hasobject:
+        if is_object(own) or type(array := np.asarray(own)) is not np.ndarray or array.dtype.hasobject:
             raise refusal(self, "this object holds no plain numbers")
         return np.array(array, dtype=dtype, copy=copy)
 
@@ -159,15 +153,6 @@ class Proxy(StandIn):
         """torch computes here, with values that were read before."""
         return function(*plain_all(args), **plain_all(dict(kwargs or {})))
 
-    def __enter__(self) -> Any:
-        return ask(self, "enter")
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
-        """A student's context manager ends no error of a test, unless the test says that this is what it tests."""
-        peer_of(self).withheld |= kind is not None and bool(error.args)
-        ended = bool(ask(self, "exit", kind))
-        return ended and (peer_of(self).operators or not peer_of(self).trusted)
-
     def __fspath__(self) -> str:
         own = plain(self)
         if type(own) is not str:
@@ -178,8 +163,10 @@ class Proxy(StandIn):
 
     def __format__(self, spec: str) -> str:
         own = plain(self) if peer_of(self).trusted else self
+        if is_object(own) and peer_of(self).trusted and not is_made(self):
+            return _formatted(self, spec)
         shown = not spec and "str" in object.__getattribute__(self, "_boundary_overrides")  # as Python's own classes do
-        return format(str(self) if issubclass(type(own), Proxy) or shown else own, spec)
+        return format(str(self) if is_object(own) or shown else own, spec)
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
@@ -201,7 +188,7 @@ class Proxy(StandIn):
         """The value that it holds; for the student's code the object itself, as functions are that Python copies."""
         if not peer_of(self).trusted:
             return self
-        if type(own := plain(self)) is Proxy:
+        if is_object(own := plain(self)):
             raise refusal(self, _NO_COPY)
         return copy.deepcopy(own)
 
@@ -209,36 +196,9 @@ class Proxy(StandIn):
         """As above: `copy.copy` takes a text for the object itself. With `__copy__` tee() would make two of one."""
         if not peer_of(self).trusted:
             return class_name(self)
-        if type(own := plain(self)) is Proxy:
+        if is_object(own := plain(self)):
             raise refusal(self, _NO_COPY)
         return (type(own), (own,)) if type(own) in _VALUES else (copy.deepcopy, (own,))
-
-
-class Judge(Method):
-    """A function of the student's whose name says that it compares: given nothing of the test's."""
-
-    def __init__(self, method: Proxy, name: str) -> None:
-        self.method, self._name = method, name
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        theirs = all(type(value) is Proxy for value in (*args, *kwargs.values()))
-        if theirs or peer_of(self.method).operators:
-            return self.method(*args, **kwargs)
-        raise refusal(self.method, f"{self._name} is the student's, and would be told what is expected{INSTEAD}")
-
-
-class Predicate(Judge):
-    """A method that compares: done here with the value that the object holds, refused if it holds none."""
-
-    def __init__(self, owner: Proxy, name: str, method: Proxy) -> None:
-        super().__init__(method, f"{class_name(owner)}.{name}")
-        self._owner, self._attribute = owner, name
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        own = plain(self._owner)
-        if type(own) is not Proxy and hasattr(own, self._attribute):
-            return getattr(own, self._attribute)(*plain_all(args), **plain_all(kwargs))
-        return super().__call__(*args, **kwargs)
 
 
 def _reading(method: Any) -> Any:
@@ -248,12 +208,14 @@ def _reading(method: Any) -> Any:
 
 def make(peer: Peer, handle: int, description: Mapping[str, Any]) -> Proxy:
     """Return the proxy of an object that the other end keeps under this handle."""
-    proxy = object.__new__(Proxy) if peer.trusted else stand_ins.new(Proxy, description)
     names = description.get("c")
     names = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
     module = description.get("m")
     value = next((kind for kind in _READING if f"builtins.{kind}" in names), "")
     by_value = value in {"int", "float", "complex", "str", "bytes", "tuple", "frozenset"}
+    hashes = "value" if by_value and peer.trusted else description.get("s")
+    kind = SHAPES.derived(Proxy, description.get("z"), hashed=hashes is not False)
+    proxy = object.__new__(kind) if peer.trusted else stand_ins.new(kind, description)
     said = frozenset(map(str, told)) if isinstance(told := description.get("o"), list) else frozenset()
     numbers = _OWN_OF_NUMBERS if _NUMBERS.intersection(names) else frozenset()
     own = _OWN_OF_CONTAINERS if value in _CONTAINERS else _OWN_OF_TEXTS if value == "str" else numbers
@@ -271,7 +233,7 @@ def make(peer: Peer, handle: int, description: Mapping[str, Any]) -> Proxy:
         "class": class_of(names, trusted=peer.trusted) or type(proxy),
         "value": value,
         "overrides": frozenset(name for name in said if name.startswith(".") or name in own | ARITHMETIC),
-        "hashes": by_value if peer.trusted else description.get("s"),
+        "hashes": hashes,
     }
     for name, about in known.items():
         object.__setattr__(proxy, f"_boundary_{name}", about)
@@ -294,7 +256,37 @@ def _not_special(proxy: Proxy, name: str) -> None:
         raise AttributeError(f"{name} of an object of the tested code is not to be set by a test", name=name)
 
 
-for _name, _special_method in METHODS.items():
-    setattr(Proxy, _name, _special_method)
+def _call(self: Proxy, *args: Any, **kwargs: Any) -> Any:
+    if not peer_of(self).trusted:  # its signature there has no value of the test's for a default
+        args = tuple(itertools.takewhile(lambda value: value is not DEFAULT, args))
+        kwargs = {name: value for name, value in kwargs.items() if value is not DEFAULT}
+    return peer_of(self).ask("call", self, args, kwargs)
+
+
+def _enter(self: Proxy) -> Any:
+    return ask(self, "enter")
+
+
+def _exit(self: Proxy, kind: Any, error: Any, trace: Any) -> bool:
+    """A student's context manager ends no error of a test, unless the test says that this is what it tests."""
+    peer_of(self).withheld |= kind is not None and bool(error.args)
+    ended = bool(ask(self, "exit", kind))
+    return ended and (peer_of(self).operators or not peer_of(self).trusted)
+
+
+def _formatted(proxy: Proxy, spec: str) -> str:
+    """Return an object that holds no value as text, as its class says or as Python does."""
+    if "__format__" in type(proxy)._boundary_own:
+        believe(proxy, "__format__")
+        return str(exact(ask(proxy, "format", spec), str, "format"))
+    if spec:
+        raise TypeError(f"unsupported format string passed to {class_name(proxy)}.__format__")
+    return str(proxy)
+
+
+for _name in OF_ALL & METHODS.keys():
+    setattr(Proxy, _name, METHODS[_name])
+SHAPES = Shapes({**METHODS, "__call__": _call, "__enter__": _enter, "__exit__": _exit})
+"""The classes that stand-ins are of."""
 # Found on the class, its own text would stand for that of every function of the student's.
 setattr(Proxy, "__doc__", property(lambda proxy: _text(proxy, "__doc__")))  # noqa: B010

@@ -10,10 +10,21 @@ __all__ = ["declared", "filled", "looked_up", "root_of", "run_at_once", "written
 
 _FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _FILLING = {
-    "copyto", "fill_diagonal", "heapify", "heappop", "heappush", "insort", "insort_left", "insort_right", "place",
-    "put", "setattr", "shuffle",
+    "at", "copyto", "delattr", "delitem", "fill_diagonal", "heapify", "heappop", "heappush", "heappushpop",
+    "heapreplace", "insort", "insort_left", "insort_right", "place", "put", "put_along_axis", "putmask", "setattr",
+    "setitem", "shuffle",
 }  # fmt: skip
 """Functions of libraries that change their first argument."""
+_WRITING = {"dump", "pprint"}
+"""Those that write to their second one."""
+_WRITTEN_TO = {"file", "fp", "out", "stream"}
+"""Names under which functions get what they write to: `print(found, file=log)`."""
+_CHANGING = {
+    "append", "appendleft", "clear", "discard", "extend", "extendleft", "insert", "pop", "popitem", "popleft", "put",
+    "put_nowait", "remove", "reverse", "setdefault", "sort", "write", "writelines", "writerow", "writerows",
+}  # fmt: skip
+"""Methods that change what they are of, wherever they stand: `[rows.append(x) for x in xs]`, `map(rows.append, xs)`."""
+_TYPES = {"bytearray", "dict", "list", "set"}
 
 
 def looked_up(table: symtable.SymbolTable) -> Iterator[str]:
@@ -73,11 +84,42 @@ def run_at_once(node: ast.AST) -> Iterator[ast.AST]:
 
 def filled(node: ast.stmt) -> frozenset[str]:
     """Return the names that this statement calls something on for what that does: `rows.append(3)`, `shuffle(rows)`."""
-    calls = [p.value for p in run_at_once(node) if isinstance(p, ast.Expr) and isinstance(p.value, ast.Call)]
-    owners = [call.func.value for call in calls if isinstance(call.func, ast.Attribute)]
-    named = [(call, getattr(call.func, "attr", getattr(call.func, "id", ""))) for call in calls]
-    owners += [call.args[0] for call, name in named if name in _FILLING and call.args]
+    parts = [*run_at_once(node)]
+    owners = [part.value for part in parts if isinstance(part, ast.Attribute) and part.attr in _CHANGING]
+    for part in parts:
+        if isinstance(part, ast.Expr):  # what it returns is of no use
+            owners += [call.func.value for call in _calls(part) if isinstance(call.func, ast.Attribute)]
+        if isinstance(part, ast.Call):
+            owners += _filled_by(part)
     return frozenset(filter(None, map(root_of, owners)))
+
+
+def _calls(statement: ast.Expr) -> list[ast.Call]:
+    """Return the calls whose value a statement throws away: it, or each of a comprehension, or one of two."""
+    left, found = [statement.value], []
+    while left:
+        part = left.pop()
+        if isinstance(part, ast.Call):
+            found.append(part)
+        elif isinstance(part, ast.ListComp | ast.SetComp | ast.GeneratorExp):
+            left.append(part.elt)
+        elif isinstance(part, ast.IfExp):
+            left += [part.body, part.orelse]
+        elif isinstance(part, ast.BoolOp | ast.Tuple | ast.List):
+            left += part.values if isinstance(part, ast.BoolOp) else part.elts
+    return found
+
+
+def _filled_by(call: ast.Call) -> list[ast.expr]:
+    """Return the arguments of a call that it fills, as its name and theirs say."""
+    name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+    of_type = isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", "") in _TYPES
+    first = call.args[:1] if name in _FILLING or of_type else []
+    return [*first, *(call.args[1:2] if name in _WRITING else []), *_named_to_write(call)]
+
+
+def _named_to_write(call: ast.Call) -> list[ast.expr]:
+    return [word.value for word in call.keywords if word.arg in _WRITTEN_TO]
 
 
 def root_of(node: ast.AST, *, calls: bool = False) -> str:

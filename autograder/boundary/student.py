@@ -27,9 +27,10 @@ from autograder.boundary.given_again import Unmade, made_again
 from autograder.boundary.handles import handle_of
 from autograder.boundary.operations import ARITHMETIC, OF_TUPLES, OPERATIONS, UNARY
 from autograder.boundary.peer import Peer
-from autograder.boundary.proxy import make
+from autograder.boundary.proxy import SHAPES, make
 from autograder.boundary.remembered import Remembered
 from autograder.boundary.settings import settings
+from autograder.boundary.shapes import shape_of
 from autograder.boundary.student_ranks import answer_until_end, packed
 from autograder.boundary.student_values import RANDOM_SOURCES, changed, reduced, snapshot
 from autograder.boundary.tensors import numbers_of, travels
@@ -135,6 +136,9 @@ class Agent:
         """The classes of an object, the name of a module, the numbers of a tensor whose graph stays here."""
         kind = type(value)
         found: dict[str, Any] = {"c": [f"{base.__module__}.{base.__qualname__}" for base in kind.__mro__[:20]]}
+        found["z"] = shape_of(kind, SHAPES.names)
+        if (hashes := _hashes(kind)) is not None:
+            found["s"] = hashes
         if overrides := _overrides(kind):
             found["o"] = overrides
         if isinstance(value, types.ModuleType):
@@ -200,6 +204,12 @@ def _overrides(kind: type) -> list[str]:
     own = {name for each in kind.__mro__[:base] for name in vars(each)}
     operators = [name for name in (*UNARY, *OF_TUPLES, *ARITHMETIC) if f"__{name}__" in own]
     return operators + [f".{name}" for name in sorted(own) if name[0] != "_" and hasattr(kind.__mro__[base], name)]
+
+
+def _hashes(kind: type) -> bool | None:
+    """Whether a class says itself how its objects are hashed; False where it says that none is."""
+    own = next(vars(base)["__hash__"] for base in kind.__mro__ if "__hash__" in vars(base))
+    return False if own is None else True if own is not vars(object)["__hash__"] else None
 
 
 def _resolved(module: str, name: str) -> Any:

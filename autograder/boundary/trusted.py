@@ -16,10 +16,11 @@ from autograder.boundary.classes import parameters_of
 from autograder.boundary.emptied import Emptied
 from autograder.boundary.exact import TYPES
 from autograder.boundary.frames import ProcessDied, TimeLimit, WireError
-from autograder.boundary.handles import class_name, handle_of, is_stand_in, plain
+from autograder.boundary.handles import class_name, handle_of, is_object, is_stand_in, plain
 from autograder.boundary.operations import FROM_STUDENT, OPERATIONS, names_of
 from autograder.boundary.peer import Peer
-from autograder.boundary.proxy import Proxy, make
+from autograder.boundary.proxy import SHAPES, make
+from autograder.boundary.shapes import shape_of
 from autograder.boundary.shown import description_of, says_itself, shows_all
 from autograder.boundary.student_values import RANDOM_SOURCES
 from autograder.boundary.trusted_changes import ChangesOfStudents
@@ -100,13 +101,13 @@ class Trusted:
         if "x" not in description:
             classes = set(map(str, description.get("c") or ()))
             self.met, self.valued = self.met or not _CODE & classes, self.valued or bool(_OF_VALUES & classes)
-            return known if type(known) is Proxy else make(peer, handle, description)
+            return known if is_object(known) else make(peer, handle, description)
         numbers = decode(description["x"])
         if type(numbers).__module__ != "torch" or type(numbers).__name__ != "Tensor":
             raise WireError("a tensor without numbers")
         from autograder.boundary.graph import remote_tensor
 
-        known = None if type(known) is Proxy else known
+        known = None if is_object(known) else known
         leaf, graph = description.get("leaf") is True, description.get("graph") is True
         return remote_tensor(peer, handle, numbers, known, leaf=leaf, graph=graph)
 
@@ -120,12 +121,13 @@ class Trusted:
         """
         kind = next((kind for kind in _CALLED if isinstance(value, kind)), None)
         self.met = self.met or kind in {None, type}
+        shape = {"z": shape_of(type(value), SHAPES.names)}
         if type(value) is types.GeneratorType:
-            return {"c": ["builtins.generator"]}
+            return {"c": ["builtins.generator"], **shape}
         if kind is None:
-            return description_of(value)
+            return description_of(value) | shape
         generates = {"g": True} if inspect.isgeneratorfunction(value) else {}
-        return {"c": [f"builtins.{kind.__name__}"], "p": parameters_of(value), **generates}
+        return {"c": [f"builtins.{kind.__name__}"], "p": parameters_of(value), **generates, **shape}
 
     def place_of(self, peer: Peer, value: Any) -> tuple[Any, ...] | None:
         known = self._handed_over if peer is self._talks_to else None
@@ -230,7 +232,7 @@ class Trusted:
 
 def _read(value: Any) -> Any:
     """Return what a proxy's object holds; a tensor stays one whose graph can be followed."""
-    return plain(value) if type(value) is Proxy else value
+    return plain(value) if is_object(value) else value
 
 
 def _iterates(value: Any) -> bool:

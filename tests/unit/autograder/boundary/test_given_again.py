@@ -145,7 +145,6 @@ ASSIGNED = {
     "Typed": ["from typing import NamedTuple", "Typed = NamedTuple('Typed', [('x', int)])"],
     "Color": ["import enum", "Color = enum.Enum('Color', 'RED GREEN')"],
     "Row": ["from dataclasses import make_dataclass", "Row = make_dataclass('Row', ['x', ('y', int, 0)])"],
-    "Named": ["import collections", "FIELDS = 'x y'", "Named = collections.namedtuple('Named', FIELDS)"],
     "Starred": ["from collections import *", "Starred = namedtuple('Starred', 'x y')"],
 }
 SPOILT = {

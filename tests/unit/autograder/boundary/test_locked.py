@@ -98,7 +98,17 @@ def test_registered_functions_and_classes_are_there() -> None:
         ("import numpy as np\nnp.random.seed(0)", ""),
         ("def f(): pass\nf.cache_clear()", ""),
         ("lambda: rows.append(1)", ""),
-        ("n = rows.pop()", "n"),
+        ("n = rows.pop()", "n rows"),
+        ("[rows.append(x) for x in xs]", "rows"),
+        ("found = list(map(rows.append, xs))", "found rows"),
+        ("rows.update(a) if a else table.add(1)", "rows table"),
+        ("a and log.put(a)", "log"),
+        ("for x in xs:\n    print(x, file=log)", "log x"),
+        ("import json\njson.dump(xs, log)", "log"),
+        ("import numpy as np\nnp.add.at(rows, 1, 2)", "rows"),
+        ("list.append(rows, 1)", "rows"),
+        ("total = a.add(b)", "total"),
+        ("print(rows, sep=x)", ""),
     ],
 )
 def test_a_statement_binds_what_it_fills(source: str, binds: str) -> None:

@@ -725,6 +725,66 @@ def test_what_the_test_has_of_answers_is_bounded_too(talk: Talk) -> None:
     assert cases["bounded"]["passed"], cases
 
 
+_SHAPES = """
+class Plain:
+    def __init__(self, x=1): self.x = x
+class Sized(Plain):
+    def __len__(self): return self.x
+class Walked(Sized):
+    def __iter__(self): return iter(range(self.x))
+class Called(Plain):
+    def __call__(self): return self.x
+class Equal(Plain):
+    def __eq__(self, other): return self.x == other.x
+class Hashed(Equal):
+    def __hash__(self): return hash(self.x)
+class Careful(Hashed):
+    def __eq__(self, other): return isinstance(other, Plain) and self.x == other.x
+    __hash__ = Hashed.__hash__
+class Unlike(Hashed):
+    def __eq__(self, other): return False
+    __hash__ = None
+class Vague(Plain):
+    def __hash__(self): return (1, 2)
+class Shown(Plain):
+    def __format__(self, spec): return f"{self.x:{spec}}!"
+    def __bytes__(self): return b"own"
+    def __floor__(self): return 70
+class Grown(Plain):
+    def __add__(self, other): return Grown(self.x + other.x)
+    def __iadd__(self, other): self.x += 10 * other.x; return self
+class Lost(Grown):
+    def __iadd__(self, other): self.x += other.x
+class OnlyGrown(Plain):
+    def __imul__(self, other): self.x *= other.x; return self
+"""
+_KINDS = "Plain Sized Walked Called Equal Hashed Careful Unlike Vague Shown Grown Lost OnlyGrown".split()
+_ASKED = (
+    *("callable(v)", "isinstance(v, abc.Iterable)", "isinstance(v, abc.Sized)", "isinstance(v, abc.Hashable)"),
+    *("isinstance(v, abc.Callable)", "isinstance(v, abc.Container)", "hasattr(v, '__len__')", "hasattr(v, '__iter__')"),
+    *("hasattr(v, '__add__')", "len(v)", "bool(v)", "list(v)", "v()", "v == v", "v != v", "v != None", "not v == None"),
+    *("{v: 3}[v]", "len({v, w})", "v in {v}", "isinstance(hash(v), int)", "f'{v:>5}'", "format(v, '3')", "bytes(v)"),
+    *("math.floor(v)", "(u := v) and (v := [v, operator.iadd(v, w)][1]) is u", "operator.imul(v, w).x", "v + w and 1"),
+)
+
+
+@pytest.mark.parametrize("kind", _KINDS)
+def test_shapes(talk: Talk, kind: str) -> None:
+    """An object can do what its class can, and nothing else: what is asked gives what it gives in one process."""
+    talk.code(_SHAPES)
+    start = f"import collections.abc as abc, math, operator\nv, w = {kind}(), {kind}(2)"
+    space: dict[str, Any] = {}
+    for asked in _ASKED:
+        exec(f"{_SHAPES}\n{start}", space)
+        try:
+            want = repr(eval(asked, space))
+        except Exception as error:
+            want = type(error).__name__
+        result = talk.test(f"{start}\n{asked}")
+        found = result["error"]["name"] if result["error"] else result["bundle"].get("text/plain")
+        assert (asked, found) == (asked, want)
+
+
 _LATER = {
     "a list that is kept": ("names = ['a']; team = Team(names); team.join('b')", True),
     "a dictionary in one": ("names = [{}]; team = Team(names); team.join('b', names[0])", True),
@@ -859,7 +919,7 @@ def test_callbacks(talk: Talk) -> None:
             def __len__(self): return 3
         look(Link())
         """) == str([("expected", "int"), ("__class__", "type"), ("__len__", "method"), "AttributeError",
-                     "TypeError", "<Link of the test, 1>"])  # fmt: skip
+                     "AttributeError", "<Link of the test, 1>"])  # fmt: skip
     talk.code("""
         def look_at(f):
             try: f()

@@ -1,0 +1,58 @@
+"""Which special methods a stand-in has: those that the class of its object has.
+
+So `callable`, `hasattr` and the classes of `collections.abc` say of it what they say of the object, and Python does
+without a method what it does there: `in` goes through the items, an object without a length is true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from autograder.boundary.handles import StandIn
+from autograder.boundary.operations import COMPARISONS
+
+__all__ = ["OF_ALL", "Shapes", "shape_of"]
+
+OF_ALL = frozenset({*(f"__{name}__" for name in COMPARISONS), "__str__", "__repr__", "__hash__", "__format__"})
+"""What every object has. What differs is whether its class says itself what it does."""
+_EVERYTHING = (1 << 200) - 1
+
+
+def shape_of(kind: type, names: frozenset[str]) -> int:
+    """Return which of these names, in their order, a class has; of those that all have, which it has of its own."""
+    found: dict[str, bool] = {}
+    for base in reversed(kind.__mro__):
+        own = vars(base)
+        found |= {
+            name: own[name] is not None and not (base is object and name in OF_ALL) for name in own.keys() & names
+        }
+    return sum(1 << place for place, name in enumerate(sorted(names)) if found.get(name))
+
+
+class Shapes:
+    """The classes of stand-ins that are derived from one base, by what their objects' classes have.
+
+    methods: all special methods that one may have beside those of the base, by name.
+    """
+
+    def __init__(self, methods: dict[str, Callable[..., Any]]) -> None:
+        self._methods = methods
+        self.names = frozenset(methods) | OF_ALL
+        self._sorted = sorted(self.names)
+
+    def derived(self, base: type[StandIn], shape: Any, *, hashed: bool) -> type[StandIn]:
+        """Return the class for a shape, which the other end has told; one that has everything if it has told none."""
+        known = type(shape) is int and 0 <= shape <= _EVERYTHING
+        return self._derived(base, shape if known else _EVERYTHING, hashed)
+
+    @lru_cache(maxsize=2_000)  # noqa: B019  # there is one such object
+    def _derived(self, base: type[StandIn], shape: int, hashed: bool) -> type[StandIn]:
+        names = {name for place, name in enumerate(self._sorted) if shape >> place & 1}
+        if "__getitem__" in names:  # what Python goes through item by item
+            names.add("__iter__")
+        own: dict[str, Any] = {name: self._methods[name] for name in names - OF_ALL}
+        own |= {} if hashed else {"__hash__": None}
+        own |= {"_boundary_own": frozenset(names & OF_ALL), "__slots__": (), "__doc__": vars(base)["__doc__"]}
+        return type(base.__name__, (base,), own | {"__module__": base.__module__})
