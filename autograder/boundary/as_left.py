@@ -20,8 +20,10 @@ import numpy as np
 
 from autograder.boundary.student_values import changed, snapshot
 
-__all__ = ["begin", "is_as_left", "note", "shadowed"]
+__all__ = ["CHANGES", "begin", "is_as_left", "note", "shadowed", "strayed"]
 
+CHANGES = "changes to "
+"""Begins what is reported of data of a locked cell that the student's code has changed while a test ran."""
 _MOST, _SAMPLE, _TENSOR_BYTES = 10_000, 4096, 2**15
 """So many values are looked at, of one name, so many numbers of an array, and all of a tensor of so many bytes."""
 _OF_THE_TEXT = types.ModuleType | types.FunctionType | types.BuiltinFunctionType | type
@@ -130,6 +132,11 @@ def note(namespace: Mapping[str, Any], found: Sequence[tuple[Collection[str], Co
                 _left.pop(name, None)
                 _spoilt.add(name)
     _left.update({name: _Left.of(left.value) for name, left in _left.items() if name not in _spoilt})
+
+
+def strayed(namespace: Mapping[str, Any], names: Collection[str]) -> list[str]:
+    """Return those of these names that meant what a locked cell had left when the test began, and do so no more."""
+    return [name for name in names if name in _left and name not in _spoilt and not is_as_left(namespace, name)]
 
 
 def is_as_left(namespace: Mapping[str, Any], name: str) -> bool:

@@ -14,6 +14,7 @@ import types
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from autograder.boundary.as_left import CHANGES
 from autograder.boundary.audit import Sentry
 from autograder.boundary.drift import drifted
 from autograder.boundary.empties import BELOW, compiled
@@ -126,7 +127,7 @@ def _run(
     left.note(leaves, space, names)
     result["late"] = end.came()
     if not result["late"]:
-        _last_word(peer, lambda: tests.changes_heard.look_back(peer))
+        _last_word(peer, lambda: tests.changes_heard.look_back(peer), names.look_back)
     seen = _seen(peer, tests)
     _last_word(peer, lambda: tests.before_asking(peer), lambda: peer.send("end", holds=left.holds))
     return result | {"printed": printed.getvalue(), "asked": sorted(names.asked), "kept": left.bound(leaves), **seen}
@@ -179,6 +180,7 @@ class _Names(dict[str, Any]):
         self._read: dict[str, tuple[int, float, Any]] = {}
         self.asked: set[str] = set()
         """What the student's process was asked for, there or not."""
+        self._made: frozenset[str] = frozenset()
 
     def below(self) -> _Names:
         """Return what functions of locked cells find where they find no name: all built-in names, and the student's."""
@@ -197,6 +199,7 @@ class _Names(dict[str, Any]):
             return trusted_names(**given, test=source, beneath=self.below(), **known) if given else {}
 
         made = make()
+        self._made = frozenset(made)
         self._left.keep(given.get("cells", ()), {name: made[name] for name in judged & made.keys()})
         self.update(made)
         self.update(self._left.values)  # what came of a test above, and not what its text alone would give
@@ -204,6 +207,11 @@ class _Names(dict[str, Any]):
             return {}
         differ, less = drifted({n: made[n] for n in made.keys() - self._left.values}, self._of_kernel, make)
         return {"differ": differ, "less": less}
+
+    def look_back(self) -> None:
+        """Ask, at the end, which data of locked cells, made here, the student's code has changed in its own process."""
+        found = self._peer.ask("strayed", None, [sorted(self._made)]) if self._made else []
+        self._peer.believed |= {f"{CHANGES}{name}" for name in found if name in self._made}
 
     def _of_kernel(self, name: str) -> Any:
         """Return what the student's process has under a name; a number or text as it was, until something is done."""

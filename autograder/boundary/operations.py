@@ -163,6 +163,8 @@ FROM_TEST: tuple[Row, ...] = (
     Row(("changed",), "nothing", "`check.unchanged`", "changes"),
     Row(("altered",), "nothing", "a test that has handed lists, arrays or the like over has ended: which of its copies "
         "later calls have changed", "later_calls"),
+    Row(("strayed",), "names of locked cells", "a test that has used data of theirs has ended: which of these the "
+        "student's code has changed meanwhile in its own process", "strayed"),
     Row(("current",), "the numbers of earlier answers", "`check.close`, `check.equal` and `check.unchanged` of what "
         "came then: what the object holds now", "changes_of_results"),
     Row(("common",), "the numbers of earlier answers and arguments", "`check.separate`: whether they have memory in "
@@ -216,7 +218,8 @@ def _exit(manager: Any, kind: Any) -> bool:
 
 
 ONLY_LOOKING = frozenset({
-    "altered", "array", "changed", "common", "current", "isinstance", "issubclass", "name", "settings", "value",
+    "altered", "array", "changed", "common", "current", "isinstance", "issubclass", "name", "settings", "strayed",
+    "value",
 })  # fmt: skip
 """Operations that run nothing of the student's that may change an object."""
 LEAVING = ONLY_LOOKING | {"bool", "getattr", "getitem", "iter", "len", "next", "repr", "reversed", "str"}

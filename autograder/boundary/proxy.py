@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -214,8 +214,8 @@ def make(peer: Peer, handle: int, description: Mapping[str, Any]) -> Proxy:
     value = next((kind for kind in _READING if f"builtins.{kind}" in names), "")
     by_value = value in {"int", "float", "complex", "str", "bytes", "tuple", "frozenset"}
     hashes = "value" if by_value and peer.trusted else description.get("s")
-    kind = SHAPES.derived(Proxy, description.get("z"), hashed=hashes is not False)
-    proxy = object.__new__(kind) if peer.trusted else stand_ins.new(kind, description)
+    kind = SHAPES.derived(description.get("z"), hashed=hashes is not False)
+    proxy: Any = object.__new__(kind) if peer.trusted else stand_ins.new(kind, description)
     said = frozenset(map(str, told)) if isinstance(told := description.get("o"), list) else frozenset()
     numbers = _OWN_OF_NUMBERS if _NUMBERS.intersection(names) else frozenset()
     own = _OWN_OF_CONTAINERS if value in _CONTAINERS else _OWN_OF_TEXTS if value == "str" else numbers
@@ -237,7 +237,7 @@ def make(peer: Peer, handle: int, description: Mapping[str, Any]) -> Proxy:
     }
     for name, about in known.items():
         object.__setattr__(proxy, f"_boundary_{name}", about)
-    return proxy
+    return cast("Proxy", proxy)
 
 
 def is_special(name: str) -> bool:
@@ -286,7 +286,7 @@ def _formatted(proxy: Proxy, spec: str) -> str:
 
 for _name in OF_ALL & METHODS.keys():
     setattr(Proxy, _name, METHODS[_name])
-SHAPES = Shapes({**METHODS, "__call__": _call, "__enter__": _enter, "__exit__": _exit})
+SHAPES = Shapes(Proxy, {**METHODS, "__call__": _call, "__enter__": _enter, "__exit__": _exit})
 """The classes that stand-ins are of."""
 # Found on the class, its own text would stand for that of every function of the student's.
 setattr(Proxy, "__doc__", property(lambda proxy: _text(proxy, "__doc__")))  # noqa: B010

@@ -91,7 +91,7 @@ def filled(node: ast.stmt) -> frozenset[str]:
             owners += [call.func.value for call in _calls(part) if isinstance(call.func, ast.Attribute)]
         if isinstance(part, ast.Call):
             owners += _filled_by(part)
-    return frozenset(filter(None, map(root_of, owners)))
+    return frozenset(filter(None, map(root_of, owners))) - _TYPES
 
 
 def _calls(statement: ast.Expr) -> list[ast.Call]:

@@ -37,18 +37,19 @@ class Shapes:
     methods: all special methods that one may have beside those of the base, by name.
     """
 
-    def __init__(self, methods: dict[str, Callable[..., Any]]) -> None:
-        self._methods = methods
+    def __init__(self, base: type[StandIn], methods: dict[str, Callable[..., Any]]) -> None:
+        self._base, self._methods = base, methods
         self.names = frozenset(methods) | OF_ALL
         self._sorted = sorted(self.names)
 
-    def derived(self, base: type[StandIn], shape: Any, *, hashed: bool) -> type[StandIn]:
+    def derived(self, shape: Any, *, hashed: bool) -> type[StandIn]:
         """Return the class for a shape, which the other end has told; one that has everything if it has told none."""
         known = type(shape) is int and 0 <= shape <= _EVERYTHING
-        return self._derived(base, shape if known else _EVERYTHING, hashed)
+        return self._derived(shape if known else _EVERYTHING, hashed)
 
     @lru_cache(maxsize=2_000)  # noqa: B019  # there is one such object
-    def _derived(self, base: type[StandIn], shape: int, hashed: bool) -> type[StandIn]:
+    def _derived(self, shape: int, hashed: bool) -> type[StandIn]:
+        base = self._base
         names = {name for place, name in enumerate(self._sorted) if shape >> place & 1}
         if "__getitem__" in names:  # what Python goes through item by item
             names.add("__iter__")

@@ -171,6 +171,8 @@ class Agent:
             return settings()
         if operation == "changed":
             return self.changes_made.since()
+        if operation == "strayed":
+            return as_left.strayed(self.namespace, *arguments)
         if operation in {"altered", "current", "common"}:
             return getattr(self.changes_made.remembered, operation)(*arguments)
         if operation == "import":

@@ -18,6 +18,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from autograder.boundary.as_left import CHANGES
 from autograder.execution import Checks, Execution
 from autograder.execution.results import Report
 from autograder.grading.heard import MET
@@ -153,12 +154,14 @@ def _unseen(score: CellScore, report: Report, about: About) -> str:
 def _believed(score: CellScore, report: Report, about: About) -> str:
     """Return what the test has asked objects of the student's and not of the instructor's: they say what they like."""
     known = (about.believed or {}).get(score.grade_id, report.believed)
-    if not (score.points and (asked := report.believed - known)):
+    if not (score.points and (unlike := report.believed - known)):
         return ""
-    return (
-        f"{score.grade_id!r}: {score.points:g} of {score.max_points:g}, and what {', '.join(sorted(asked))} of an "
-        "object of the student's class says, where yours is a value: look at it"
-    )
+    changed = sorted(asked.removeprefix(CHANGES) for asked in unlike if asked.startswith(CHANGES))
+    asked = sorted(asked for asked in unlike if not asked.startswith(CHANGES))
+    of_class = f"what {', '.join(asked)} of an object of the student's class says, where yours is a value"
+    of_data = f"{', '.join(changed)} of a locked cell is changed by the student's code, and not by yours"
+    why = "; and ".join([of_class] * bool(asked) + [of_data] * bool(changed))
+    return f"{score.grade_id!r}: {score.points:g} of {score.max_points:g}, and {why}: look at it"
 
 
 def _less(score: CellScore, there: Mapping[str, CellScore]) -> bool:

@@ -79,8 +79,9 @@ _OVER = {
         "_traced",
     ),
     "decorated by a class": _Way(
-        "import functools\nclass _Counted:\n    def __init__(self, function):\n        self.function, self.calls = function, 0\n"
-        "        functools.update_wrapper(self, function)\n    def __call__(self, *args, **named):\n        self.calls += 1\n"
+        "import functools\nclass _Counted:\n    def __init__(self, function):\n"
+        "        self.function, self.calls = function, 0\n        functools.update_wrapper(self, function)\n"
+        "    def __call__(self, *args, **named):\n        self.calls += 1\n"
         "        return self.function(*args, **named)\n    def __get__(self, owner, kind=None):\n"
         "        return self if owner is None else functools.partial(self, owner)",
         "_Counted",
@@ -89,11 +90,11 @@ _OVER = {
 }
 _INSTEAD = {
     "a closure": "def _make_{name}():\n    calls = 0\n    DEFINITION\n    return {name}\n{name} = _make_{name}()",
-    "static": "class _Tools_{name}:\n    @staticmethod\n    DEFINITION\n{name} = _Tools_{name}.{name}",
+    "static": "class _Tools_{name}:\n    DEFINITION\n{name} = _Tools_{name}.{name}",
     "partial": "import functools\nDEFINITION\n{name} = functools.partial({name})",
     "a lambda": "DEFINITION\n_{name} = {name}\n{name} = lambda *args, **named: _{name}(*args, **named)",
-    "a bound method": "class _Own_{name}:\n    def __init__(self):\n        self.calls = 0\n    def run(self, *args, **named):\n"
-    "        DEFINITION\n        self.calls += 1\n        return {name}(*args, **named)\n{name} = _Own_{name}().run",
+    "a bound method": "class _Own_{name}:\n    calls = 0\n    def run(self, *args, **named):\n        DEFINITION\n"
+    "        self.calls += 1\n        return {name}(*args, **named)\n{name} = _Own_{name}().run",
     "made by exec": "DEFINITION\nexec('_{name} = {name}')\n{name} = _{name}",
 }
 _CLASSES = {
@@ -126,7 +127,7 @@ _CELLS = {
     "no warnings": "import warnings\nwarnings.filterwarnings('ignore')\n{text}",
     "deep": "import sys\nsys.setrecursionlimit(10_000)\n{text}",
     "an environment": "import os\nos.environ['OMP_NUM_THREADS'] = '1'\nos.makedirs('scratch', exist_ok=True)\n{text}",
-    "a style": "import matplotlib.pyplot as plt\nplt.style.use('ggplot')\nplt.rcParams['figure.figsize'] = (4, 3)\n{text}",
+    "a style": "import matplotlib.pyplot as plt\nplt.style.use('ggplot')\nplt.rcParams['font.size'] = 8\n{text}",
     "a log file": "import logging\nlogging.getLogger().addHandler(logging.FileHandler('own.log'))\n{text}",
     "everything of math": "from math import *\nfrom itertools import *\n{text}",
     "looked at": "{text}\nprint(sorted(n for n in dir() if not n.startswith('_'))[:3])\n%who",
@@ -278,7 +279,7 @@ def _written(node: ast.FunctionDef, name: str) -> tuple[str, list[ast.stmt]] | N
         return None
     if name in _CHANGED:
         changed = _CHANGED[name](node)
-        return changed and (changed[0], [changed[1]])
+        return (changed[0], [changed[1]]) if changed else None
     if name in _AROUND:
         way = _AROUND[name]
         if "def run" in way.around and any(isinstance(n, ast.Name) and n.id == "super" for n in ast.walk(node)):
@@ -319,8 +320,8 @@ def _has_init(node: ast.ClassDef) -> bool:
 
 def _filled(template: str, node: ast.FunctionDef | ast.ClassDef) -> list[ast.stmt]:
     """Return a template's statements with the definition in its place."""
-    tree = syntax_tree(template.format(name=node.name).replace("@staticmethod\n    DEFINITION", "DEFINITION"))
-    if "@staticmethod" in template:
+    tree = syntax_tree(template.format(name=node.name))
+    if template == _INSTEAD["static"]:
         node.decorator_list.insert(0, _expression("staticmethod"))
     _replace(tree, "DEFINITION", [node])
     return tree.body
@@ -347,7 +348,9 @@ def _replace(tree: ast.AST, name: str, by: list[ast.stmt]) -> None:
     for node in list(ast.walk(tree)):
         for field in ("body", "orelse", "finalbody"):
             found = getattr(node, field, None)
-            for at, each in enumerate(found if isinstance(found, list) else []):
+            if not isinstance(found, list):
+                continue
+            for at, each in enumerate(found):
                 if isinstance(each, ast.Expr) and isinstance(each.value, ast.Name) and each.value.id == name:
                     found[at : at + 1] = by
                     return

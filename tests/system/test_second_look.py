@@ -83,3 +83,37 @@ def test_what_an_object_keeps_and_changes_later_is_the_test_s_own(tmp_path: Path
     assert course.isolated() == set(KEPT)
     assert points(outcomes["copies"]) == dict.fromkeys(KEPT, 1.0)
     assert points(outcomes["keeps"]) == {"members": 1.0, "copied": 0.0, "generated": 0.0}
+
+
+SCORES = {
+    "top": "assert top() == 3",
+    "unchanged": "assert top() == 3\nassert scores == [3, 1, 2]",
+    "grid": "assert lit() == 1\nassert grid.sum() == 1",
+    "counted": "log.append(1)\nbefore = len(log)\nnoted(5)\nassert len(log) == before + 1",
+}
+FINDS = """
+def top():
+    ### BEGIN SOLUTION
+    return max(scores)
+    ### END SOLUTION
+def lit(): return int(grid.sum())
+def noted(x): log.append(x)
+"""
+GIVEN = "import numpy as np\nscores = [3, 1, 2]\ngrid = np.array([0, 1, 0])\nlog = []"
+READS = FINDS.replace("    ### BEGIN SOLUTION\n", "").replace("    ### END SOLUTION\n", "")
+SORTS = READS.replace("    return max(scores)", "    scores.sort()\n    return scores[-1]").replace(
+    "def lit(): return int(grid.sum())", "def lit():\n    grid[:] = grid[::-1] * 1 + 1\n    return 1"
+)
+
+
+def test_whoever_changes_data_of_a_locked_cell_that_the_instructor_leaves_is_looked_at(tmp_path: Path) -> None:
+    course = Foreign(tmp_path, SCORES, answer=FINDS, locked=GIVEN)
+    course.hand_in("reads", READS)
+    course.hand_in("sorts", SORTS)
+    outcomes = course.grade()
+    assert points(outcomes["reads"]) == dict.fromkeys(SCORES, 1.0)
+    assert not [note for note in outcomes["reads"].result.notes if "look at it" in note]
+    notes = [note for note in outcomes["sorts"].result.notes if "look at it" in note]
+    for test, name in (("unchanged", "scores"), ("grid", "grid")):
+        told = f"{name} of a locked cell is changed by the student's code, and not by yours"
+        assert points(outcomes["sorts"])[test] == 0 or any(repr(test) in note and told in note for note in notes)

@@ -7,6 +7,7 @@ with what both sides have kept as one: that gives the same.
 from __future__ import annotations
 
 import collections
+import itertools
 import random
 import textwrap
 from typing import Any
@@ -96,7 +97,7 @@ def _drawn(draw: random.Random) -> str:
                 known.append(step[1 : sort.index("}")] and names[sort[1 : sort.index("}")]])
         if step.startswith("del"):
             values.remove(old)
-    same = [f"({a}) is ({b})" for a, b in zip(values, values[1:], strict=False)] if draw.random() < 0.3 else []
+    same = [f"({a}) is ({b})" for a, b in itertools.pairwise(values)] if draw.random() < 0.3 else []
     return "\n".join([*lines, f"shown([{', '.join([*values, *same])}])"])
 
 

@@ -102,7 +102,7 @@ def test_registered_functions_and_classes_are_there() -> None:
         ("[rows.append(x) for x in xs]", "rows"),
         ("found = list(map(rows.append, xs))", "found rows"),
         ("rows.update(a) if a else table.add(1)", "rows table"),
-        ("a and log.put(a)", "log"),
+        ("a and log.emit(a)", "log"),
         ("for x in xs:\n    print(x, file=log)", "log x"),
         ("import json\njson.dump(xs, log)", "log"),
         ("import numpy as np\nnp.add.at(rows, 1, 2)", "rows"),

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from autograder.boundary import exact, operations
+from autograder.boundary import as_left, exact, operations
 from autograder.boundary import remembered as memory
 from autograder.boundary.derived import CONTAINERS
 from autograder.boundary.evaluation import evaluates
@@ -758,7 +758,21 @@ class Lost(Grown):
 class OnlyGrown(Plain):
     def __imul__(self, other): self.x *= other.x; return self
 """
-_KINDS = "Plain Sized Walked Called Equal Hashed Careful Unlike Vague Shown Grown Lost OnlyGrown".split()
+_KINDS = [
+    "Plain",
+    "Sized",
+    "Walked",
+    "Called",
+    "Equal",
+    "Hashed",
+    "Careful",
+    "Unlike",
+    "Vague",
+    "Shown",
+    "Grown",
+    "Lost",
+    "OnlyGrown",
+]
 _ASKED = (
     *("callable(v)", "isinstance(v, abc.Iterable)", "isinstance(v, abc.Sized)", "isinstance(v, abc.Hashable)"),
     *("isinstance(v, abc.Callable)", "isinstance(v, abc.Container)", "hasattr(v, '__len__')", "hasattr(v, '__iter__')"),
@@ -821,6 +835,29 @@ def test_later_calls(talk: Talk, case: str) -> None:
     found = talk.test(source)
     assert found["error"] is None
     assert found["altered"] is altered
+
+
+def test_strayed(talk: Talk) -> None:
+    """Data of locked cells that the student's code changes while a test runs is told at its end, by its name."""
+    locked = ["import numpy as np", "scores = [3, 1, 2]", "grid = np.zeros(3)", "LIMIT = 5"]
+    talk.locked, given = [locked], {"cells": locked, "theirs": ["top", "sort", "fill"], "level": 3, "withheld": []}
+    as_left.begin(talk.namespace, ["scores", "grid", "LIMIT"])
+    talk.code("\n".join(locked))
+    as_left.note(talk.namespace, [([name], []) for name in ("scores", "grid", "LIMIT")])
+    talk.code("""
+        def top(): return max(scores) + LIMIT
+        def sort(): return sorted(scores), scores.sort()
+        def fill(): grid[:] = 1
+        """)
+    for source, changed in (
+        ("assert top() == 8 and scores == [3, 1, 2]", []),
+        ("sort()\nassert scores == [3, 1, 2]", ["changes to scores"]),
+        ("fill()\nassert len(scores) + LIMIT == 8", []),  # which it does not use
+        ("assert grid.sum() == 0", []),  # changed before
+    ):
+        as_left.begin(talk.namespace)
+        found = talk.test(source, given=given)
+        assert (found["error"], found["believed"]) == (None, changed), source
 
 
 def test_memory_in_common(talk: Talk) -> None:

@@ -578,11 +578,14 @@ def test_an_operator_of_the_student_s_does_not_make_up_a_value(talk: Talk) -> No
     refused = ("Thing() - 5", "5 - Thing()", "Thing() + 5", "Thing() < 5", "Thing() == 5", "Thing() != 5")
     for expression in (*refused, "Thing() == Thing()", "5 in Thing()", "abs(Thing() - 5)"):
         assert talk.test(expression)["error"]["name"] == "TypeError", expression
-    for expression in ("Thing() == None", "None == Thing()", "Thing() in [None]", "Thing() != None"):  # a test may wait for None
+    for expression in (
+        "Thing() == None",
+        "None == Thing()",
+        "Thing() in [None]",
+        "Thing() != None",
+    ):  # a test may wait for None
         assert talk.test(expression)["error"]["name"] == "TypeError", expression
-    assert talk.value("seen.clear()\nx = Thing()\n(x == x, x != x, type(x + x).__name__, len(seen))") == (
-        "(True, False, 'Proxy', 2)"
-    )
+    assert talk.value("x = Thing()\n(x == x, x != x, type(x + x).__name__)") == "(True, False, 'Proxy')"
 
 
 @pytest.mark.frameworks
