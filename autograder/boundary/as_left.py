@@ -96,6 +96,8 @@ def _sampled(value: Any) -> tuple[Any, ...]:
 
 
 _left: dict[str, _Left] = {}
+_bound: dict[str, _Left] = {}
+"""As the locked cell has left it that bound the name, whatever a test has left since."""
 _before: dict[str, Any] = {}
 """What the names of a locked cell meant when it began."""
 _spoilt: set[str] = set()
@@ -127,6 +129,7 @@ def note(namespace: Mapping[str, Any], found: Sequence[tuple[Collection[str], Co
             bound = name in namespace and not (name in _before and namespace[name] is _before[name])
             if _spoilt.isdisjoint({*uses} - {*binds}) and (bound or (name in _left and name not in _spoilt)):
                 _left[name] = _Left(namespace[name], None)
+                _bound[name] = _Left.of(namespace[name])
                 _spoilt.discard(name)
             else:
                 _left.pop(name, None)
@@ -134,9 +137,9 @@ def note(namespace: Mapping[str, Any], found: Sequence[tuple[Collection[str], Co
     _left.update({name: _Left.of(left.value) for name, left in _left.items() if name not in _spoilt})
 
 
-def strayed(namespace: Mapping[str, Any], names: Collection[str]) -> list[str]:
-    """Return those of these names that meant what a locked cell had left when the test began, and do so no more."""
-    return [name for name in names if name in _left and name not in _spoilt and not is_as_left(namespace, name)]
+def strayed(names: Collection[str]) -> list[str]:
+    """Return those of these names whose objects, as locked cells have bound them, no longer hold what they held then."""
+    return [name for name in names if name in _bound and not _bound[name].is_unchanged()]
 
 
 def is_as_left(namespace: Mapping[str, Any], name: str) -> bool:

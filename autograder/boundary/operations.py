@@ -163,8 +163,8 @@ FROM_TEST: tuple[Row, ...] = (
     Row(("changed",), "nothing", "`check.unchanged`", "changes"),
     Row(("altered",), "nothing", "a test that has handed lists, arrays or the like over has ended: which of its copies "
         "later calls have changed", "later_calls"),
-    Row(("strayed",), "names of locked cells", "a test that has used data of theirs has ended: which of these the "
-        "student's code has changed meanwhile in its own process", "strayed"),
+    Row(("strayed",), "names of locked cells", "a test that has used data of theirs has ended: which of these no "
+        "longer holds, in the student's process, what its cell had left", "strayed"),
     Row(("current",), "the numbers of earlier answers", "`check.close`, `check.equal` and `check.unchanged` of what "
         "came then: what the object holds now", "changes_of_results"),
     Row(("common",), "the numbers of earlier answers and arguments", "`check.separate`: whether they have memory in "

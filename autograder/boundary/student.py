@@ -172,7 +172,7 @@ class Agent:
         if operation == "changed":
             return self.changes_made.since()
         if operation == "strayed":
-            return as_left.strayed(self.namespace, *arguments)
+            return as_left.strayed(*arguments)
         if operation in {"altered", "current", "common"}:
             return getattr(self.changes_made.remembered, operation)(*arguments)
         if operation == "import":

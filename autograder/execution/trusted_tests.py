@@ -92,7 +92,7 @@ class Checks:
 
     def around(self, grade_id: str, source: str, *, locked: bool) -> tuple[list[str], list[str]]:
         """Return what the student's kernel runs before and after a cell that runs there."""
-        found = [around.noting(source)] if locked and any(self.again.values()) else []
+        found = [around.noting(source)] if locked and (self.levels or any(self.again.values())) else []
         if self.kept and (locked or grade_id in self.guarded):
             names = frozenset().union(*self.kept.values())
             above = (

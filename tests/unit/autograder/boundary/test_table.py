@@ -838,7 +838,7 @@ def test_later_calls(talk: Talk, case: str) -> None:
 
 
 def test_strayed(talk: Talk) -> None:
-    """Data of locked cells that the student's code changes while a test runs is told at its end, by its name."""
+    """Data of locked cells that the student's code has changed is told at the end of a test that uses it."""
     locked = ["import numpy as np", "scores = [3, 1, 2]", "grid = np.zeros(3)", "LIMIT = 5"]
     talk.locked, given = [locked], {"cells": locked, "theirs": ["top", "sort", "fill"], "level": 3, "withheld": []}
     as_left.begin(talk.namespace, ["scores", "grid", "LIMIT"])
@@ -852,8 +852,8 @@ def test_strayed(talk: Talk) -> None:
     for source, changed in (
         ("assert top() == 8 and scores == [3, 1, 2]", []),
         ("sort()\nassert scores == [3, 1, 2]", ["changes to scores"]),
-        ("fill()\nassert len(scores) + LIMIT == 8", []),  # which it does not use
-        ("assert grid.sum() == 0", []),  # changed before
+        ("fill()\nassert LIMIT == 5", []),  # which does not use it
+        ("assert grid.sum() == 0", ["changes to grid"]),  # before
     ):
         as_left.begin(talk.namespace)
         found = talk.test(source, given=given)
