@@ -138,7 +138,7 @@ def note(namespace: Mapping[str, Any], found: Sequence[tuple[Collection[str], Co
 
 
 def strayed(names: Collection[str]) -> list[str]:
-    """Return those of these names whose objects, as locked cells have bound them, no longer hold what they held then."""
+    """Return those of these names whose objects, bound by locked cells, no longer hold what they held then."""
     return [name for name in names if name in _bound and not _bound[name].is_unchanged()]
 
 

@@ -13,22 +13,11 @@ from typing import Any
 from autograder.boundary.handles import StandIn
 from autograder.boundary.operations import COMPARISONS
 
-__all__ = ["OF_ALL", "Shapes", "shape_of"]
+__all__ = ["OF_ALL", "Shapes"]
 
 OF_ALL = frozenset({*(f"__{name}__" for name in COMPARISONS), "__str__", "__repr__", "__hash__", "__format__"})
 """What every object has. What differs is whether its class says itself what it does."""
 _EVERYTHING = (1 << 200) - 1
-
-
-def shape_of(kind: type, names: frozenset[str]) -> int:
-    """Return which of these names, in their order, a class has; of those that all have, which it has of its own."""
-    found: dict[str, bool] = {}
-    for base in reversed(kind.__mro__):
-        own = vars(base)
-        found |= {
-            name: own[name] is not None and not (base is object and name in OF_ALL) for name in own.keys() & names
-        }
-    return sum(1 << place for place, name in enumerate(sorted(names)) if found.get(name))
 
 
 class Shapes:
@@ -39,8 +28,17 @@ class Shapes:
 
     def __init__(self, base: type[StandIn], methods: dict[str, Callable[..., Any]]) -> None:
         self._base, self._methods = base, methods
-        self.names = frozenset(methods) | OF_ALL
-        self._sorted = sorted(self.names)
+        self._bits = {name: 1 << place for place, name in enumerate(sorted({*methods, *OF_ALL}))}
+        self._names = frozenset(self._bits)
+
+    def of(self, kind: type) -> int:
+        """Return which of these methods a class has; of those that every object has, which it has of its own."""
+        found: dict[str, bool] = {}
+        for base in reversed(kind.__mro__):
+            own = vars(base)
+            for name in own.keys() & self._names:
+                found[name] = own[name] is not None and not (base is object and name in OF_ALL)
+        return sum(self._bits[name] for name, has in found.items() if has)
 
     def derived(self, shape: Any, *, hashed: bool) -> type[StandIn]:
         """Return the class for a shape, which the other end has told; one that has everything if it has told none."""
@@ -50,7 +48,7 @@ class Shapes:
     @lru_cache(maxsize=2_000)  # noqa: B019  # there is one such object
     def _derived(self, shape: int, hashed: bool) -> type[StandIn]:
         base = self._base
-        names = {name for place, name in enumerate(self._sorted) if shape >> place & 1}
+        names = {name for name, bit in self._bits.items() if shape & bit}
         if "__getitem__" in names:  # what Python goes through item by item
             names.add("__iter__")
         own: dict[str, Any] = {name: self._methods[name] for name in names - OF_ALL}

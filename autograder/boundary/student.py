@@ -30,7 +30,6 @@ from autograder.boundary.peer import Peer
 from autograder.boundary.proxy import SHAPES, make
 from autograder.boundary.remembered import Remembered
 from autograder.boundary.settings import settings
-from autograder.boundary.shapes import shape_of
 from autograder.boundary.student_ranks import answer_until_end, packed
 from autograder.boundary.student_values import RANDOM_SOURCES, changed, reduced, snapshot
 from autograder.boundary.tensors import numbers_of, travels
@@ -136,7 +135,7 @@ class Agent:
         """The classes of an object, the name of a module, the numbers of a tensor whose graph stays here."""
         kind = type(value)
         found: dict[str, Any] = {"c": [f"{base.__module__}.{base.__qualname__}" for base in kind.__mro__[:20]]}
-        found["z"] = shape_of(kind, SHAPES.names)
+        found["z"] = SHAPES.of(kind)
         if (hashes := _hashes(kind)) is not None:
             found["s"] = hashes
         if overrides := _overrides(kind):

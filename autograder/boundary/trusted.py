@@ -20,7 +20,6 @@ from autograder.boundary.handles import class_name, handle_of, is_object, is_sta
 from autograder.boundary.operations import FROM_STUDENT, OPERATIONS, names_of
 from autograder.boundary.peer import Peer
 from autograder.boundary.proxy import SHAPES, make
-from autograder.boundary.shapes import shape_of
 from autograder.boundary.shown import description_of, says_itself, shows_all
 from autograder.boundary.student_values import RANDOM_SOURCES
 from autograder.boundary.trusted_changes import ChangesOfStudents
@@ -121,7 +120,7 @@ class Trusted:
         """
         kind = next((kind for kind in _CALLED if isinstance(value, kind)), None)
         self.met = self.met or kind in {None, type}
-        shape = {"z": shape_of(type(value), SHAPES.names)}
+        shape = {"z": SHAPES.of(type(value))}
         if type(value) is types.GeneratorType:
             return {"c": ["builtins.generator"], **shape}
         if kind is None:
