@@ -3,15 +3,11 @@
 #
 # **Must all workers agree at every step?**
 # In lab 12 all wait for the slowest, so all have the same weights.
-# Here you let go of that: a little, entirely, or for some of the workers only.
-# In a simulator a second costs nothing and a slow worker is a number:
-# you compare the ways by accuracy, virtual time and messages.
+# Here you let go of that, in a simulator, where a second costs nothing and a slow worker is a number.
 #
 # ![A scale from consistent to inconsistent, with five ways on it. Synchronous: same weights. Stale-synchronous: late, with a limit. Asynchronous: late, without one. Model averaging: own weights, tied. Ensemble: workers never talk.](figures/scale.svg)
 #
-# Talk B's scale is the map of this lab, from left to right.
-# Blue ways share one set of weights, new or late; orange ones have weights of their own.
-#
+# Talk B's scale is the map of this lab: blue ways share one set of weights, orange ones have weights of their own.
 # For slides D (C. Olivares, 2017) asynchronous descent is the main method of large-scale training.
 # Talk B (T. Hoefler, 2018) sees research converge on MPI, whose all-reduce (lab 11) waits for everybody. Which was right?
 
@@ -19,23 +15,21 @@
 # | | |
 # |---|---|
 # | Prerequisites | NumPy, gradients (lab 01), the parameter server and all-reduce (lab 11), data-parallel training (lab 12) |
-# | Time | two sittings: Tasks 1 to 5 and Experiments 1 to 3, one set of weights (2 h 45); then Tasks 6 to 8, Experiments 4 and 5 and two texts, fewer messages (2 h 15). Short of time: the first sitting, Task 8 and "In your words" (4 h) |
-# | Optional | all of it stands at the end, after "What you take along": about 2 hours more, without points |
+# | Time | two sittings: Tasks 1 to 5 and Experiments 1 to 3 (2 h 45), then all to "What you take along" (2 h 15). Short of time: the first sitting, Task 8 and "In your words" (4 h) |
+# | Optional | stands together at the end: about 2 hours more, without points |
 # | Points | 20: 16 from checks, 2 from an open task, 2 from a written answer |
 # | Hardware | two CPU cores; a GPU for one optional cell |
 
 # %% [markdown]
 # ## How this notebook works
 #
-# Each task asks for a function or two, or a class. Replace the line that raises `NotImplementedError`,
-# run the check right below, and read the first case that fails.
+# Replace the line that raises `NotImplementedError`, run the check right below, and read the first case that fails.
 # Hidden cases test what the task's text promises, with other numbers.
 # Your code must change neither its arguments nor a result that it has returned before. No check looks at a real clock.
 #
-# Folded cells hold given code: run them. Cells that begin with `# explore` are yours to change.
+# Folded cells are given: run them. Cells that begin with `# explore` are yours to change.
 # They are not run when your work is graded:
-# a helper or an import that a task needs belongs in the task's cell,
-# and a plot of your own is read as you saved it.
+# a helper or an import that a task needs belongs in the task's cell; a plot of yours is read as you saved it.
 
 # %% nbgrader={"grade_id": "setup", "locked": true}
 import heapq
@@ -148,11 +142,10 @@ def scribble_below(weights):
 # Sixteen workers each take about 1 s for a gradient. One step in twenty is delayed, by 3 s on average.
 # If nobody waits they compute some 14 gradients a second. Commit to three numbers:
 #
-# * `"together"`: at every step everybody waits for the slowest of all. How many gradients a second are that?
-# * `"without_two"`: at each step the two slowest are not waited for, and what they compute is thrown away.
-#   How many gradients a second are used?
-# * `"stale"`: nobody waits. A worker reads the weights, and later its gradient arrives:
-#   how many gradients of others arrive in between, on average?
+# * `"together"`: gradients a second, if at every step everybody waits for the slowest;
+# * `"without_two"`: gradients a second that are used, if at each step the two slowest are not waited for, and their work is thrown away;
+# * `"stale"`: if nobody waits, how many gradients of others arrive between the moment at which a worker reads the weights
+#   and the arrival of its own gradient, on average.
 #
 # `predictions()` returns a dictionary with these keys and a number above 0 for each, the same in each call. 1 line.
 
@@ -347,9 +340,7 @@ with check.hidden_case(
 check.score(2)
 
 # %% [markdown]
-# `seconds_of` draws durations: about 1 s each, and now and then a delay.
-# `rate_of` counts the gradients that arrive, a second. Now see what you predicted:
-# where do you expect the best number of workers to wait for?
+# Now with the delays of Task 1. For how many of the sixteen is it best to wait?
 
 # %% nbgrader={"grade_id": "seconds", "locked": true}
 
@@ -391,7 +382,6 @@ _ = ax.set_ylim(0, 14)
 # %% [markdown]
 # Two of sixteen thrown away, and the rest more than twice as fast: a delay of 3 s costs all sixteen workers 3 s.
 # Waiting for even fewer wastes gradients without any delay to avoid.
-# The model is a little kind: a real worker notices afterwards that its gradient is no longer wanted.
 
 # %% [markdown]
 # ### Task 3. The simulator (3 points)
@@ -660,8 +650,8 @@ check.score(3)
 #
 # `staleness(events)` says how old the weights are that gradients come from.
 # A worker reads the weights when it starts; its gradient changes them when it ends.
-# The *staleness* of a gradient is how many gradients of others came in between.
-# So for every end, in their order, count the ends of others since the *latest* start of that worker.
+# The *staleness* of a gradient is how many gradients of others came in between:
+# for every end, in their order, count the ends of others since the *latest* start of that worker.
 # Return a list of integers.
 
 # %% [markdown]
@@ -824,25 +814,24 @@ found, guess = np.mean(stale), predictions()["stale"]
 print(f"stale: {found:.1f} without a limit, you predicted {guess:g}")
 
 # %% [markdown]
-# Even in synchronous training the last gradient of a round comes after 15 others.
-# But nobody reads the weights in between, so it is as if their sum had come at once.
-# Without any limit the mean is about 15, and the largest far above: the gradient of a delayed step.
+# In synchronous training the last gradient of a round comes after 15 others,
+# but nobody reads the weights in between: it is as if their sum had come at once.
+# Without a limit the mean is about 15, and the largest far above: the gradient of a delayed step.
 #
-# A slack sets a limit to it, the last column. With slack 1:
+# A slack is a limit, the last column. With slack 1:
 #
 # | | my clock | the other's clock |
 # |---|---|---|
 # | I start a step | 5 | 4 |
-# | it starts its last step before my end, one ahead of me | 5 | 6 |
-# | it ends that step, and must wait | 5 | 7 |
+# | it starts a last step, one ahead of me | 5 | 6 |
+# | it ends that, and must wait | 5 | 7 |
 #
 # So each of 15 others ends at most $2\,\mathrm{slack} + 1$ steps during mine.
 
 # %% [markdown]
 # ### Look: who waits for whom
 #
-# The same seconds in four ways. Blue is work that counts, orange work that is thrown away, white waiting
-# (or, late in a row, no step left). A step that is cut off at 14 s counts later.
+# The same seconds in four ways. White is waiting (or, late in a row, no step left).
 # Find the long step of worker 1: what does each way do about it?
 
 
@@ -1119,13 +1108,13 @@ check.score(2)
 # %% [markdown]
 # ### Given: a network, and training along a list of events
 #
-# `gradient(weights, x, y)` is that of a small network for digits: 64 inputs, 32 ReLU, 10 classes, as one vector.
-# `replay(events, server, until)` trains along your events: at a start the worker pulls,
+# A small network for digits has 64 inputs, 32 ReLU and 10 classes.
+# `replay(events, server, until)` trains it along your events: at a start the worker pulls,
 # at an end it pushes the gradient of 16 images, made of what it pulled.
 # So time is virtual, but the learning is real. A start and an end are a message each.
 #
-# How to read the numbers: an accuracy is the mean of a training's last three readings.
-# When a training reaches 85 % depends on luck, so compare all three seeds of a row.
+# An accuracy below is the mean of a training's last three readings.
+# When a training reaches 85 % depends on luck: compare all three seeds of a row.
 
 # %% folded=true nbgrader={"grade_id": "network", "locked": true}
 SHAPES = [(64, 32), (32,), (32, 10), (10,)]
@@ -2362,9 +2351,9 @@ draw_plane(plane)
 #
 # **Two scores to beat**, each the mean of five seeds; messages are counted between machines, those within one are free:
 #
-# * *Most accurate*: 0.92 after 100 s with at most 1,350 messages. Seeds differ by 0.011 (standard deviation),
+# * Most accurate: 0.92 after 100 s with at most 1,350 messages. Seeds differ by 0.011 (standard deviation),
 #   so within 0.01 you are as good. Asynchronous training has 0.93 with 2,700.
-# * *Fewest messages* until the mean is at 0.90: 870. Asynchronous training needs 1,740.
+# * Fewest messages until the mean is at 0.90: 870. Asynchronous training needs 1,740.
 #
 # Ideas: a slack that grows or shrinks; a rate that knows staleness; backup workers whose late gradients are not thrown away;
 # local steps, more of them for fast workers; gossip with a partner drawn anew each time; `Node`s with a slack.
