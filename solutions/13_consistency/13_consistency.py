@@ -2353,7 +2353,7 @@ draw_plane(plane)
 #
 # * Most accurate: 0.92 after 100 s with at most 1,350 messages. Seeds differ by 0.011 (standard deviation),
 #   so within 0.01 you are as good. Asynchronous training has 0.93 with 2,700.
-# * Fewest messages until the mean is at 0.90: 870. Asynchronous training needs 1,740.
+# * Fewest messages until the mean is at 0.90: 870. Asynchronous training needs 1,755.
 #
 # Ideas: a slack that grows or shrinks; a rate that knows staleness; backup workers whose late gradients are not thrown away;
 # local steps, more of them for fast workers; gossip with a partner drawn anew each time; `Node`s with a slack.
@@ -2434,7 +2434,7 @@ _ = right.set(ylim=(0.7, 1), xlabel="messages")
 # **Model answer.**
 # Nobody waits, and in each machine of four a `Node` sends up every second gradient's mean.
 # In a run with five seeds (the cells above show another rule) synchronous training ended at .787 to .865 (mean .840) with 970 messages,
-# asynchronous at .916 to .944 (.928) with 2,700, mine at .908 to .940 (.922). It has as many messages as that within machines, but only 1,350 between them, and its mean is at .90 after 870, where asynchronous training needs 1,740.
+# asynchronous at .916 to .944 (.928) with 2,700, mine at .908 to .940 (.922). It has as many messages as that within machines, but only 1,350 between them, and its mean is at .90 after 870, where asynchronous training needs 1,755.
 # My worst seed is above the best synchronous one; the gain of .082 is as large as all that synchronous seeds differ by.
 # That asynchronous training is better, by .006, lies within the spread.
 # With four gradients in a mean it was .895, and .868 for one seed: too stale for the rate, as in Experiment 4.
