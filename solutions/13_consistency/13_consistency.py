@@ -60,82 +60,6 @@ digits = load("digits")
 )
 print(digits)
 
-# %% folded=true nbgrader={"grade_id": "talk", "locked": true}
-# Nothing to read: what the checks of Tasks 5 and 6 call.
-
-
-def talk(server, calls, gradients):
-    """Call pull ("3+") or push ("3-"); return (weights, pulled) at the end.
-
-    All gradients come from one array, which is overwritten afterwards.
-    """
-    pulled, array = [], np.empty_like(gradients[0])
-    rest = iter(gradients)
-    for call in calls.split():
-        worker = int(call[:-1])
-        if call[-1] == "+":
-            pulled.append(server.pull(worker))
-        else:
-            array[:] = next(rest)
-            server.push(worker, array)
-            array[:] = 99
-    return np.array(server.weights), pulled
-
-
-def scribble(weights):
-    """Return weights and two pulls after an array was overwritten."""
-    array = np.array(weights, np.float32)
-    server = Server(array, 0.5)
-    server.pull(4)[:] = 7
-    array[:] = 7
-    again = np.array([server.pull(5), server.pull(4)])
-    return np.array(server.weights), again
-
-
-class Above:
-    """A parent with rate 1 that keeps a log."""
-
-    def __init__(self, weights):
-        self.weights, self.log = np.array(weights, np.float32), []
-
-    def pull(self, name):
-        """Return a copy of the weights."""
-        self.log.append(("pull", name, np.zeros(0)))
-        return self.weights.copy()
-
-    def push(self, name, gradient):
-        """Step down a gradient."""
-        self.log.append(("push", name, np.array(gradient)))
-        self.weights = self.weights - gradient
-
-
-def through(weights, nodes, calls, gradients, stacked=0):
-    """Return (log, pulled) for nodes of {name: every}, calls "NAME:WORKER+".
-
-    stacked: another node, of so many gradients, between the nodes and Above.
-    """
-    above, pulled = Above(weights), []
-    parent = Node(above, 77, stacked) if stacked else above
-    below = {name: Node(parent, name, every) for name, every in nodes.items()}
-    array, rest = np.empty_like(gradients[0]), iter(gradients)
-    for call in calls.split():
-        name, _, worker = call[:-1].partition(":")
-        if call[-1] == "+":
-            pulled.append(below[int(name)].pull(int(worker)))
-        else:
-            array[:] = next(rest)
-            below[int(name)].push(int(worker), array)
-            array[:] = 99
-    return above.log, [np.array(each) for each in pulled]
-
-
-def scribble_below(weights):
-    """Return what is pulled after another worker has overwritten its array."""
-    node = Node(Above(weights), 3, 2)
-    node.pull(0)[:] = 7
-    return np.array(node.pull(1))
-
-
 # %% [markdown]
 # ### Task 1. Predict (1 point)
 #
@@ -835,56 +759,40 @@ print(f"stale: {found:.1f} without a limit, you predicted {guess:g}")
 
 # %% folded=true nbgrader={"grade_id": "draw-gantt", "locked": true}
 def bars_of(events, until):
-    """Return each worker's (start, length) that ended, and that did not."""
-    began, done, lost = {}, {}, {}
+    """Return (worker, start, length) of steps that ended, and of others."""
+    began, done, lost = {}, [], []
     for now, kind, worker in events:
+        if worker in began:  # it ends, or has given up
+            bar = worker, began[worker], now - began.pop(worker)
+            (done if kind == "end" else lost).append(bar)
         if kind == "start":
-            if worker in began:  # given up
-                bar = began[worker], now - began[worker]
-                lost.setdefault(worker, []).append(bar)
             began[worker] = now
-        else:
-            begun = began.pop(worker)
-            done.setdefault(worker, []).append((begun, now - begun))
-    for worker, begun in began.items():
-        lost.setdefault(worker, []).append((begun, until - begun))
+    lost += [(worker, now, until - now) for worker, now in began.items()]
     return done, lost
 
 
-def draw_gantt(events, title, ax, until):
-    """Draw what each worker does over time."""
-    for group, colour in zip(
-        bars_of(events, until), plot.PALETTE[:2], strict=True
-    ):
-        for worker, bars in group.items():
-            place = (worker - 0.38, 0.76)
-            ax.broken_barh(bars, place, facecolor=colour, edgecolor="white")
-    ax.set_title(title, loc="left", fontsize=11, fontweight="bold")
-    ax.set(xlim=(0, until), ylabel="worker")
-    ax.set_yticks(range(4))
-    ax.invert_yaxis()
-
-
 def draw_gantts(shown, until):
-    """Draw a list of events under each other, each with its title."""
+    """Draw lists of events under each other, each with its title."""
     import matplotlib.pyplot as plt
 
-    _, axes = plt.subplots(
-        len(shown), 1, figsize=(7.5, 7), sharex=True, layout="constrained"
+    rows, size = len(shown), (7.5, 7)
+    figure, axes = plt.subplots(
+        rows, sharex=True, figsize=size, layout="constrained"
     )
+    names = "work that counts", f"thrown away, or cut off at {until} s"
     for ax, (title, events) in zip(axes, shown.items(), strict=True):
+        for i, bars in enumerate(bars_of(events, until)):
+            worker, start, length = np.reshape(bars, (-1, 3)).T
+            look = {"color": plot.PALETTE[i], "edgecolor": "white"}
+            ax.barh(worker, length, 0.76, start, label=names[i], **look)
         ended = sum(kind == "end" and time <= until for time, kind, _ in events)
-        draw_gantt(
-            events, f"{title}: {ended} gradients in {until} s", ax, until
-        )
+        title = f"{title}: {ended} gradients in {until} s"
+        ax.set_title(title, loc="left", fontsize=11, fontweight="bold")
+        ax.set(xlim=(0, until), ylabel="worker", yticks=range(4))
+        ax.invert_yaxis()
     axes[-1].set_xlabel("virtual seconds")
-    patches = [plt.Rectangle((0, 0), 1, 1, color=c) for c in plot.PALETTE[:2]]
-    axes[0].figure.legend(
-        patches,
-        ["work that counts", f"thrown away, or cut off at {until} s"],
-        loc="outside lower center",
-        ncols=2,
-    )
+    both = axes[-1].get_legend_handles_labels()
+    figure.legend(*both, loc="outside lower center", ncols=2)
     plt.show()
 
 
@@ -901,6 +809,82 @@ draw_gantts(shown, until=14)
 # %% [markdown]
 # Synchronous workers all stand still until the long step ends, with a slack they go on for a while,
 # asynchronous ones do not notice, and backup workers throw it away.
+
+# %% folded=true nbgrader={"grade_id": "talk", "locked": true}
+# Nothing to read: what the checks of Tasks 5 and 6 call.
+
+
+def talk(server, calls, gradients):
+    """Call pull ("3+") or push ("3-"); return (weights, pulled) at the end.
+
+    All gradients come from one array, which is overwritten afterwards.
+    """
+    pulled, array = [], np.empty_like(gradients[0])
+    rest = iter(gradients)
+    for call in calls.split():
+        worker = int(call[:-1])
+        if call[-1] == "+":
+            pulled.append(server.pull(worker))
+        else:
+            array[:] = next(rest)
+            server.push(worker, array)
+            array[:] = 99
+    return np.array(server.weights), pulled
+
+
+def scribble(weights):
+    """Return weights and two pulls after an array was overwritten."""
+    array = np.array(weights, np.float32)
+    server = Server(array, 0.5)
+    server.pull(4)[:] = 7
+    array[:] = 7
+    again = np.array([server.pull(5), server.pull(4)])
+    return np.array(server.weights), again
+
+
+class Above:
+    """A parent with rate 1 that keeps a log."""
+
+    def __init__(self, weights):
+        self.weights, self.log = np.array(weights, np.float32), []
+
+    def pull(self, name):
+        """Return a copy of the weights."""
+        self.log.append(("pull", name, np.zeros(0)))
+        return self.weights.copy()
+
+    def push(self, name, gradient):
+        """Step down a gradient."""
+        self.log.append(("push", name, np.array(gradient)))
+        self.weights = self.weights - gradient
+
+
+def through(weights, nodes, calls, gradients, stacked=0):
+    """Return (log, pulled) for nodes of {name: every}, calls "NAME:WORKER+".
+
+    stacked: another node, of so many gradients, between the nodes and Above.
+    """
+    above, pulled = Above(weights), []
+    parent = Node(above, 77, stacked) if stacked else above
+    below = {name: Node(parent, name, every) for name, every in nodes.items()}
+    array, rest = np.empty_like(gradients[0]), iter(gradients)
+    for call in calls.split():
+        name, _, worker = call[:-1].partition(":")
+        if call[-1] == "+":
+            pulled.append(below[int(name)].pull(int(worker)))
+        else:
+            array[:] = next(rest)
+            below[int(name)].push(int(worker), array)
+            array[:] = 99
+    return above.log, [np.array(each) for each in pulled]
+
+
+def scribble_below(weights):
+    """Return what is pulled after another worker has overwritten its array."""
+    node = Node(Above(weights), 3, 2)
+    node.pull(0)[:] = 7
+    return np.array(node.pull(1))
+
 
 # %% [markdown]
 # ## What stale gradients do to learning
