@@ -786,8 +786,8 @@ def draw_gantts(shown, until):
             look = {"color": plot.PALETTE[i], "edgecolor": "white"}
             ax.barh(worker, length, 0.76, start, label=names[i], **look)
         ended = sum(kind == "end" and time <= until for time, kind, _ in events)
-        title = f"{title}: {ended} gradients in {until} s"
-        ax.set_title(title, loc="left", fontsize=11, fontweight="bold")
+        said = f"{title}: {ended} gradients in {until} s"
+        ax.set_title(said, loc="left", fontsize=11, fontweight="bold")
         ax.set(xlim=(0, until), ylabel="worker", yticks=range(4))
         ax.invert_yaxis()
     axes[-1].set_xlabel("virtual seconds")
