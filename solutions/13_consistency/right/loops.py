@@ -74,13 +74,6 @@ class Server:
             self.arrived[each] += 1
 
 
-def easgd_step(x, center, gradients, rate, alpha):
-    new = (1 - alpha) * x + alpha * center - rate * gradients
-    beta = alpha * len(x)
-    middle = (1 - beta) * center + beta * x.mean(axis=0)
-    return new.astype(x.dtype), middle.astype(center.dtype)
-
-
 def mixing(workers, edges):
     near = np.zeros((workers, workers), bool)
     for a, b in edges:
@@ -94,6 +87,18 @@ def mixing(workers, edges):
 def shrinks(matrix):
     n = len(matrix)
     return np.linalg.norm(matrix - np.ones((n, n)) / n, 2)
+
+
+def round_ends(durations, every):
+    now, ends = 0.0, []
+    alone = [0.0] * len(durations)
+    for k in range(durations.shape[1]):
+        alone = [t + own[k] for t, own in zip(alone, durations, strict=True)]
+        if (k + 1) % every == 0:
+            now += max(alone)
+            ends.append(now)
+            alone = [0.0] * len(durations)
+    return np.array(ends)
 
 
 def outer_step(begin, ends, velocity, rate, momentum):
