@@ -54,6 +54,9 @@ def _pieces(value: Any) -> tuple[tuple[Any, Any], ...]:
     """Return what may be changed in place of a value and of all that it holds, with what it is now."""
     pieces: list[tuple[Any, Any]] = []
     waiting, seen = [value], set[int]()
+    if isinstance(value, type):  # a class of the locked cell's: the data that it holds
+        pieces.append((value, _snapshot(value)))
+        waiting = [held for _, held in pieces[0][1]]
     while waiting and len(seen) < _MOST:
         one = waiting.pop()
         if id(one) in seen or issubclass(type(one), _OF_THE_TEXT):
@@ -80,11 +83,26 @@ def _held(value: Any) -> list[Any]:
 
 
 def _snapshot(value: Any) -> Any:
+    if isinstance(value, type):
+        return [(name, held) for name, held in vars(value).items() if name[:2] != "__" and not _is_code(held)]
     large = type(value) is np.ndarray and value.size > _SAMPLE
     return _sampled(value) if large else snapshot(value, _TENSOR_BYTES)
 
 
+def _identity(named: tuple[str, Any]) -> tuple[str, int]:
+    return named[0], id(named[1])
+
+
+def _is_code(value: Any) -> bool:
+    return callable(value) or isinstance(value, property | classmethod | staticmethod | types.MemberDescriptorType)
+
+
 def _changed(value: Any, before: Any) -> bool:
+    if isinstance(value, type):
+        now = _snapshot(value)
+        return len(now) != len(before) or any(
+            a[0] != b[0] or a[1] is not b[1] for a, b in zip(now, before, strict=True)
+        )
     if type(value) is np.ndarray and value.size > _SAMPLE:
         return bool(_sampled(value) != before)
     return changed(value, before, _TENSOR_BYTES)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from autograder.boundary.peer import Peer
 
 __all__ = [
+    "EXACT",
     "FRESH_S",
     "FUNCTIONS",
     "INSTEAD",
@@ -21,8 +22,10 @@ __all__ = [
     "ask",
     "believe",
     "class_name",
+    "exact",
     "handle_of",
     "is_made",
+    "is_object",
     "is_remote_tensor",
     "is_stand_in",
     "items_anew",
@@ -32,6 +35,7 @@ __all__ = [
     "plain_all",
     "refusal",
     "stands",
+    "unasked",
 ]
 
 FUNCTIONS: weakref.WeakKeyDictionary[types.FunctionType, StandIn] = weakref.WeakKeyDictionary()
@@ -40,6 +44,13 @@ FRESH_S = 1.0
 """For so long what was read of the student's process stands, if nothing is done there."""
 INSTEAD = ": read a value from it by name"
 """How a refusal ends."""
+
+
+EXACT = {
+    **{"bool": bool, "int": int, "float": float, "complex": complex, "index": int, "str": str, "repr": str},
+    **{"bytes": bytes, "format": str, "hash": int},
+}
+"""What Python itself demands of these methods; a stand-in must not be able to raise an error of the interpreter."""
 
 
 class StandIn:
@@ -62,6 +73,7 @@ class StandIn:
         "_boundary_peer",
         "_boundary_read",
         "_boundary_signature",
+        "_boundary_unasked",
         "_boundary_value",
     )
 
@@ -205,6 +217,12 @@ def refusal(proxy: StandIn, text: str, kind: type[Exception] = TypeError) -> Exc
     return kind(text)
 
 
+def exact(value: Any, kind: type, operation: str) -> Any:
+    if type(value) is not kind:
+        raise TypeError(f"__{operation}__ returned no {kind.__name__}")
+    return value
+
+
 def believe(proxy: StandIn, asked: str) -> None:
     """Note that only the class of the student's object says what it answers to this: a method, an operator."""
     peer_of(proxy).believed.add(asked)
@@ -213,6 +231,12 @@ def believe(proxy: StandIn, asked: str) -> None:
 def is_remote_tensor(kind: type) -> bool:
     """Whether this is the class of tensors whose graph lies in the student's process: see graph."""
     return kind.__name__ == "RemoteTensor" and kind.__module__ == "autograder.boundary.graph"
+
+
+def unasked(proxy: StandIn, operation: str) -> None:
+    """Note that the value was asked, where the class of its object, derived from one of values, has this of its own."""
+    if operation in object.__getattribute__(proxy, "_boundary_unasked"):
+        believe(proxy, f"__{operation}__")
 
 
 def is_made(proxy: StandIn) -> bool:

@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 from autograder.boundary.handles import (
+    EXACT,
     INSTEAD,
     StandIn,
     ask,
     believe,
     class_name,
+    exact,
     handle_of,
     is_made,
     is_object,
@@ -22,10 +24,11 @@ from autograder.boundary.handles import (
     peer_of,
     plain,
     refusal,
+    unasked,
 )
 from autograder.boundary.operations import BINARY, COMPARISONS, IN_PLACE, OF_TUPLES, OPERATIONS, UNARY
 
-__all__ = ["METHODS", "exact"]
+__all__ = ["METHODS"]
 
 
 def _operator(operation: str) -> Callable[..., Any]:
@@ -93,6 +96,7 @@ def _comparison(operation: str) -> Callable[..., Any]:
             return ask(self, operation, other)
         mine, yours = plain(self), plain(other)
         if not is_object(mine) and not is_object(yours):
+            unasked(self, operation)
             return OPERATIONS[operation](mine, yours)
         if operation in {"eq", "ne"} and (self is other or other is None):
             return _with_itself_or_none(self, operation, other)
@@ -127,25 +131,13 @@ def _contains(self: StandIn, item: Any) -> bool:
     if peer.trusted:
         mine, yours = plain(self), plain(item)
         if not is_object(mine) and not is_object(yours):
+            unasked(self, "contains")
             return yours in mine
         if not is_object(yours) and class_name(self) in _ITERATORS:
             return any(plain(found) is yours or plain(found) == yours for found in ask(self, "iter"))
         if not is_object(item) and not peer.operators:
             raise refusal(self, f"`in` {class_name(self)} would be told what is expected: {_ASK_FOR_IT}")
     return cast("bool", exact(ask(self, "contains", item), bool, "contains"))
-
-
-_EXACT = {
-    **{"bool": bool, "int": int, "float": float, "complex": complex, "index": int, "str": str, "repr": str},
-    **{"bytes": bytes, "format": str, "hash": int},
-}
-"""What Python itself demands of these methods; a stand-in must not be able to raise an error of the interpreter."""
-
-
-def exact(value: Any, kind: type, operation: str) -> Any:
-    if type(value) is not kind:
-        raise TypeError(f"__{operation}__ returned no {kind.__name__}")
-    return value
 
 
 _TEXTS = {"str", "bytes"}
@@ -187,6 +179,7 @@ def _unary(operation: str) -> Callable[..., Any]:
         if not peer_of(self).trusted:
             value = ask(self, operation, *arguments)
         elif operation not in _overridden(self) and not is_object(own := plain(self)):
+            unasked(self, operation)
             return OPERATIONS[operation](own, *arguments)
         else:
             if operation == "bool" and _goes_through_items(self):
@@ -194,7 +187,7 @@ def _unary(operation: str) -> Callable[..., Any]:
             believe(self, f"__{operation}__")
             value = ask(self, operation, *arguments)
             value = _by_name_only(self, operation, value) if is_made(self) else value
-        return exact(value, _EXACT[operation], operation) if operation in _EXACT else value
+        return exact(value, EXACT[operation], operation) if operation in EXACT else value
 
     return method
 

@@ -23,6 +23,7 @@ from autograder.boundary.handles import (
     ask,
     believe,
     class_name,
+    exact,
     handle_of,
     is_made,
     is_object,
@@ -30,10 +31,11 @@ from autograder.boundary.handles import (
     plain,
     plain_all,
     refusal,
+    unasked,
 )
 from autograder.boundary.judging import Predicate
 from autograder.boundary.operations import ARITHMETIC, OF_TUPLES, READ_BY_NAME, compares
-from autograder.boundary.operators import METHODS, exact
+from autograder.boundary.operators import METHODS
 from autograder.boundary.shapes import OF_ALL, Shapes
 from autograder.boundary.ufuncs import array_ufunc
 
@@ -110,6 +112,7 @@ class Proxy(StandIn):
         says, trusted = object.__getattribute__(self, "_boundary_hashes"), peer_of(self).trusted
         own = plain(self) if trusted and says == "value" else self
         if not is_object(own):
+            unasked(self, "hash")
             return hash(own)
         if says is True:
             return int(exact(ask(self, "hash"), int, "hash"))
@@ -165,6 +168,7 @@ class Proxy(StandIn):
         own = plain(self) if peer_of(self).trusted else self
         if is_object(own) and peer_of(self).trusted and not is_made(self):
             return _formatted(self, spec)
+        unasked(self, "format")
         shown = not spec and "str" in object.__getattribute__(self, "_boundary_overrides")  # as Python's own classes do
         return format(str(self) if is_object(own) or shown else own, spec)
 
@@ -219,6 +223,7 @@ def make(peer: Peer, handle: int, description: Mapping[str, Any]) -> Proxy:
     said = frozenset(map(str, told)) if isinstance(told := description.get("o"), list) else frozenset()
     numbers = _OWN_OF_NUMBERS if _NUMBERS.intersection(names) else frozenset()
     own = _OWN_OF_CONTAINERS if value in _CONTAINERS else _OWN_OF_TEXTS if value == "str" else numbers
+    asked_for = frozenset(name for name in said if name.startswith(".") or name in own | ARITHMETIC)
     known = {
         "peer": peer,
         "handle": handle,
@@ -232,7 +237,8 @@ def make(peer: Peer, handle: int, description: Mapping[str, Any]) -> Proxy:
         "name": names[0].rpartition(".")[2] if names else "object",
         "class": class_of(names, trusted=peer.trusted) or type(proxy),
         "value": value,
-        "overrides": frozenset(name for name in said if name.startswith(".") or name in own | ARITHMETIC),
+        "overrides": asked_for,
+        "unasked": said - asked_for,
         "hashes": hashes,
     }
     for name, about in known.items():

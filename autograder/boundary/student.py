@@ -25,7 +25,7 @@ from autograder.boundary.frames import Connection, ProcessDied, WireError
 from autograder.boundary.functions import standing_for, tell_of_attributes
 from autograder.boundary.given_again import Unmade, made_again
 from autograder.boundary.handles import handle_of
-from autograder.boundary.operations import ARITHMETIC, OF_TUPLES, OPERATIONS, UNARY
+from autograder.boundary.operations import ARITHMETIC, COMPARISONS, OF_TUPLES, OPERATIONS, UNARY
 from autograder.boundary.peer import Peer
 from autograder.boundary.proxy import SHAPES, make
 from autograder.boundary.remembered import Remembered
@@ -203,7 +203,8 @@ def _overrides(kind: type) -> list[str]:
     """Return what a class derived from one of plain values overrides of it: operators, and methods behind a dot."""
     base = next((place for place, each in enumerate(kind.__mro__) if each in TYPES or each is np.ndarray), 0)
     own = {name for each in kind.__mro__[:base] for name in vars(each)}
-    operators = [name for name in (*UNARY, *OF_TUPLES, *ARITHMETIC) if f"__{name}__" in own]
+    every = (*UNARY, *OF_TUPLES, *ARITHMETIC, *COMPARISONS, "contains", "format", "hash")
+    operators = [name for name in every if f"__{name}__" in own]
     return operators + [f".{name}" for name in sorted(own) if name[0] != "_" and hasattr(kind.__mro__[base], name)]
 
 

@@ -799,6 +799,38 @@ def test_shapes(talk: Talk, kind: str) -> None:
         assert (asked, found) == (asked, want)
 
 
+_OWN = {
+    "f'{money:.1f}'": "__format__",
+    "int(money)": "__int__",
+    "round(money, 1)": "__round__",
+    "bool(money)": "__bool__",
+    "hash(money)": "__hash__",
+    "money == 3.5": "__eq__",
+    "money + 1": "",
+    "float(money)": "",
+    "str(money)": "__str__",
+}
+
+
+@pytest.mark.parametrize("asked", _OWN)
+def test_what_a_class_derived_from_a_number_says_otherwise_is_told(talk: Talk, asked: str) -> None:
+    """The value is asked, which a class cannot make up; that the class would have said something is for a person."""
+    talk.code("""
+        class Money(float):
+            def __format__(self, spec): return "?"
+            def __int__(self): return 7
+            def __round__(self, n=0): return 7
+            def __bool__(self): return False
+            def __hash__(self): return 7
+            def __eq__(self, other): return True
+            def __str__(self): return "much"
+        money = Money(3.5)
+        """)
+    found = talk.test(asked)
+    assert found["error"] is None
+    assert found["believed"] == ([_OWN[asked]] if _OWN[asked] else [])
+
+
 _LATER = {
     "a list that is kept": ("names = ['a']; team = Team(names); team.join('b')", True),
     "a dictionary in one": ("names = [{}]; team = Team(names); team.join('b', names[0])", True),
@@ -840,20 +872,27 @@ def test_later_calls(talk: Talk, case: str) -> None:
 def test_strayed(talk: Talk) -> None:
     """Data of locked cells that the student's code has changed is told at the end of a test that uses it."""
     locked = ["import numpy as np", "scores = [3, 1, 2]", "grid = np.zeros(3)", "LIMIT = 5"]
-    talk.locked, given = [locked], {"cells": locked, "theirs": ["top", "sort", "fill"], "level": 3, "withheld": []}
-    as_left.begin(talk.namespace, ["scores", "grid", "LIMIT"])
+    locked += ["class Config:\n    most, order = 3, [2, 1]\n    def first(self): return self.order[0]"]
+    names = "scores", "grid", "LIMIT", "Config"
+    talk.locked, given = [locked], {"cells": locked, "theirs": ["top", "sort"], "level": 4, "withheld": []}
+    as_left.begin(talk.namespace, names)
     talk.code("\n".join(locked))
-    as_left.note(talk.namespace, [([name], []) for name in ("scores", "grid", "LIMIT")])
+    as_left.note(talk.namespace, [([name], []) for name in names])
     talk.code("""
         def top(): return max(scores) + LIMIT
         def sort(): return sorted(scores), scores.sort()
         def fill(): grid[:] = 1
+        def order(): return Config.order.sort()
+        def more(): Config.most = 4
         """)
     for source, changed in (
         ("assert top() == 8 and scores == [3, 1, 2]", []),
         ("sort()\nassert scores == [3, 1, 2]", ["changes to scores"]),
         ("fill()\nassert LIMIT == 5", []),  # which does not use it
         ("assert grid.sum() == 0", ["changes to grid"]),  # before
+        ("assert Config.most == 3 and Config().first() == 2", []),
+        ("order()\nassert Config.order == [2, 1]", ["changes to Config"]),
+        ("Config.order.sort(reverse=True)", ["changes to Config"]),
     ):
         as_left.begin(talk.namespace)
         found = talk.test(source, given=given)
