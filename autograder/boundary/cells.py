@@ -211,7 +211,8 @@ class _Names(dict[str, Any]):
     def look_back(self) -> None:
         """Ask, at the end, which data of locked cells, made here, the student's code has changed in its own process."""
         found = self._peer.ask("strayed", None, [sorted(self._made)]) if self._made else []
-        self._peer.believed |= {f"{CHANGES}{name}" for name in found if name in self._made}
+        changed = self._made.intersection(found if type(found) is list else ())
+        self._peer.believed |= {f"{CHANGES}{name}" for name in changed}
 
     def _of_kernel(self, name: str) -> Any:
         """Return what the student's process has under a name; a number or text as it was, until something is done."""

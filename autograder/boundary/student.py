@@ -170,9 +170,11 @@ class Agent:
             return settings()
         if operation == "changed":
             return self.changes_made.since()
-        if operation == "strayed":
-            return as_left.strayed(*arguments)
-        if operation in {"altered", "current", "common"}:
+        if operation == "strayed":  # a list without items would be a result of nothing
+            return as_left.strayed(*arguments) or None
+        if operation == "altered":
+            return self.changes_made.remembered.altered() or None
+        if operation in {"current", "common"}:
             return getattr(self.changes_made.remembered, operation)(*arguments)
         if operation == "import":
             return _resolved(*arguments[:2])(*arguments[2:], **options)

@@ -415,7 +415,7 @@ CASES["known"] = Case(
         "named": "assert known(Point(1, 2))",
         "mirrored": "assert mirrored(Point(1, 2)) == Point(2, 1) and isinstance(mirrored(Point(1, 2)), Point)",
         "with-a-limit": "assert room(Account(3)) == LIMIT - 3",
-        "coloured": "assert other(Color.GREEN) is Color.RED",
+        "coloured": "assert other(Color.GREEN) == Color.RED",
         "with-a-default": "assert total(Line()) == 3 and total(Line([4])) == 4",
     },
     {
