@@ -77,7 +77,10 @@ _PROTOCOLS = {"_subtyp", "_typ"}
 
 
 class Proxy(StandIn):
-    """Calls, attributes, items and operators are handed on; identity and hash are those of the object itself."""
+    """Attributes are handed on; the classes derived from this have the special methods of their objects' classes.
+
+    See shapes.
+    """
 
     __slots__ = ()
 
