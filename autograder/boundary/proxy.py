@@ -77,10 +77,7 @@ _PROTOCOLS = {"_subtyp", "_typ"}
 
 
 class Proxy(StandIn):
-    """Attributes are handed on; the classes derived from this have the special methods of their objects' classes.
-
-    See shapes.
-    """
+    """Attributes are handed on, and what the special methods do that its objects' classes have: see shapes."""
 
     __slots__ = ()
 
