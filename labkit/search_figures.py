@@ -108,8 +108,13 @@ def family(history: Sequence[Round]) -> Axes:
     ax.plot([], color="0.75", lw=0.8, label="no descendants")
     rates = np.array([rates for rates, _, _ in history], float)
     at = np.broadcast_to(x[:, None], rates.shape), np.broadcast_to(row, rates.shape)
-    dots = ax.scatter(*at, c=rates, norm=LogNorm(), cmap="viridis", s=30, ec="white", lw=0.5, zorder=4)
-    plt.colorbar(dots, ax=ax, label="learning rate", pad=0.02)
+    late = rates[len(rates) // 4 :]  # at first there are rates that soon have no descendants
+    norm = LogNorm(late.min(), late.max())
+    dots = ax.scatter(*at, c=rates, norm=norm, cmap="viridis", s=30, ec="white", lw=0.5, zorder=4)
+    ticks = [tick for tick in (0.01, 0.03, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2) if late.min() <= tick <= late.max()]
+    bar = plt.colorbar(dots, ax=ax, label="learning rate", pad=0.02, extend="both")
+    bar.set_ticks(ticks, labels=[f"{tick:g}" for tick in ticks])
+    bar.minorticks_off()
     shown = np.argsort(first, kind="stable")[:: max(1, len(first) // 5)]
     ax.set_yticks(row[shown], [f"{first[place]:.2g}" for place in shown])
     ax.set(ylabel="a row a member: its rate at the start", xticks=x, xlim=(0.6, len(history) + 0.4))

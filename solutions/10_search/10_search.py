@@ -565,8 +565,8 @@ ax = plot.curves(
     },
     logx=True,
     xlabel="workers",
-    ylabel="share of their time that they work",
-    title="No communication: only the last trials wait",
+    ylabel="efficiency",
+    title="Share of the workers' time that is spent working",
 )
 _ = ax.set_ylim(0, 1.05)
 
@@ -798,7 +798,8 @@ search_figures.rungs(halving, curves, [run.config["rate"] for run in full])
 # %% [markdown]
 # A line's colour says on which rung its trial was dropped; grey goes on to where it would have gone.
 # Where one would have ended below a trial that went on, halving was wrong: dashed, if any.
-# The winner need not be the best of all; it costs a fraction, and that fraction pays for more candidates.
+# The winner need not be the best of all: over ten searches it was number 1.5 on average.
+# It costs a fraction, and that fraction pays for more candidates.
 #
 # Rungs do need to talk: all of a rung must have reported before the best are known.
 # ASHA (Li et al. 2020) does not wait: a trial goes on if it is among the best third of those *so far* on its rung.
@@ -1219,8 +1220,8 @@ search_figures.family(history)
 #    place 0 is the oldest. The fittest of these is the parent, among equals the one drawn first.
 #    Its child `mutate(parent)` joins the queue as the youngest, and the oldest is removed.
 #
-# If three have a fitness of 5, 1 and 2, and all three are drawn, the first is the parent.
-# Then it leaves, though it is the fittest: its child is the only one that keeps its name.
+# Say three have a fitness of 5, 1 and 2, and all three are drawn:
+# the first is the parent, and then it leaves, though it is the fittest.
 
 # %% [markdown]
 # `fitness(architecture)` trains a network and is expensive:
@@ -1539,7 +1540,9 @@ def by_hyperband(seed, purse):
 # %% [markdown]
 # The swarm, given: particle $i$ at $x_i$ in the unit cube, with velocity $v_i$, remembers its best place $p_i$, and all know the best of these, $g$:
 #
-# $$v_i' = 0.7\, v_i + 1.5\, r_1 (p_i - x_i) + 1.5\, r_2 (g - x_i), \qquad x_i' = x_i + v_i', \text{ cut off at 0 and 1.}$$
+# $$v_i' = 0.7\, v_i + 1.5\, r_1 (p_i - x_i) + 1.5\, r_2 (g - x_i), \qquad x_i' = x_i + v_i'.$$
+#
+# Random numbers $r_1$ and $r_2$ are new for each entry, and $x_i'$ is cut off at 0 and 1.
 
 
 # %% nbgrader={"grade_id": "swarm", "locked": true}
@@ -1684,12 +1687,13 @@ place = sorted(ends, key=ends.get).index(bet) + 1 if bet in ends else "none"
 print(f"your bet, {bet}: place {place} of {len(ends)}")
 said = {"xlabel": "epochs spent", "ylabel": "lowest loss so far"}
 said["title"] = "The race: mean of five seeds, and two ranges"
-plot.curves(means, spread=ranges, logy=True, **said)
+_, ax = plt.subplots(figsize=(7.5, 4.4), layout="constrained")
+plot.curves(means, spread=ranges, logy=True, ax=ax, **said)
 
 # %% [markdown]
 # A row is five seeds, at the end of the budget; "epochs" are the winner's.
 # Halving and Hyperband are one line for 81 epochs: their first bracket is the same, with the same trials.
-# After it halving is on average further than all others but Hyperband ever come:
+# After it halving is on average further than the six others ever come:
 # it trains its winner longest, and spends almost nothing on the losers.
 # Is it the epochs alone? "13 of 27" gives every trial the winner's 27. It beats 40 of 9 on average, and not halving:
 # most of its epochs go to bad rates.
@@ -2254,7 +2258,7 @@ result_card(
 #
 # ### Optional A. Dealt out beforehand (5 minutes)
 #
-# Worker $w$ of $P$ may take the trials $w$, $w + P$, $w + 2P$, ...: nobody ever has to ask. What does that cost?
+# Where worker $w$ of $P$ takes the trials $w$, $w + P$, $w + 2P$, ..., nobody ever has to ask. What does that cost?
 
 # %% explore=true
 few = list(1000 * np.array(many[:24]))
@@ -2378,7 +2382,7 @@ left.set(xlabel="rate", ylabel="decay")
 plot.curves(
     good, spread=spread, ax=right, title="Best so far: mean, range of 4"
 )
-right.set(ylim=(0, None), xlabel="networks trained", ylabel="lowest loss")
+_ = right.set(ylim=(0, None), xlabel="networks trained", ylabel="lowest loss")
 
 # %% [markdown]
 # All particles are pulled to where the best ones have been, and their inertia carries them past it: so they search around it.
