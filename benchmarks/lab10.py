@@ -194,8 +194,7 @@ def open_task(ns: Names) -> None:
 
 
 def trained(ns: Names, config: Names, seed: int) -> float:
-    run = ns["Run"](config, seed)
-    run.advance(300)
+    (run := ns["Run"](config, seed)).advance(300)
     return float(ns["loss_and_error"](run.layers, ns["TEST"])[1])
 
 
@@ -205,9 +204,9 @@ def mixture(ns: Names, trials: int, members: int, seed: int) -> float:
     rungs = ns["successive_halving"](list(range(trials)), lambda t, n: runs[t].advance(n), 1, 27)
     winner = runs[min(rungs[-1], key=lambda pair: (np.isnan(pair[1]), pair[1]))[0]]
     crowd = [ns["Run"](winner.config, [50 + seed, k]) for k in range(members)] or [winner]
-    each = (300 - sum(run.epochs for run in runs)) // len(crowd)
+    left = 300 - sum(run.epochs for run in runs)
     for run in crowd:
-        run.advance(each)
+        run.advance(left // len(crowd))
     return float(ns["misread"](ns["ensemble_predict"](ns["stack"]([run.layers for run in crowd]), ns["TEST"][0])))
 
 

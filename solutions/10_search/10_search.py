@@ -19,16 +19,13 @@
 # %% [markdown]
 # ## How this notebook works
 #
-# Each task asks for one function: replace the line that raises `NotImplementedError`, keep the name and the arguments.
+# Each task asks for one function: replace the line that raises `NotImplementedError`.
 # Run the check right below it, then the cells that show what your function does.
-# Further cases, hidden here, are run when your work is graded: the text's promises, with other numbers.
+# Grading runs more cases of the same promises, with other numbers.
+# Do not change an argument, nor a result that you have returned before.
+# Chance is never hidden: the text says from which generator to draw, what, and in which order.
 #
-# * Do not change an argument, nor a result that you have returned before.
-# * Chance is never hidden: the text says from which generator to draw, what, and in which order.
-# * No check looks at a clock.
-#
-# Cells that begin with `# explore` are yours to change: grading reads what they show as you saved it.
-# Folded cells are given; run them, and open them if you like.
+# Cells that begin with `# explore` are yours to change; folded cells are given, and need not be read.
 # Letters name this course's sources (**A**, **B**, **D**); their claims and ours are in [docs/claims.md](../../docs/claims.md).
 
 # %% nbgrader={"grade_id": "setup", "locked": true}
@@ -47,14 +44,14 @@ print(digits)
 # %% [markdown]
 # ### Task 1. Predict (1 point)
 #
-# Commit to three numbers before you measure them; the point is for writing them down.
+# Commit to three numbers; the point is for writing them down.
 #
 # * `"efficiency"`: 256 trials of unequal length are handed out to 64 workers.
-#   Which share of the workers' time is spent working? (1 is all of it.)
-# * `"place"`: 27 networks train for an epoch, and the better third goes on, three times over, until one is left.
-#   Had all 27 been trained to the end, at which place would that one have come? (1 is the best.)
+#   Which share of their time do these work? (1 is all of it.)
+# * `"place"`: 27 networks train for an epoch, the better third for longer, and so on, until one is left.
+#   At which place would it have come, had all 27 been trained to the end? (1 is the best.)
 # * `"optimism"`: 60 networks differ by their seed only.
-#   How many percentage points lower is the best validation error than the same network's test error?
+#   How many percentage points is the best validation error below the same network's test error?
 #
 # `predictions()` returns a dictionary with these keys and a number above 0 for each, the same in each call. 1 line.
 
@@ -201,7 +198,7 @@ class Run:
 # %% [markdown]
 # `configuration(space, seed, trial)` makes the generator `np.random.default_rng([seed, trial])`
 # and takes one $u$ = `draw.random()` for each name, in the order of `space`.
-# It returns a new dictionary of values by name: a number for a range, and for a choice the option itself, of whatever type.
+# It returns a new dictionary of values by name: a number for a range, for a choice the option itself, of whatever type.
 #
 # For example, `{"rate": ("log", 1, 100)}` gives a number between 1 and 100 that is below 10 in half of all trials.
 # About 9 lines.
@@ -571,10 +568,10 @@ ax = plot.curves(
 _ = ax.set_ylim(0, 1.05)
 
 # %% [markdown]
-# On the left nearly all of the time is spent working: trials a second grow as the number of workers, which is the sources' claim (A, D).
+# On the left nearly all of the time is worked: trials a second grow as the number of workers, the sources' claim (A, D).
 # 64 workers, with four trials each, already wait for the last ones.
-# The end comes at most one longest trial later than in an even split, whatever the durations (Graham 1966),
-# so efficiency falls only when the longest trial is not small beside a worker's share.
+# The end comes at most one longest trial later than in an even split (Graham 1966):
+# efficiency falls only when the longest trial is not small beside a worker's share.
 
 # %% [markdown]
 # ## Stop the hopeless early
@@ -796,12 +793,12 @@ print(f"you predicted number {predictions()['place']:g}")
 search_figures.rungs(halving, curves, [run.config["rate"] for run in full])
 
 # %% [markdown]
-# A line's colour says on which rung its trial was dropped; grey goes on to where it would have gone.
-# Where one would have ended below a trial that went on, halving was wrong: dashed, if any.
+# A line's colour says on which rung its trial was dropped, grey where it would have gone,
+# dashes that halving was wrong: a dropped one would have ended below one that went on.
 # The winner need not be the best of all: over ten searches it was number 1.5 on average.
 # It costs a fraction, and that fraction pays for more candidates.
 #
-# Rungs do need to talk: all of a rung must have reported before the best are known.
+# Rungs do need to talk: the best are known when all have reported.
 # ASHA (Li et al. 2020) does not wait: a trial goes on if it is among the best third of those *so far* on its rung.
 
 # %% [markdown]
@@ -909,9 +906,9 @@ for size, least in brackets(27, 3):
 
 # %% [markdown]
 # The brackets cost about the same, 78 to 108 epochs, whether they spend them on many candidates or on few.
-# Here the boldest is best on average, for most rates are plainly hopeless after an epoch; a problem with late starters would turn that round.
+# Here the boldest is best on average: most rates are plainly hopeless after an epoch. Late starters would turn that round.
 # Hyperband pays for all of them, and need not know beforehand which is right.
-# Brackets are independent of each other: here is work for several machines again.
+# Brackets do not depend on each other: here is work for several machines again.
 #
 # The first sitting ends here.
 
@@ -920,10 +917,9 @@ for size, least in brackets(27, 3):
 #
 # ### Task 6. A step of population-based training (2 points)
 #
-# A good learning rate at the start is not a good one at the end.
-# *Population-based training* (Jaderberg et al. 2017, named in B) trains a population side by side.
+# *Population-based training* (Jaderberg et al. 2017, named in B) trains networks side by side.
 # Now and then the worst take over the weights *and* the rate of one of the best (*exploit*),
-# change the rate a little (*explore*), and train on. So a schedule is found, not a number.
+# change the rate a little (*explore*), and train on. So a schedule of rates is found, not a number.
 #
 # `population_step(members, draw)` does this once.
 # A member is a dictionary: `"weights"` (an array of any shape), `"rate"`, and `"score"`, never NaN, where more is better.
@@ -1204,8 +1200,8 @@ search_figures.family(history)
 # Each row is a place, and a slanted line a copy. Follow the thick lines back from the right:
 # all of the last generation descends from very few of the first, often from one.
 # Along the orange line the colour is a schedule of rates that nobody wrote down.
-# Exploiting pulls up the many: compare the medians. The best gains less, for among sixteen rates one was good anyway.
-# The members need to meet only once a round, and a step needs scores and a quarter of the weights.
+# Exploiting pulls up the many: compare the medians. The best gains less: among sixteen rates one was good anyway.
+# Members meet once a round, and a step moves scores and a quarter of the weights.
 
 # %% [markdown]
 # ### Task 7. Aging evolution (2 points)
@@ -1448,9 +1444,8 @@ for ax in (left, right):
     ax.set(xlabel="architecture, in the order made", ylim=(0, None))
 
 # %% [markdown]
-# The first twelve of both are the same draws. Children of good parents are mostly good, so evolution's losses fall,
-# while random ones stay where they were.
-# Does it find a better winner? Compare the printed lowest losses, seed by seed.
+# Children of good parents are mostly good, so evolution's losses fall, while random ones stay where they were.
+# Does it find a better winner? Compare the lowest losses, seed by seed.
 #
 # But look at what won, four times: the widest layers that the space has.
 # A winner at the edge says that the space was too small, and no search finds what its space leaves out.
@@ -1469,22 +1464,20 @@ for seed in range(4):
 # Why remove the oldest and not the worst? A fitness is measured once, with one seed, and may be luck.
 # Where the worst leaves, a lucky one stays for ever and fills the population with its children.
 # With aging, only what is good *again*, in its children, lasts.
-# In parallel a worker asks for a parent when it is free, so that nobody waits for anybody:
-# children then come back out of order, and the queue is in the order of their return.
+# In parallel a worker takes a parent when it is free, and nobody waits: the queue is in the order of the children's return.
 
 # %% [markdown]
 # ## The race
 #
-# One space, `SPACE`; 360 epochs each; five seeds. A purse pays for epochs and notes the lowest loss so far.
+# One space, `SPACE`; 360 epochs each, paid by a purse; five seeds.
 #
 # * random: 40 trials of 9 epochs, and once more 13 of 27 (351 epochs);
 # * halving: the boldest bracket, four times, each with 27 new trials (324 epochs);
 # * Hyperband: its four brackets (357 epochs);
-# * population: 16 networks, 11 rounds of two epochs (352 epochs); a copy takes over width and decay as well;
+# * population: 16 networks, 11 rounds of two epochs (352 epochs), copied with width and decay;
 # * evolution: 10 random trials of 9 epochs and 30 children, each with one hyper-parameter moved a little;
 # * swarm (Lorenzo et al. 2017, named in B): 8 particles fly for 5 steps of 9 epochs, pulled to the best places so far;
-# * TPE: 40 trials of 9 epochs, each chosen by a model of those before: where do good ones lie, where the others?
-#   (Bergstra et al. 2011; Optuna's way, and needs it.)
+# * TPE (Bergstra et al. 2011; needs Optuna): 40 trials of 9 epochs, each chosen by a model of those before.
 
 
 # %% explore=true
@@ -1934,9 +1927,9 @@ plot.curves(
 )
 
 # %% [markdown]
-# The members make partly different mistakes, and averaging cancels what they do not share.
-# Larger networks, trained for longer, make more and more the same mistakes, and the gain shrinks: try a width of 64 and 30 epochs.
-# The best member of all may be better than the ensemble, as the range above shows.
+# Averaging cancels the mistakes that members do not share.
+# Larger networks, trained for longer, share more, and the gain shrinks: try a width of 64 and 30 epochs.
+# The best member may be better than the ensemble, as the range above shows.
 # Would you have kept that one? The next cell lets the validation loss choose, in eight such sets.
 
 # %% explore=true
@@ -2007,11 +2000,10 @@ plt.show()
 
 # %% [markdown]
 # The reported error falls with every further run; the true one falls far less.
-# A part of what is chosen is a better network, for starts differ, too; the rest is luck of these 100 images,
+# A part of what is chosen is a better start; the rest is luck with these 100 images,
 # and the more machines search, the more luck is in it.
-# So a number that was used to choose is no honest estimate any more.
-# *Nested* validation chooses with one part and reports another; the test set is used once, for the number that is reported
-# (this lab looks more often, to show what a search does not see).
+# A number that was used to choose is no honest estimate any more.
+# *Nested* validation chooses with one part and reports another; the test set is used once, for the number that is reported.
 
 # %% [markdown]
 # ## Real processes
@@ -2072,13 +2064,12 @@ else:
     print("Optuna is left out: pip install 'optuna>=4.9,<5' adds it.")
 
 # %% [markdown]
-# The last two lines compare the winner with what this notebook found when it trained the same 32 to the end.
-# If they name the same trial, the pruner has lost nothing, for a part of the epochs.
-# It need not be so: a trial goes on or not by those that have reported *so far*, and the order differs from run to run.
-#
 # The dead worker's heartbeats stopped, so its trial went back into the queue.
-# What a search can lose is what one trial has cost; where all train one network (lab 12), all steps since the last checkpoint are lost.
+# A search loses what one trial has cost; where all train one network (lab 12), all steps since the last checkpoint are lost.
 # That makes search the natural user of *spot* machines, which the cloud may take back at any time.
+#
+# If the last two lines name the same trial, the pruner has lost nothing, for a part of the epochs.
+# It need not be so: a trial goes on or not by those that have reported *so far*, and the order differs from run to run.
 
 # %% [markdown]
 # ## Open task: 300 epochs (2 points)
@@ -2241,13 +2232,13 @@ result_card(
 # %% [markdown]
 # ## What you take along
 #
-# * Independent trials with a core for each worker scale nearly linearly, if each worker has many: four each, as with 64 workers in Task 3, are too few.
+# * Independent trials with a core for each worker scale nearly linearly, if each worker has many: four each are too few.
 # * Make a trial follow from its number: then it may run anywhere, again, and in any order.
 # * Random beats the grid on average as soon as a dimension does not matter. Draw rates in the logarithm.
 # * Stop the hopeless early; NaN is a result, too, and sorts nowhere.
 # * Populations and evolution move weights or names, seldom.
 # * Whatever chose the winner cannot judge it.
-# * Before you throw networks away, ask them all: they err less than one of them on average, and nobody has to choose.
+# * Before you throw networks away, ask them all: nobody has to choose.
 #
 # Lab 11 begins with the opposite: gradients that everyone needs from everyone, at every step.
 

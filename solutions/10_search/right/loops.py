@@ -96,7 +96,6 @@ def evolve(new, mutate, fitness, size, sample, cycles, draw):
     return history
 
 
-
 def ensemble_predict(layers, x):
     total = 0
     for k in range(len(layers[0][0])):
