@@ -1,4 +1,4 @@
-"""Prints the numbers behind lab 10: search methods over ten seeds, efficiency, ensembles, optimism; writes its cards.
+"""Prints the numbers behind lab 10: search methods over ten seeds, efficiency, ensembles, optimism, and 300 epochs.
 
 python -m benchmarks.lab10 [--cards]
 """
@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ def main() -> None:
         "ensemble": ensembles(ns),
         "optimism": optimism(ns),
     }
+    open_task(ns)
     if cards:
         cards.mkdir(exist_ok=True)
         scaling_cards(cards, found["efficiency"], found["dask"])
@@ -177,6 +179,35 @@ def optimism(ns: Names) -> list[float]:
             gaps.append(100 * (chosen[1] - chosen[0]))
         points.append(float(np.mean(gaps)))
     return told("optimism of the best of 60, points", points, 2)
+
+
+def open_task(ns: Names) -> None:
+    """Print test errors of ways to spend 300 epochs, on seeds 0 to 4, among which one was chosen, and on 10 to 19."""
+    ways: list[tuple[str, Callable[[int], float]]] = [("a guessed rate", lambda seed: trained(ns, {"rate": 0.1}, seed))]
+    for trials in (27, 54):
+        ways.append((f"halving {trials}, the rest for its winner", partial(mixture, ns, trials, 0)))
+        ways += [(f"halving {trials}, {m} like its winner", partial(mixture, ns, trials, m)) for m in (3, 5, 8)]
+    for name, error in ways:
+        for seeds in (range(5), range(10, 20)):
+            spread = mean_and_spread([100 * error(seed) for seed in seeds], 1)
+            print(f"300 epochs, {name}, seeds {seeds[0]} to {seeds[-1]}: {spread} %")
+
+
+def trained(ns: Names, config: Names, seed: int) -> float:
+    (run := ns["Run"](config, seed)).advance(300)
+    return float(ns["loss_and_error"](run.layers, ns["TEST"])[1])
+
+
+def mixture(ns: Names, trials: int, members: int, seed: int) -> float:
+    """Return the error of halving's winner, trained on, or of an ensemble of new networks with its configuration."""
+    runs = [ns["Run"](ns["configuration"](ns["SPACE"], 100 + seed, t), [seed, t]) for t in range(trials)]
+    rungs = ns["successive_halving"](list(range(trials)), lambda t, n: runs[t].advance(n), 1, 27)
+    winner = runs[min(rungs[-1], key=lambda pair: (np.isnan(pair[1]), pair[1]))[0]]
+    crowd = [ns["Run"](winner.config, [50 + seed, k]) for k in range(members)] or [winner]
+    left = 300 - sum(run.epochs for run in runs)
+    for run in crowd:
+        run.advance(left // len(crowd))
+    return float(ns["misread"](ns["ensemble_predict"](ns["stack"]([run.layers for run in crowd]), ns["TEST"][0])))
 
 
 def scaling_cards(cards: Path, share: list[float], ratios: list[float]) -> None:

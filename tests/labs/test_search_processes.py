@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from autograder.release.source import read_source
+from labkit import trial_queue
 
 LAB = Path(__file__).parents[2] / "solutions" / "10_search"
-WANTED = ("optuna = None", "def of_this_lab", "def search_with_optuna")
 
 
 @pytest.mark.slow
@@ -18,9 +18,10 @@ def test_no_trial_is_lost_or_done_twice_when_a_worker_is_killed(capsys: pytest.C
     pytest.importorskip("optuna")
     space: dict[str, Any] = {"__name__": "__main__"}
     for cell in read_source(LAB).cells:
-        if cell.cell_type == "code" and not cell.grade and (not cell.explore or any(w in cell.source for w in WANTED)):
+        if cell.cell_type == "code" and not cell.grade and not cell.explore:
             exec(compile(cell.source, cell.grade_id or "explore", "exec"), space)
-    ended, _ = space["search_with_optuna"](32)
+    configs = [space["configuration"](space["SPACE"], 0, number) for number in range(32)]
+    ended, _ = trial_queue.work_off(space["objective"], configs)
     numbers = [trial.user_attrs["number"] for trial in ended if trial.state.name in {"COMPLETE", "PRUNED"}]
     assert sorted(numbers) == list(range(32))
     assert [trial.state.name for trial in ended].count("FAIL") <= 1

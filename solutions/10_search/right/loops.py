@@ -4,7 +4,7 @@ import heapq
 
 
 def predictions():
-    return {"optimism": 1, "epochs": np.float32(3), "efficiency": 1}
+    return {"optimism": 1, "place": np.float32(3), "efficiency": 1}
 
 
 def configuration(space, seed, trial):
@@ -94,21 +94,6 @@ def evolve(new, mutate, fitness, size, sample, cycles, draw):
         place, entry = drawn[fits.index(max(fits))]
         add(mutate(entry[0]), place)
     return history
-
-
-def pso_step(x, v, best_x, best_loss, draw):
-    n, d = x.shape
-    r1 = draw.random((n, d))
-    r2 = draw.random((n, d))
-    best = min(range(n), key=lambda i: best_loss[i])
-    new_x, new_v = np.zeros((n, d)), np.zeros((n, d))
-    for i in range(n):
-        for j in range(d):
-            pull = r1[i, j] * (best_x[i, j] - x[i, j])
-            pull += r2[i, j] * (best_x[best, j] - x[i, j])
-            new_v[i, j] = 0.7 * v[i, j] + 1.5 * pull
-            new_x[i, j] = min(1.0, max(0.0, x[i, j] + new_v[i, j]))
-    return [new_x, new_v]
 
 
 def ensemble_predict(layers, x):

@@ -32,12 +32,3 @@ def ensemble_predict(layers, x):
         x = np.einsum("mna,mac->mnc", np.maximum(x, 0) if depth else x, w)
         x = x + b[:, np.newaxis, :]
     return softmax(x).sum(axis=0) / len(x)
-
-
-def pso_step(x, v, best_x, best_loss, draw):
-    r = draw.random((2, *x.shape))
-    goals = np.stack(
-        [best_x, np.broadcast_to(best_x[best_loss.argmin()], x.shape)]
-    )
-    v = 0.7 * v + 1.5 * (r * (goals - x)).sum(axis=0)
-    return np.minimum(np.maximum(x + v, 0.0), 1.0), v
