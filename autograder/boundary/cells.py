@@ -27,6 +27,7 @@ from autograder.boundary.handles import FRESH_S, is_object, module_name, stands
 from autograder.boundary.judging import Judge
 from autograder.boundary.left import Left
 from autograder.boundary.locked import all_statements
+from autograder.boundary.needed import reached
 from autograder.boundary.operations import compares
 from autograder.boundary.peer import Peer
 from autograder.boundary.ranks import Host
@@ -127,7 +128,7 @@ def _run(
     left.note(leaves, space, names)
     result["late"] = end.came()
     if not result["late"]:
-        _last_word(peer, lambda: tests.changes_heard.look_back(peer), names.look_back)
+        _last_word(peer, names.look_back)
     seen = _seen(peer, tests)
     _last_word(peer, lambda: tests.before_asking(peer), lambda: peer.send("end", holds=left.holds))
     return result | {"printed": printed.getvalue(), "asked": sorted(names.asked), "kept": left.bound(leaves), **seen}
@@ -199,7 +200,7 @@ class _Names(dict[str, Any]):
             return trusted_names(**given, test=source, beneath=self.below(), **known) if given else {}
 
         made = make()
-        self._made = frozenset(made)
+        self._made = reached(given.get("cells", ()), frozenset(made)) if made else frozenset()
         self._left.keep(given.get("cells", ()), {name: made[name] for name in judged & made.keys()})
         self.update(made)
         self.update(self._left.values)  # what came of a test above, and not what its text alone would give
@@ -209,10 +210,17 @@ class _Names(dict[str, Any]):
         return {"differ": differ, "less": less}
 
     def look_back(self) -> None:
-        """Ask, at the end, which data of locked cells, made here, the student's code has changed in its own process."""
-        found = self._peer.ask("strayed", None, [sorted(self._made)]) if self._made else []
+        """Ask, at the end, what the student's code has changed in its own process of what the test has here, made anew.
+
+        That is what it handed over, data of locked cells, and what a test before handed over.
+        """
+        changes = self._tests.changes_heard
+        changes.look_back(self._peer, earlier=bool(self._left.values))
+        found = self._peer.ask("strayed", None, [sorted(self._made)]) if self._made else None
         changed = self._made.intersection(found if type(found) is list else ())
-        self._peer.believed |= {f"{CHANGES}{name}" for name in changed}
+        told = [f"{name} of a locked cell" for name in changed]
+        told += ["what a test above has handed over"] if changes.earlier else []
+        self._peer.believed |= {f"{CHANGES}{each}" for each in told}
 
     def _of_kernel(self, name: str) -> Any:
         """Return what the student's process has under a name; a number or text as it was, until something is done."""

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 __all__ = [
+    "ABOUT_CHANGES",
     "ARITHMETIC",
     "BINARY",
     "COMPARISONS",
@@ -217,10 +218,8 @@ def _exit(manager: Any, kind: Any) -> bool:
         return bool(type(manager).__exit__(manager, type(error), error, raised.__traceback__))
 
 
-ONLY_LOOKING = frozenset({
-    "altered", "array", "changed", "common", "current", "isinstance", "issubclass", "name", "settings", "strayed",
-    "value",
-})  # fmt: skip
+ABOUT_CHANGES = frozenset({"altered", "changed", "common", "current", "strayed"})
+ONLY_LOOKING = ABOUT_CHANGES | {"array", "isinstance", "issubclass", "name", "settings", "value"}
 """Operations that run nothing of the student's that may change an object."""
 LEAVING = ONLY_LOOKING | {"bool", "getattr", "getitem", "iter", "len", "next", "repr", "reversed", "str"}
 """Operations by which a container of the other end is not meant to change."""

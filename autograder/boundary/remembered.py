@@ -88,7 +88,9 @@ class _Exchange:
 class Remembered:
     """The student's end: lists, arrays and the like of the last questions and answers."""
 
-    def __init__(self) -> None:
+    def __init__(self, earlier: list[tuple[Any, Any]] | None = None) -> None:
+        """earlier: what went along with questions of tests before, as they left it; see carried."""
+        self._earlier = earlier or []
         self.kept = Last(self._release)
         self._wholes: dict[int, tuple[int, int]] = {}
         """How often an array is kept alive by views, and how large it is."""
@@ -148,17 +150,27 @@ class Remembered:
                     kept = _Exchange(exchange.arguments, [], exchange.asked, [], exchange.left, [])
                     self.kept.put(number, kept, exchange.asked + _size_of(exchange.left))
 
-    def altered(self) -> list[tuple[int, int]]:
+    def altered(self) -> list[tuple[int | str, int]]:
         """Return number and place of each argument that is other than the answer to its question has left it.
 
-        An object may keep one, and change it when something else is asked of it; a generator, when it goes on.
+        An object may keep one, and change it when something else is asked of it; a generator, when it goes on. Of
+        tests before the number is a text.
         """
-        return [
-            (number, place)
-            for number, exchange in self.kept
-            for place, (value, left) in enumerate(zip(exchange.arguments, exchange.left, strict=True))
-            if left is not _UNSEEN and changed(value, left)
+        found: list[tuple[int | str, int]] = [
+            (number, place) for number, place, value, left in self._arguments() if changed(value, left)
         ]
+        return found + [("earlier", n) for n, (value, left) in enumerate(self._earlier) if changed(value, left)]
+
+    def carried(self) -> list[tuple[Any, Any]]:
+        """Return the last arguments, and how they look now: an object may keep one for the tests below."""
+        arguments = [value for _, _, value, _ in self._arguments()] + [value for value, _ in self._earlier]
+        return [(value, seen) for value in arguments[-_MOST_LOOKED_AT:] if (seen := _look(value)) is not _UNSEEN]
+
+    def _arguments(self) -> Iterator[tuple[int, int, Any, Any]]:
+        for number, exchange in self.kept:
+            for place, (value, left) in enumerate(zip(exchange.arguments, exchange.left, strict=True)):
+                if left is not _UNSEEN:
+                    yield number, place, value, left
 
     def current(self, places: Iterable[tuple[int, bool, int]]) -> list[Any]:
         """Return what lies at these places, as it is now, each in a list; an empty list for what is forgotten."""

@@ -25,7 +25,7 @@ from autograder.boundary.frames import Connection, ProcessDied, WireError
 from autograder.boundary.functions import standing_for, tell_of_attributes
 from autograder.boundary.given_again import Unmade, made_again
 from autograder.boundary.handles import handle_of
-from autograder.boundary.operations import ARITHMETIC, COMPARISONS, OF_TUPLES, OPERATIONS, UNARY
+from autograder.boundary.operations import ABOUT_CHANGES, ARITHMETIC, COMPARISONS, OF_TUPLES, OPERATIONS, UNARY
 from autograder.boundary.peer import Peer
 from autograder.boundary.proxy import SHAPES, make
 from autograder.boundary.remembered import Remembered
@@ -40,9 +40,9 @@ __all__ = ["Agent", "serve"]
 class _Changes:
     """See owner.ChangesMade."""
 
-    def __init__(self) -> None:
+    def __init__(self, earlier: list[tuple[Any, Any]] | None = None) -> None:
         self._watched: dict[int, tuple[Any, Any, Any]] = {}
-        self.remembered = Remembered()
+        self.remembered = Remembered(earlier)
 
     def snapshot(self, mutable: list[Any]) -> list[Any]:
         return [snapshot(value) for value in mutable]
@@ -101,7 +101,7 @@ class Agent:
         own_classes.begin(namespace)
         self._given = given or {}
         self._random = {}
-        self.changes_made = _Changes()
+        self.changes_made = _Changes(self.changes_made.remembered.carried())
 
     def name(self, value: Any, encode: Callable[[Any], Any]) -> dict[str, Any] | None:
         return None
@@ -168,14 +168,8 @@ class Agent:
             return reduced(target)
         if operation == "settings":
             return settings()
-        if operation == "changed":
-            return self.changes_made.since()
-        if operation == "strayed":  # a list without items would be a result of nothing
-            return as_left.strayed(*arguments) or None
-        if operation == "altered":
-            return self.changes_made.remembered.altered() or None
-        if operation in {"current", "common"}:
-            return getattr(self.changes_made.remembered, operation)(*arguments)
+        if operation in ABOUT_CHANGES:
+            return self._changed(operation, arguments)
         if operation == "import":
             return _resolved(*arguments[:2])(*arguments[2:], **options)
         if operation == "call":
@@ -188,6 +182,16 @@ class Agent:
         if operation in {"isinstance", "issubclass"}:
             return OPERATIONS[operation]((target, *self._in_place_of(target)), *arguments)
         return OPERATIONS[operation](target, *arguments)
+
+    def _changed(self, operation: str, arguments: list[Any]) -> Any:
+        """Return what the test's end asks about changes; a list without items would be a result of nothing."""
+        if operation == "changed":
+            return self.changes_made.since()
+        if operation == "strayed":
+            return as_left.strayed(*arguments) or None
+        if operation == "altered":
+            return self.changes_made.remembered.altered() or None
+        return getattr(self.changes_made.remembered, operation)(*arguments)
 
     def _named(self, name: str) -> Any:
         found = self._given.get(name, self.namespace.get(name))

@@ -22,6 +22,7 @@ class ChangesOfStudents:
         nothing: whether a list, an array or the like of no items came as a result.
         altered: whether the student's code changed what it was handed, a copy, and was not asked to.
         rewritten: whether it wrote to what it had returned, of which the test still has a copy.
+        earlier: whether it changed, while this test ran, what a test before had handed it.
         crossed: what went there or came from there, as it looked then.
     """
 
@@ -40,7 +41,7 @@ class ChangesOfStudents:
         self._copies: dict[int, Any] = {}
         self._sent = 0
         self._peer: Peer | None = None
-        self.altered = self.rewritten = self.nothing = False
+        self.altered = self.rewritten = self.nothing = self.earlier = False
         self._takes_nothing = takes_nothing
 
     def watched(self, peer: Peer, mutable: list[Any]) -> list[list[int]]:
@@ -71,16 +72,18 @@ class ChangesOfStudents:
                 self.altered = self.altered or type(one[0]) is str  # what a function of the test's had given
                 self.rewritten = self.rewritten or self._heard.has(peer, *one)
 
-    def look_back(self, peer: Peer) -> None:
+    def look_back(self, peer: Peer, *, earlier: bool) -> None:
         """Ask, at the end, which copies of what went there have been changed by later calls than those they went with.
 
-        An object may keep one. What the test shares is meant to be changed.
+        An object may keep one. What the test shares is meant to be changed. earlier: ask of tests before, too.
         """
-        if not self._heard.any_sent or self.altered:
+        if not (earlier or self._heard.any_sent):
             return
         found = peer.ask("altered")
         for one in found if type(found) is list else ():
-            value = self._heard.sent_at(*one) if type(one) is tuple and len(one) == len(("number", "place")) else None
+            number, place = one if type(one) is tuple and len(one) == len(("number", "place")) else (0, 0)
+            self.earlier = self.earlier or (earlier and type(number) is str)
+            value = self._heard.sent_at(number, place)
             self.altered = self.altered or (value is not None and id(value) not in self._shared)
 
     def take(self, peer: Peer, sent: list[Any], changes: Any) -> None:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from autograder.boundary.as_left import CHANGES
+from autograder.boundary.locked import global_names
 from autograder.execution import Checks, Execution
 from autograder.execution.results import Report
 from autograder.grading.heard import MET
@@ -34,6 +35,7 @@ _WALL = ("WireError", "cannot go to the test", "read-only", "did not match", "sa
 default type that the student's code has set holds in its own process."""
 _OF_ANSWERS = {"AssertionError", "NameError", "NotImplementedError"}
 """Errors of wrong and of missing answers."""
+_OF_ABOVE = "what a test above had handed over was changed"
 _REFUSED = "the test asked what cannot be asked apart from the student's code"
 
 
@@ -86,13 +88,21 @@ def second_look(
         other, found = again(replace(checks, mirrors=frozenset({*changed, *lost})))
         there = _of(found, lost)
         said += [_more(score, there[score.grade_id]) for score in scores if _less(score, there)]
-        counted = _lowered(counted, found, {} if other.late else changed, execution)
+        below = dict.fromkeys(_below(changed, earning, execution), _OF_ABOVE)
+        counted = _lowered(counted, found, {} if other.late else changed | below, execution)
         said += [_stopped_look(name, why) for name, why in changed.items() if other.late]
     hiding = [score for score in apart if score.grade_id in about.hiding]
     said += [_unseen(score, reports[score.grade_id], about) for score in hiding]
     pairs = list(zip(scores, counted, strict=True))
     said += [_believed(new, reports[new.grade_id], about) for old, new in pairs if old in apart]
     return counted, [*_told(pairs), *filter(None, said)]
+
+
+def _below(changed: Collection[str], earning: Mapping[str, Report], execution: Execution) -> list[str]:
+    """Return the other tests that look up what the first of these have bound: they meet what was changed."""
+    bound = frozenset[str]().union(*(earning[name].kept for name in changed))
+    sources = {grade_id_of(cell): cell.source for cell in execution.notebook.cells}
+    return [name for name in earning if name not in changed and global_names(sources.get(name, "")) & bound]
 
 
 def _losing(scores: Sequence[CellScore], reports: Mapping[str, Report]) -> list[tuple[str, Report]]:
@@ -159,7 +169,7 @@ def _believed(score: CellScore, report: Report, about: About) -> str:
     changed = sorted(asked.removeprefix(CHANGES) for asked in unlike if asked.startswith(CHANGES))
     asked = sorted(asked for asked in unlike if not asked.startswith(CHANGES))
     of_class = f"what {', '.join(asked)} of an object of the student's class says, where yours is a value"
-    of_data = f"{', '.join(changed)} of a locked cell is changed by the student's code, and not by yours"
+    of_data = f"{', '.join(changed)} is changed by the student's code, and not by yours"
     why = "; and ".join([of_class] * bool(asked) + [of_data] * bool(changed))
     return f"{score.grade_id!r}: {score.points:g} of {score.max_points:g}, and {why}: look at it"
 

@@ -70,6 +70,10 @@ KEPT = {
     "members": "names = ['Ann']\nteam = Team(names)\nteam.join('Bob')\nassert team.members == ['Ann', 'Bob']",
     "copied": "names = ['Ann']\nteam = Team(names)\nteam.join('Bob')\nassert names == ['Ann'], 'copy the list'",
     "generated": "data = [1, 2, 3]\nassert list(drained(data)) == [3, 2, 1]\nassert data == [1, 2, 3]",
+    "handed": "numbers = [3, 2, 1]\nassert list(drained(numbers)) == [1, 2, 3]",
+    "handed-before": "assert numbers == [3, 2, 1]",
+    "begun": "names = ['Ann']\nteam = Team(names)\nassert team.members == ['Ann']",
+    "joined-before": "team.join('Bob')\nassert names == ['Ann']",
 }
 COPIES = TEAM.replace("        ### BEGIN SOLUTION\n", "").replace("        ### END SOLUTION\n", "")
 KEEPS = COPIES.replace("list(members)", "members").replace("    xs = list(xs)\n", "")
@@ -82,13 +86,18 @@ def test_what_an_object_keeps_and_changes_later_is_the_test_s_own(tmp_path: Path
     outcomes = course.grade()
     assert course.isolated() == set(KEPT)
     assert points(outcomes["copies"]) == dict.fromkeys(KEPT, 1.0)
-    assert points(outcomes["keeps"]) == {"members": 1.0, "copied": 0.0, "generated": 0.0}
+    lost = dict.fromkeys(("copied", "generated", "handed-before"), 0.0)
+    assert points(outcomes["keeps"]) == dict.fromkeys(KEPT, 1.0) | lost
+    told = "'joined-before': 1 of 1, and what a test above has handed over is changed by the student's code"
+    assert any(told in note for note in outcomes["keeps"].result.notes)
+    assert not [note for note in outcomes["copies"].result.notes if "look at it" in note]
 
 
 SCORES = {
     "top": "assert top() == 3",
     "unchanged": "assert top() == 3\nassert scores == [3, 1, 2]",
     "grid": "assert lit() == 1\nassert grid.sum() == 1",
+    "helped": "assert top() == 3\nassert fresh() == [3, 1, 2]",
     "counted": "log.append(1)\nbefore = len(log)\nnoted(5)\nassert len(log) == before + 1",
 }
 FINDS = """
@@ -99,7 +108,7 @@ def top():
 def lit(): return int(grid.sum())
 def noted(x): log.append(x)
 """
-GIVEN = "import numpy as np\nscores = [3, 1, 2]\ngrid = np.array([0, 1, 0])\nlog = []"
+GIVEN = "import numpy as np\nscores = [3, 1, 2]\ngrid = np.array([0, 1, 0])\nlog = []\ndef fresh(): return scores[:]"
 READS = FINDS.replace("    ### BEGIN SOLUTION\n", "").replace("    ### END SOLUTION\n", "")
 SORTS = READS.replace("    return max(scores)", "    scores.sort()\n    return scores[-1]").replace(
     "def lit(): return int(grid.sum())", "def lit():\n    grid[:] = grid[::-1] * 1 + 1\n    return 1"
@@ -114,6 +123,6 @@ def test_whoever_changes_data_of_a_locked_cell_that_the_instructor_leaves_is_loo
     assert points(outcomes["reads"]) == dict.fromkeys(SCORES, 1.0)
     assert not [note for note in outcomes["reads"].result.notes if "look at it" in note]
     notes = [note for note in outcomes["sorts"].result.notes if "look at it" in note]
-    for test, name in (("unchanged", "scores"), ("grid", "grid")):
+    for test, name in (("unchanged", "scores"), ("helped", "scores"), ("grid", "grid")):
         told = f"{name} of a locked cell is changed by the student's code, and not by yours"
         assert points(outcomes["sorts"])[test] == 0 or any(repr(test) in note and told in note for note in notes)
