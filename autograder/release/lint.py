@@ -172,7 +172,7 @@ def _shown(cell: SourceCell) -> tuple[dict[str, ast.stmt], set[str]]:
 
 def _check_cases(source: LabSource, cell: SourceCell, tree: ast.Module, student: set[str]) -> None:
     """What a student wrote, or an expectation, could end the cell and cost the cases after it."""
-    risky = set(student)
+    risky = set(student) - defined_names(cell)
     for statement in tree.body:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             uses = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}

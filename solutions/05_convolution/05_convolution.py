@@ -1356,8 +1356,8 @@ import numpy as np
 
 from labkit import check
 
-Sizes = namedtuple("Sizes", "n c h w k r s")
-one = Sizes(1, 1, 8, 8, 1, 3, 3)
+Shape = namedtuple("Shape", "n c h w k r s")
+one = Shape(1, 1, 8, 8, 1, 3, 3)
 with check.case(
     "the worked example: direct and F(2,3)",
     hint=(
@@ -1385,7 +1385,7 @@ with check.case(
         "many images, of how many numbers?"
     ),
 ):
-    got = multiplications_and_workspace("im2col", Sizes(2, 3, 5, 7, 4, 2, 3))
+    got = multiplications_and_workspace("im2col", Shape(2, 3, 5, 7, 4, 2, 3))
     check.close(got, [2880, 2880], name="im2col")
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
@@ -1397,9 +1397,9 @@ with check.hidden_case(
     essential=True,
 ):
     for sizes, places in (
-        (Sizes(7, 2, 9, 12, 5, 4, 3), 60),
-        (Sizes(3, 5, 6, 4, 2, 1, 4), 6),
-        (Sizes(64, 256, 56, 56, 256, 3, 3), 54 * 54),
+        (Shape(7, 2, 9, 12, 5, 4, 3), 60),
+        (Shape(3, 5, 6, 4, 2, 1, 4), 6),
+        (Shape(64, 256, 56, 56, 256, 3, 3), 54 * 54),
     ):
         n, c, _, _, k, r, s = sizes
         terms = n * k * c * r * s * places
@@ -1414,11 +1414,11 @@ with check.hidden_case(
         "triples a product, in count and in bytes?"
     ),
 ):
-    got = multiplications_and_workspace("FFT", Sizes(2, 3, 8, 16, 5, 3, 4))
+    got = multiplications_and_workspace("FFT", Shape(2, 3, 8, 16, 5, 3, 4))
     many = 6 + 15 + 10
     want = [4 * 30 * 8 * 9 + many * 128 * 7, 8 * many * 72]
     check.close(got, want, rtol=1e-12, name="FFT")
-    got = multiplications_and_workspace("FFT", Sizes(3, 1, 9, 7, 2, 5, 2))
+    got = multiplications_and_workspace("FFT", Shape(3, 1, 9, 7, 2, 5, 2))
     many = 3 + 2 + 6
     want = [4 * 6 * 36 + many * 63 * np.log2(63), 8 * many * 36]
     check.close(got, want, rtol=1e-12, name="FFT")
@@ -1430,12 +1430,12 @@ with check.hidden_case(
     ),
 ):
     for sizes, tiles in (
-        (Sizes(2, 3, 16, 16, 5, 3, 3), 1),
-        (Sizes(2, 3, 17, 30, 5, 3, 3), 4),
-        (Sizes(1, 4, 40, 20, 2, 5, 9), 6),
-        (Sizes(1, 2, 16, 31, 3, 3, 3), 3),
-        (Sizes(1, 2, 31, 16, 3, 3, 3), 3),
-        (Sizes(3, 1, 18, 16, 4, 16, 16), 3),
+        (Shape(2, 3, 16, 16, 5, 3, 3), 1),
+        (Shape(2, 3, 17, 30, 5, 3, 3), 4),
+        (Shape(1, 4, 40, 20, 2, 5, 9), 6),
+        (Shape(1, 2, 16, 31, 3, 3, 3), 3),
+        (Shape(1, 2, 31, 16, 3, 3, 3), 3),
+        (Shape(3, 1, 18, 16, 4, 16, 16), 3),
     ):
         n, c, _, _, k, _, _ = sizes
         n = n * tiles
@@ -1451,11 +1451,11 @@ with check.hidden_case(
     ),
 ):
     for name, sizes, tiles in (
-        ("F(2,3)", Sizes(3, 5, 7, 10, 2, 3, 3), 12),
-        ("F(4,3)", Sizes(3, 5, 7, 10, 2, 3, 3), 4),
-        ("F(4,3)", Sizes(1, 2, 3, 4, 6, 3, 3), 1),
-        ("F(2,3)", Sizes(2, 7, 6, 6, 4, 3, 3), 4),
-        ("F(4,3)", Sizes(2, 7, 6, 6, 4, 3, 3), 1),
+        ("F(2,3)", Shape(3, 5, 7, 10, 2, 3, 3), 12),
+        ("F(4,3)", Shape(3, 5, 7, 10, 2, 3, 3), 4),
+        ("F(4,3)", Shape(1, 2, 3, 4, 6, 3, 3), 1),
+        ("F(2,3)", Shape(2, 7, 6, 6, 4, 3, 3), 4),
+        ("F(4,3)", Shape(2, 7, 6, 6, 4, 3, 3), 1),
     ):
         n, c, _, _, k, _, _ = sizes
         t = 4 if "2" in name else 6

@@ -248,7 +248,7 @@ from collections import namedtuple
 
 from labkit import check
 
-Row = namedtuple("Row", "kind inputs outputs kernel places")
+Layer = namedtuple("Layer", "kind inputs outputs kernel places")
 NAMES = ("weights", "outputs", "weight gradients", "output gradients")
 
 
@@ -263,7 +263,7 @@ with check.case(
         "for each place and example? which names?"
     ),
 ):
-    got = layer_storage([Row("conv", 3, 8, 3, 10)], 2)
+    got = layer_storage([Layer("conv", 3, 8, 3, 10)], 2)
     check.equal(got, bytes_of(864, 640), name="bytes")
 with check.case(
     "the worked example: an LSTM",
@@ -273,7 +273,7 @@ with check.case(
     ),
     more="each gate has two matrices and two biases; six numbers a step",
 ):
-    got = layer_storage([Row("lstm", 3, 5, 1, 7)], 1, itemsize=1)
+    got = layer_storage([Layer("lstm", 3, 5, 1, 7)], 1, itemsize=1)
     check.equal(got, bytes_of(200, 210), name="bytes")
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
@@ -285,18 +285,18 @@ with check.hidden_case(
     essential=True,
 ):
     for row, weights, outputs in (
-        (Row("conv", 5, 7, 2, 11), 140, 77),
-        (Row("conv", 64, 256, 1, 3136), 16384, 802816),
-        (Row("linear", 13, 3, 1, 1), 42, 3),
-        (Row("linear", 2, 9, 4, 5), 27, 45),
-        (Row("norm", 6, 6, 3, 4), 12, 24),
-        (Row("norm", 6, 8, 1, 4), 16, 32),
-        (Row("lstm", 2, 3, 5, 4), 84, 72),
-        (Row("relu", 6, 7, 3, 4), 0, 28),
-        (Row("add", 9, 5, 1, 2), 0, 10),
-        (Row("pool", 4, 4, 2, 1), 0, 4),
-        (Row("normalise", 6, 8, 1, 4), 0, 32),
-        (Row("convert", 3, 2, 3, 5), 0, 10),
+        (Layer("conv", 5, 7, 2, 11), 140, 77),
+        (Layer("conv", 64, 256, 1, 3136), 16384, 802816),
+        (Layer("linear", 13, 3, 1, 1), 42, 3),
+        (Layer("linear", 2, 9, 4, 5), 27, 45),
+        (Layer("norm", 6, 6, 3, 4), 12, 24),
+        (Layer("norm", 6, 8, 1, 4), 16, 32),
+        (Layer("lstm", 2, 3, 5, 4), 84, 72),
+        (Layer("relu", 6, 7, 3, 4), 0, 28),
+        (Layer("add", 9, 5, 1, 2), 0, 10),
+        (Layer("pool", 4, 4, 2, 1), 0, 4),
+        (Layer("normalise", 6, 8, 1, 4), 0, 32),
+        (Layer("convert", 3, 2, 3, 5), 0, 10),
     ):
         found = layer_storage([row], 3, 2)
         check.equal(found, bytes_of(2 * weights, 6 * outputs), name=str(row))
@@ -307,8 +307,8 @@ with check.hidden_case(
         "the last, to both sums?"
     ),
 ):
-    row = Row("conv", 3, 8, 3, 10)
-    many = [row, Row("norm", 8, 8, 1, 10), row, Row("lstm", 8, 2, 1, 3)]
+    row = Layer("conv", 3, 8, 3, 10)
+    many = [row, Layer("norm", 8, 8, 1, 10), row, Layer("lstm", 8, 2, 1, 3)]
     want = bytes_of(4 * (216 + 16 + 216 + 96), 20 * (80 + 80 + 80 + 36))
     check.equal(layer_storage(many, 5), want, name="bytes")
 with check.hidden_case(
@@ -319,7 +319,7 @@ with check.hidden_case(
     ),
 ):
     check.equal(layer_storage([], 7), bytes_of(0, 0), name="bytes")
-    row = Row("linear", 4, 2, 1, 3)
+    row = Layer("linear", 4, 2, 1, 3)
     check.equal(layer_storage([row], 0), bytes_of(40, 0), name="bytes")
     check.equal(layer_storage([row], 9, 1), bytes_of(10, 54), name="bytes")
     check.equal(layer_storage([row], 9, 8), bytes_of(80, 432), name="bytes")
@@ -331,7 +331,7 @@ with check.hidden_case(
     ),
     guard=True,
 ):
-    many = [Row("relu", 2, 2, 1, 1), Row("norm", 3, 3, 1, 2)]
+    many = [Layer("relu", 2, 2, 1, 1), Layer("norm", 3, 3, 1, 2)]
     was = list(many)
     found = layer_storage(check.shared(many), 1)
     check.equal(many, was, name="layers")
