@@ -26,7 +26,7 @@ from autograder.boundary.given import DATA, names_made, trusted_names
 from autograder.boundary.handles import FRESH_S, is_object, module_name, stands
 from autograder.boundary.judging import Judge
 from autograder.boundary.left import Left
-from autograder.boundary.locked import all_statements
+from autograder.boundary.locked import all_statements, global_names
 from autograder.boundary.needed import reached
 from autograder.boundary.operations import compares
 from autograder.boundary.peer import Peer
@@ -182,6 +182,7 @@ class _Names(dict[str, Any]):
         self.asked: set[str] = set()
         """What the student's process was asked for, there or not."""
         self._made: frozenset[str] = frozenset()
+        self._goes_on = False
 
     def below(self) -> _Names:
         """Return what functions of locked cells find where they find no name: all built-in names, and the student's."""
@@ -201,6 +202,7 @@ class _Names(dict[str, Any]):
 
         made = make()
         self._made = reached(given.get("cells", ()), frozenset(made)) if made else frozenset()
+        self._goes_on = not self._left.values.keys().isdisjoint(global_names(source))
         self._left.keep(given.get("cells", ()), {name: made[name] for name in judged & made.keys()})
         self.update(made)
         self.update(self._left.values)  # what came of a test above, and not what its text alone would give
@@ -215,7 +217,7 @@ class _Names(dict[str, Any]):
         That is what it handed over, data of locked cells, and what a test before handed over.
         """
         changes = self._tests.changes_heard
-        changes.look_back(self._peer, earlier=bool(self._left.values))
+        changes.look_back(self._peer, earlier=self._goes_on)
         found = self._peer.ask("strayed", None, [sorted(self._made)]) if self._made else None
         changed = self._made.intersection(found if type(found) is list else ())
         told = [f"{name} of a locked cell" for name in changed]

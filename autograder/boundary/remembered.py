@@ -162,9 +162,9 @@ class Remembered:
         return found + [("earlier", n) for n, (value, left) in enumerate(self._earlier) if changed(value, left)]
 
     def carried(self) -> list[tuple[Any, Any]]:
-        """Return the last arguments, and how they look now: an object may keep one for the tests below."""
-        arguments = [value for _, _, value, _ in self._arguments()] + [value for value, _ in self._earlier]
-        return [(value, seen) for value in arguments[-_MOST_LOOKED_AT:] if (seen := _look(value)) is not _UNSEEN]
+        """Return the last arguments, and how they were left: an object may keep one for the tests below."""
+        found = [*self._earlier, *((value, left) for _, _, value, left in self._arguments())]
+        return found[-_MOST_LOOKED_AT:]
 
     def _arguments(self) -> Iterator[tuple[int, int, Any, Any]]:
         for number, exchange in self.kept:

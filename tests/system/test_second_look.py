@@ -74,6 +74,7 @@ KEPT = {
     "handed-before": "assert numbers == [3, 2, 1]",
     "begun": "names = ['Ann']\nteam = Team(names)\nassert team.members == ['Ann']",
     "joined-before": "team.join('Bob')\nassert names == ['Ann']",
+    "looked-at": "assert names == ['Ann']",
 }
 COPIES = TEAM.replace("        ### BEGIN SOLUTION\n", "").replace("        ### END SOLUTION\n", "")
 KEEPS = COPIES.replace("list(members)", "members").replace("    xs = list(xs)\n", "")
@@ -88,8 +89,9 @@ def test_what_an_object_keeps_and_changes_later_is_the_test_s_own(tmp_path: Path
     assert points(outcomes["copies"]) == dict.fromkeys(KEPT, 1.0)
     lost = dict.fromkeys(("copied", "generated", "handed-before"), 0.0)
     assert points(outcomes["keeps"]) == dict.fromkeys(KEPT, 1.0) | lost
-    told = "'joined-before': 1 of 1, and what a test above has handed over is changed by the student's code"
-    assert any(told in note for note in outcomes["keeps"].result.notes)
+    for test in ("joined-before", "looked-at"):
+        told = f"{test!r}: 1 of 1, and what a test above has handed over is changed by the student's code"
+        assert any(told in note for note in outcomes["keeps"].result.notes)
     assert not [note for note in outcomes["copies"].result.notes if "look at it" in note]
 
 
