@@ -92,8 +92,11 @@ class ChangesMade(Protocol):
     def given(self, number: int, values: list[Any], size: int) -> None:
         """Note what came with the answer to a question of this end. `Peer.ask` calls it."""
 
-    def note(self, number: Any, arguments: list[Any], results: list[Any], asked: int, answered: int) -> None:
-        """Note what went with the question of this number and with its answer. `Peer.answer` calls it at the end."""
+    def note(self, number: Any, arguments: list[Any], results: list[Any], *about: Any) -> None:
+        """Note what went with the question of this number and with its answer. `Peer.answer` calls it at the end.
+
+        about: the sizes of both messages; the snapshots of the arguments, if they are as these were.
+        """
 
 
 class ChangesHeard(Protocol):

@@ -203,7 +203,8 @@ class Peer:
             changes = made.changes(self, codec.mutable[: len(before)], before) if made else {}
             if made:
                 reply |= {"rewritten": found} if (found := [*made.rewritten()]) else {}
-                made.note(message.get("n"), codec.mutable, out.mutable, codec.size, out.size)
+                looked = None if changes.get("values") or len(before) < len(codec.mutable) else before
+                made.note(message.get("n"), codec.mutable, out.mutable, codec.size, out.size, looked)
             try:
                 told = {"changes": out.encode(changes)} if changes else {}
                 if self.mirror and (reply["k"] == "reply" or not out.mutable):

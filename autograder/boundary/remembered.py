@@ -96,15 +96,26 @@ class Remembered:
         """How often an array is kept alive by views, and how large it is."""
         self.hidden = 0
 
-    def note(self, number: Any, arguments: list[Any], results: list[Any], asked: int, answered: int) -> None:
-        """Keep what went along with a question and its answer. asked, answered: the sizes of these messages."""
+    def note(
+        self,
+        number: Any,
+        arguments: list[Any],
+        results: list[Any],
+        asked: int,
+        answered: int,
+        looked: list[Any] | None = None,
+    ) -> None:
+        """Keep what went along with a question and its answer. asked, answered: the sizes of these messages.
+
+        looked: snapshots of the arguments, if they are as these were.
+        """
         if type(number) is int and (arguments or results):
             wholes = [whole for value in results if (whole := _kept_alive(value))]
             for key, size in wholes:
                 uses, known = self._wholes.get(key, (0, size))
                 self._wholes[key] = uses + 1, known
                 self.hidden += 0 if uses else size
-            seen, left = [*map(_look, results)], [*map(_look, arguments)]
+            seen, left = [*map(_look, results)], [*map(_look, arguments, looked or [None] * len(arguments))]
             found = _Exchange(arguments, results, asked, seen, left, wholes)
             self.kept.put(number, found, asked + _size_of(left) + 2 * answered)
             while self.hidden > _MOST_HIDDEN:
@@ -194,9 +205,11 @@ def _cost(value: Any) -> int:
     return _BYTES_OF_ITEM * len(value) if hasattr(type(value), "__len__") else 0
 
 
-def _look(value: Any) -> Any:
+def _look(value: Any, known: Any = None) -> Any:
     """Return what `changed` compares a value with; nothing for a large one, which costs as much at each question."""
-    return snapshot(value) if _cost(value) <= _MOST_BYTES_LOOKED_AT else _UNSEEN
+    if _cost(value) > _MOST_BYTES_LOOKED_AT:
+        return _UNSEEN
+    return snapshot(value) if known is None else known
 
 
 def _size_of(seen: list[Any]) -> int:

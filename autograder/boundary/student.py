@@ -65,8 +65,8 @@ class _Changes:
     def given(self, number: int, values: list[Any], size: int) -> None:
         self.remembered.given(number, values, size)
 
-    def note(self, number: Any, arguments: list[Any], results: list[Any], asked: int, answered: int) -> None:
-        self.remembered.note(number, arguments, results, asked, answered)
+    def note(self, number: Any, arguments: list[Any], results: list[Any], *about: Any) -> None:
+        self.remembered.note(number, arguments, results, *about)
 
     def forget(self, numbers: Any) -> None:
         self.remembered.forget(numbers)
