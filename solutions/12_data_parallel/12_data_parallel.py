@@ -738,13 +738,13 @@ def one_backward(
     for _ in range(steps):
         wire.log.clear()
         model.zero_grad()
-        if other:
+        if other is not None:
             backward(other.model)
         for ddp.sync in passes:
             backward(model)
         early = wire.log[:]
         ddp.finish()
-        if other:
+        if other is not None:
             other.finish()
     tensors = [*model.parameters(), *model.buffers()]
     return {
@@ -753,7 +753,7 @@ def one_backward(
         ],
         "tensors": [t.detach().numpy().copy() for t in tensors],
         "beside": [p.grad.numpy().copy() for p in other.model.parameters()]
-        if other
+        if other is not None
         else [],
         "begin": begin,
         "early": early,
