@@ -23,7 +23,7 @@ from autograder.boundary.student_values import changed, snapshot
 __all__ = ["CHANGES", "begin", "is_as_left", "note", "shadowed", "strayed"]
 
 CHANGES = "changes to "
-"""Begins what is reported of data of a locked cell that the student's code has changed while a test ran."""
+"""Begins what is reported of data that the student's code has changed since its cell, or a test, has left it."""
 _MOST, _SAMPLE, _TENSOR_BYTES = 10_000, 4096, 2**15
 """So many values are looked at, of one name, so many numbers of an array, and all of a tensor of so many bytes."""
 _OF_THE_TEXT = types.ModuleType | types.FunctionType | types.BuiltinFunctionType | type
@@ -45,6 +45,12 @@ class _Left:
         with contextlib.suppress(Exception):  # an object of the student's may refuse to be looked at
             return cls(value, _pieces(value))
         return cls(value, None)
+
+    def is_changed(self) -> bool:
+        """Whether it can be seen that it holds something else now."""
+        with contextlib.suppress(Exception):
+            return self.pieces is not None and not self.is_unchanged()
+        return False
 
     def is_unchanged(self) -> bool:
         return self.pieces is not None and not any(_changed(part, before) for part, before in self.pieces)
@@ -84,7 +90,7 @@ def _held(value: Any) -> list[Any]:
 
 def _snapshot(value: Any) -> Any:
     if isinstance(value, type):
-        return [(name, held) for name, held in vars(value).items() if name[:2] != "__" and not _is_code(held)]
+        return [(name, held) for name, held in vars(value).items() if name[:1] != "_" and not _is_code(held)]
     large = type(value) is np.ndarray and value.size > _SAMPLE
     return _sampled(value) if large else snapshot(value, _TENSOR_BYTES)
 
@@ -157,7 +163,7 @@ def note(namespace: Mapping[str, Any], found: Sequence[tuple[Collection[str], Co
 
 def strayed(names: Collection[str]) -> list[str]:
     """Return those of these names whose objects, bound by locked cells, no longer hold what they held then."""
-    return [name for name in names if name in _bound and not _bound[name].is_unchanged()]
+    return [name for name in names if name in _bound and _bound[name].is_changed()]
 
 
 def is_as_left(namespace: Mapping[str, Any], name: str) -> bool:

@@ -26,7 +26,7 @@ from autograder.boundary.given import DATA, names_made, trusted_names
 from autograder.boundary.handles import FRESH_S, is_object, module_name, stands
 from autograder.boundary.judging import Judge
 from autograder.boundary.left import Left
-from autograder.boundary.locked import all_statements, global_names
+from autograder.boundary.locked import all_statements, names_in
 from autograder.boundary.needed import reached
 from autograder.boundary.operations import compares
 from autograder.boundary.peer import Peer
@@ -125,7 +125,7 @@ def _run(
             result |= {"bundle": _bundle(value)}
         except BaseException as error:
             result["error"] = _reported(error)
-    left.note(leaves, space, names)
+    left.note(leaves, space, names, tests.changes_heard.handed)
     result["late"] = end.came()
     if not result["late"]:
         _last_word(peer, names.look_back)
@@ -202,7 +202,7 @@ class _Names(dict[str, Any]):
 
         made = make()
         self._made = reached(given.get("cells", ()), frozenset(made)) if made else frozenset()
-        self._goes_on = not self._left.values.keys().isdisjoint(global_names(source))
+        self._goes_on = bool(self._left.values.keys() & self._left.handed & names_in(source)[0])
         self._left.keep(given.get("cells", ()), {name: made[name] for name in judged & made.keys()})
         self.update(made)
         self.update(self._left.values)  # what came of a test above, and not what its text alone would give

@@ -133,6 +133,10 @@ class Heard:
         """Whether anything that can be changed went along with a question."""
         return any(True for _ in self._sent)
 
+    def has_sent(self, value: Any) -> bool:
+        """Whether this very object went along with a question."""
+        return any(one is value for _, mutable in self._sent for one in mutable)
+
     def sent_at(self, number: Any, place: Any) -> Any:
         """Return what went along with a question of this number, at this place; None if it is not known."""
         sent = self._sent.get(number) if type(number) is int else None

@@ -218,6 +218,7 @@ def refusal(proxy: StandIn, text: str, kind: type[Exception] = TypeError) -> Exc
 
 
 def exact(value: Any, kind: type, operation: str) -> Any:
+    """Return what a special method has given; TypeError if it is of another class than Python demands."""
     if type(value) is not kind:
         raise TypeError(f"__{operation}__ returned no {kind.__name__}")
     return value

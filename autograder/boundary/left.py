@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,16 +37,27 @@ class Left:
         self._computed: dict[str, dict[str, Any]] = {}
         self.values: dict[str, Any] = {}
         self.unbound: frozenset[str] = frozenset()
+        self.handed: set[str] = set()
+        """Names of what a test has handed to the student's code: an object may keep it."""
         self.holds = False
         """Whether something of it is no plain value: it may stand for an object of the student's, or hold one."""
 
-    def note(self, shown: str, space: Mapping[str, Any], given: Mapping[str, Any] | None = None) -> None:
+    def note(
+        self,
+        shown: str,
+        space: Mapping[str, Any],
+        given: Mapping[str, Any] | None = None,
+        handed: Callable[[Any], bool] = lambda _: False,
+    ) -> None:
         """Keep what a test has bound, or filled. given: what it found by name, of which nothing is asked.
+
+        handed: whether an object has gone to the student's code.
 
         shown: what given.left_by_test returns of it, as it stands in the cells above a later one.
         """
         found = dict(given or {}) | dict(space)
         self._by[shown] = {name: found.get(name, _Unbound) for name in _data(shown)}
+        self.handed |= {name for name, value in self._by[shown].items() if value is not _Unbound and handed(value)}
         self.holds = self.holds or not all(is_plain(v) for v in self._by[shown].values() if v is not _Unbound)
 
     def keep(self, cells: Sequence[str], values: Mapping[str, Any]) -> None:

@@ -266,7 +266,8 @@ def _used_first(parts: Sequence[Statement]) -> frozenset[str]:
         if isinstance(part.node, ast.FunctionDef | ast.AsyncFunctionDef):
             later |= part.uses | (_added_to(part.node) & part.declares)
         else:
-            own = part.binds - _added_to(part.node) if isinstance(part.node, _BLOCKS) else frozenset[str]()
+            added = _added_to(part.node) | filled(part.node)
+            own = part.binds - added if isinstance(part.node, _BLOCKS) else frozenset[str]()
             found |= part.uses - bound - own
         bound |= part.binds
     return frozenset(found | later - bound)

@@ -148,8 +148,8 @@ FROM_TEST: tuple[Row, ...] = (
         "neither holds a value, or its class overrides what that of the value does (no comparison), and both are the "
         "student's, or the test says `check.operators()`; `eq` and `ne` also of an object with itself and with None, "
         "which it may not be equal to; else it is computed here, or refused", "operators"),
-    Row(("hash", "format"), "the specification", "the object holds no value, and its class has a `__hash__` or "
-        "`__format__` of its own", "shapes"),
+    Row(("format",), "the specification, of a width, a precision and the like", "the object holds no value, and its "
+        "class has a `__format__` of its own", "shapes"),
     Row(("value", "array"), "nothing", "before anything is computed or compared: the plain value that it holds",
         "values_first"),
     Row(("isinstance", "issubclass"), "another object of the student's", "a test names a class of the student's",
@@ -221,7 +221,7 @@ def _exit(manager: Any, kind: Any) -> bool:
 ABOUT_CHANGES = frozenset({"altered", "changed", "common", "current", "strayed"})
 ONLY_LOOKING = ABOUT_CHANGES | {"array", "isinstance", "issubclass", "name", "settings", "value"}
 """Operations that run nothing of the student's that may change an object."""
-LEAVING = ONLY_LOOKING | {"bool", "getattr", "getitem", "iter", "len", "next", "repr", "reversed", "str"}
+LEAVING = ONLY_LOOKING | {"bool", "format", "getattr", "getitem", "iter", "len", "next", "repr", "reversed", "str"}
 """Operations by which a container of the other end is not meant to change."""
 
 OPERATIONS: dict[str, Callable[..., Any]] = {

@@ -16,6 +16,7 @@ import numpy as np
 
 from autograder.boundary import stand_ins
 from autograder.boundary.classes import DEFAULT, class_of, signature_of
+from autograder.boundary.formatting import formatted
 from autograder.boundary.functions import miss
 from autograder.boundary.handles import (
     Bare,
@@ -42,7 +43,7 @@ from autograder.boundary.ufuncs import array_ufunc
 if TYPE_CHECKING:
     from autograder.boundary.peer import Peer
 
-__all__ = ["SHAPES", "Proxy", "compares", "is_special", "make"]
+__all__ = ["SHAPES", "Proxy", "compares", "is_special", "make", "reshaped"]
 
 _READING = {
     "dict": frozenset({"copy", "get", "items", "keys", "values"}),
@@ -108,13 +109,16 @@ class Proxy(StandIn):
         ask(self, "delattr", name)
 
     def __hash__(self) -> int:
-        """Of the value, where it is a number, a text or a tuple underneath; or as its class says; else its own."""
+        """Of the value, where it is a number, a text or a tuple underneath; one of the test's says it itself.
+
+        One of the student's is the object's: two that its class takes for equal would be compared.
+        """
         says, trusted = object.__getattribute__(self, "_boundary_hashes"), peer_of(self).trusted
         own = plain(self) if trusted and says == "value" else self
         if not is_object(own):
             unasked(self, "hash")
             return hash(own)
-        if says is True:
+        if says is True and not trusted:
             return int(exact(ask(self, "hash"), int, "hash"))
         peer_of(self).hashed = True
         return hash((Proxy, handle_of(self)))
@@ -167,7 +171,7 @@ class Proxy(StandIn):
     def __format__(self, spec: str) -> str:
         own = plain(self) if peer_of(self).trusted else self
         if is_object(own) and peer_of(self).trusted and not is_made(self):
-            return _formatted(self, spec)
+            return formatted(self, spec)
         unasked(self, "format")
         shown = not spec and "str" in object.__getattribute__(self, "_boundary_overrides")  # as Python's own classes do
         return format(str(self) if is_object(own) or shown else own, spec)
@@ -246,6 +250,14 @@ def make(peer: Peer, handle: int, description: Mapping[str, Any]) -> Proxy:
     return cast("Proxy", proxy)
 
 
+def reshaped(known: Any, description: Mapping[str, Any]) -> Any:
+    """Return a stand-in, which has from now on the special methods that its object's class has now."""
+    kind = SHAPES.derived(description.get("z"), hashed=description.get("s") is not False)
+    if type(known) is not kind:
+        vars(object)["__class__"].__set__(known, kind)
+    return known
+
+
 def is_special(name: str) -> bool:
     """Whether the interpreter or a library looks this name up by itself: __array__, _repr_html_, _typ."""
     return (name.startswith("_") and name.endswith("_")) or name in _PROTOCOLS
@@ -278,16 +290,6 @@ def _exit(self: Proxy, kind: Any, error: Any, trace: Any) -> bool:
     peer_of(self).withheld |= kind is not None and bool(error.args)
     ended = bool(ask(self, "exit", kind))
     return ended and (peer_of(self).operators or not peer_of(self).trusted)
-
-
-def _formatted(proxy: Proxy, spec: str) -> str:
-    """Return an object that holds no value as text, as its class says or as Python does."""
-    if "__format__" in type(proxy)._boundary_own:
-        believe(proxy, "__format__")
-        return str(exact(ask(proxy, "format", spec), str, "format"))
-    if spec:
-        raise TypeError(f"unsupported format string passed to {class_name(proxy)}.__format__")
-    return str(proxy)
 
 
 for _name in OF_ALL & METHODS.keys():

@@ -28,6 +28,8 @@ _MOST_BYTES_LOOKED_AT = 8 << 20
 
 One that takes more bytes is not followed.
 """
+_MOST_CARRIED = 32 << 20
+"""Bytes of arguments, and of how they looked, that are kept for the tests below."""
 _BYTES_OF_ITEM = 512
 """An item of a list takes as long as so many bytes of an array."""
 _UNSEEN = object()
@@ -115,7 +117,8 @@ class Remembered:
                 uses, known = self._wholes.get(key, (0, size))
                 self._wholes[key] = uses + 1, known
                 self.hidden += 0 if uses else size
-            seen, left = [*map(_look, results)], [*map(_look, arguments, looked or [None] * len(arguments))]
+            left = [*map(_left, arguments, looked or [None] * len(arguments))]
+            seen = [*map(_look, results)]
             found = _Exchange(arguments, results, asked, seen, left, wholes)
             self.kept.put(number, found, asked + _size_of(left) + 2 * answered)
             while self.hidden > _MOST_HIDDEN:
@@ -161,21 +164,27 @@ class Remembered:
                     kept = _Exchange(exchange.arguments, [], exchange.asked, [], exchange.left, [])
                     self.kept.put(number, kept, exchange.asked + _size_of(exchange.left))
 
-    def altered(self) -> list[tuple[int | str, int]]:
+    def altered(self, earlier: bool = False) -> list[tuple[int | str, int]]:
         """Return number and place of each argument that is other than the answer to its question has left it.
 
-        An object may keep one, and change it when something else is asked of it; a generator, when it goes on. Of
-        tests before the number is a text.
+        An object may keep one, and change it when something else is asked of it; a generator, when it goes on.
+        earlier: also of tests before, whose number is a text.
         """
         found: list[tuple[int | str, int]] = [
             (number, place) for number, place, value, left in self._arguments() if changed(value, left)
         ]
-        return found + [("earlier", n) for n, (value, left) in enumerate(self._earlier) if changed(value, left)]
+        before = enumerate(self._earlier if earlier else ())
+        return found + [("earlier", place) for place, (value, left) in before if changed(value, left)]
 
     def carried(self) -> list[tuple[Any, Any]]:
         """Return the last arguments, and how they were left: an object may keep one for the tests below."""
-        found = [*self._earlier, *((value, left) for _, _, value, left in self._arguments())]
-        return found[-_MOST_LOOKED_AT:]
+        found: list[tuple[Any, Any]] = []
+        every, left_bytes = [*self._earlier, *((one, left) for _, _, one, left in self._arguments())], _MOST_CARRIED
+        for value, left in itertools.islice(reversed(every), _MOST_LOOKED_AT):
+            if (left_bytes := left_bytes - 2 * _cost(value)) < 0:
+                break
+            found.insert(0, (value, left))
+        return found
 
     def _arguments(self) -> Iterator[tuple[int, int, Any, Any]]:
         for number, exchange in self.kept:
@@ -210,6 +219,14 @@ def _look(value: Any, known: Any = None) -> Any:
     if _cost(value) > _MOST_BYTES_LOOKED_AT:
         return _UNSEEN
     return snapshot(value) if known is None else known
+
+
+def _left(value: Any, known: Any) -> Any:
+    """Return how an argument looks; nothing of a tensor that asks for its gradient: what a test writes to it goes over.
+
+    known: a snapshot of it, if it is as it was then.
+    """
+    return _UNSEEN if getattr(value, "requires_grad", False) else _look(value, known)
 
 
 def _size_of(seen: list[Any]) -> int:

@@ -25,6 +25,11 @@ _CHANGING = {
 }  # fmt: skip
 """Methods that change what they are of, wherever they stand: `[rows.append(x) for x in xs]`, `map(rows.append, xs)`."""
 _TYPES = {"bytearray", "dict", "list", "set"}
+_MODULES = {
+    "F", "bisect", "copy", "heapq", "itertools", "json", "math", "nn", "np", "numpy", "operator", "os", "pd", "pickle",
+    "plt", "random", "requests", "scipy", "shutil", "sns", "sys", "tf", "time", "torch",
+}  # fmt: skip
+"""Usual names of modules, whose functions change no module: `np.sort(xs)`."""
 
 
 def looked_up(table: symtable.SymbolTable) -> Iterator[str]:
@@ -91,7 +96,7 @@ def filled(node: ast.stmt) -> frozenset[str]:
             owners += [call.func.value for call in _calls(part) if isinstance(call.func, ast.Attribute)]
         if isinstance(part, ast.Call):
             owners += _filled_by(part)
-    return frozenset(filter(None, map(root_of, owners))) - _TYPES
+    return frozenset(filter(None, map(root_of, owners))) - _TYPES - _MODULES
 
 
 def _calls(statement: ast.Expr) -> list[ast.Call]:

@@ -135,7 +135,7 @@ class Agent:
         """The classes of an object, the name of a module, the numbers of a tensor whose graph stays here."""
         kind = type(value)
         found: dict[str, Any] = {"c": [f"{base.__module__}.{base.__qualname__}" for base in kind.__mro__[:20]]}
-        found["z"] = SHAPES.of(kind)
+        found["z"] = SHAPES.of(value)
         if (hashes := _hashes(kind)) is not None:
             found["s"] = hashes
         if overrides := _overrides(kind):
@@ -190,7 +190,7 @@ class Agent:
         if operation == "strayed":
             return as_left.strayed(*arguments) or None
         if operation == "altered":
-            return self.changes_made.remembered.altered() or None
+            return self.changes_made.remembered.altered(*arguments) or None
         return getattr(self.changes_made.remembered, operation)(*arguments)
 
     def _named(self, name: str) -> Any:

@@ -19,7 +19,7 @@ from autograder.boundary.frames import ProcessDied, TimeLimit, WireError
 from autograder.boundary.handles import class_name, handle_of, is_object, is_stand_in, plain
 from autograder.boundary.operations import FROM_STUDENT, OPERATIONS, names_of
 from autograder.boundary.peer import Peer
-from autograder.boundary.proxy import SHAPES, make
+from autograder.boundary.proxy import SHAPES, make, reshaped
 from autograder.boundary.shown import description_of, says_itself, shows_all
 from autograder.boundary.student_values import RANDOM_SOURCES
 from autograder.boundary.trusted_changes import ChangesOfStudents
@@ -100,7 +100,7 @@ class Trusted:
         if "x" not in description:
             classes = set(map(str, description.get("c") or ()))
             self.met, self.valued = self.met or not _CODE & classes, self.valued or bool(_OF_VALUES & classes)
-            return known if is_object(known) else make(peer, handle, description)
+            return reshaped(known, description) if is_object(known) else make(peer, handle, description)
         numbers = decode(description["x"])
         if type(numbers).__module__ != "torch" or type(numbers).__name__ != "Tensor":
             raise WireError("a tensor without numbers")
@@ -120,7 +120,7 @@ class Trusted:
         """
         kind = next((kind for kind in _CALLED if isinstance(value, kind)), None)
         self.met = self.met or kind in {None, type}
-        shape = {"z": SHAPES.of(type(value))}
+        shape = {"z": SHAPES.of(value)}
         if type(value) is types.GeneratorType:
             return {"c": ["builtins.generator"], **shape}
         if kind is None:

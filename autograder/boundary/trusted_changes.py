@@ -79,12 +79,16 @@ class ChangesOfStudents:
         """
         if not (earlier or self._heard.any_sent):
             return
-        found = peer.ask("altered")
+        found = peer.ask("altered", None, [earlier])
         for one in found if type(found) is list else ():
             number, place = one if type(one) is tuple and len(one) == len(("number", "place")) else (0, 0)
             self.earlier = self.earlier or (earlier and type(number) is str)
             value = self._heard.sent_at(number, place)
             self.altered = self.altered or (value is not None and id(value) not in self._shared)
+
+    def handed(self, value: Any) -> bool:
+        """Whether this very object went along with a question."""
+        return self._heard.has_sent(value)
 
     def take(self, peer: Peer, sent: list[Any], changes: Any) -> None:
         """Note which arguments the student's code says to have changed; bring up to date what the test shares."""

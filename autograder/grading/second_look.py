@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from autograder.boundary.as_left import CHANGES
-from autograder.boundary.locked import global_names
+from autograder.boundary.locked import names_in
 from autograder.execution import Checks, Execution
 from autograder.execution.results import Report
 from autograder.grading.heard import MET
@@ -99,10 +99,14 @@ def second_look(
 
 
 def _below(changed: Collection[str], earning: Mapping[str, Report], execution: Execution) -> list[str]:
-    """Return the other tests that look up what the first of these have bound: they meet what was changed."""
-    bound = frozenset[str]().union(*(earning[name].kept for name in changed))
-    sources = {grade_id_of(cell): cell.source for cell in execution.notebook.cells}
-    return [name for name in earning if name not in changed and global_names(sources.get(name, "")) & bound]
+    """Return the tests below these that look up what they have bound, and so on: they meet what was changed."""
+    bound, below = set[str](), list[str]()
+    for name, source in ((grade_id_of(cell) or "", cell.source) for cell in execution.notebook.cells):
+        if name in earning and name not in changed and names_in(source)[0] & bound:
+            below.append(name)
+        if name in changed or name in below:
+            bound |= earning[name].kept
+    return below
 
 
 def _losing(scores: Sequence[CellScore], reports: Mapping[str, Report]) -> list[tuple[str, Report]]:

@@ -109,6 +109,7 @@ def test_registered_functions_and_classes_are_there() -> None:
         ("list.append(rows, 1)", "rows"),
         ("total = a.add(b)", "total"),
         ("print(rows, sep=x)", ""),
+        ("ys = np.sort(xs)", "ys"),
     ],
 )
 def test_a_statement_binds_what_it_fills(source: str, binds: str) -> None:
