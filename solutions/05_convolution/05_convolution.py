@@ -1356,8 +1356,15 @@ import numpy as np
 
 from labkit import check
 
-Shape = namedtuple("Shape", "n c h w k r s")
-one = Shape(1, 1, 8, 8, 1, 3, 3)
+Sizes = namedtuple("Sizes", "n c h w k r s")
+
+
+def asked(algorithm, sizes):
+    """Return the two numbers for the Shape of these sizes."""
+    return multiplications_and_workspace(algorithm, Shape(*sizes))
+
+
+one = Sizes(1, 1, 8, 8, 1, 3, 3)
 with check.case(
     "the worked example: direct and F(2,3)",
     hint=(
@@ -1365,9 +1372,9 @@ with check.case(
         "one; bytes: what has t x t entries?"
     ),
 ):
-    got = multiplications_and_workspace("direct", one)
+    got = asked("direct", one)
     check.close(got, [324, 0], name="direct")
-    got = multiplications_and_workspace("F(2,3)", one)
+    got = asked("F(2,3)", one)
     check.close(got, [144, 1216], name="F(2,3)")
 with check.case(
     "the worked example: FFT",
@@ -1376,7 +1383,7 @@ with check.case(
         "size? bytes: which spectra are kept?"
     ),
 ):
-    got = multiplications_and_workspace("FFT", one)
+    got = asked("FFT", one)
     check.close(got, [1312, 960], name="FFT")
 with check.case(
     "im2col keeps its columns",
@@ -1385,7 +1392,7 @@ with check.case(
         "many images, of how many numbers?"
     ),
 ):
-    got = multiplications_and_workspace("im2col", Shape(2, 3, 5, 7, 4, 2, 3))
+    got = asked("im2col", Sizes(2, 3, 5, 7, 4, 2, 3))
     check.close(got, [2880, 2880], name="im2col")
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
@@ -1397,15 +1404,15 @@ with check.hidden_case(
     essential=True,
 ):
     for sizes, places in (
-        (Shape(7, 2, 9, 12, 5, 4, 3), 60),
-        (Shape(3, 5, 6, 4, 2, 1, 4), 6),
-        (Shape(64, 256, 56, 56, 256, 3, 3), 54 * 54),
+        (Sizes(7, 2, 9, 12, 5, 4, 3), 60),
+        (Sizes(3, 5, 6, 4, 2, 1, 4), 6),
+        (Sizes(64, 256, 56, 56, 256, 3, 3), 54 * 54),
     ):
         n, c, _, _, k, r, s = sizes
         terms = n * k * c * r * s * places
-        got = multiplications_and_workspace("direct", sizes)
+        got = asked("direct", sizes)
         check.close(got, [terms, 0], rtol=1e-12, name="direct")
-        got = multiplications_and_workspace("im2col", sizes)
+        got = asked("im2col", sizes)
         check.close(got, [terms, 4 * terms // k], rtol=1e-12, name="im2col")
 with check.hidden_case(
     "FFT, all sizes different, odd sides too",
@@ -1414,11 +1421,11 @@ with check.hidden_case(
         "triples a product, in count and in bytes?"
     ),
 ):
-    got = multiplications_and_workspace("FFT", Shape(2, 3, 8, 16, 5, 3, 4))
+    got = asked("FFT", Sizes(2, 3, 8, 16, 5, 3, 4))
     many = 6 + 15 + 10
     want = [4 * 30 * 8 * 9 + many * 128 * 7, 8 * many * 72]
     check.close(got, want, rtol=1e-12, name="FFT")
-    got = multiplications_and_workspace("FFT", Shape(3, 1, 9, 7, 2, 5, 2))
+    got = asked("FFT", Sizes(3, 1, 9, 7, 2, 5, 2))
     many = 3 + 2 + 6
     want = [4 * 6 * 36 + many * 63 * np.log2(63), 8 * many * 36]
     check.close(got, want, rtol=1e-12, name="FFT")
@@ -1430,18 +1437,18 @@ with check.hidden_case(
     ),
 ):
     for sizes, tiles in (
-        (Shape(2, 3, 16, 16, 5, 3, 3), 1),
-        (Shape(2, 3, 17, 30, 5, 3, 3), 4),
-        (Shape(1, 4, 40, 20, 2, 5, 9), 6),
-        (Shape(1, 2, 16, 31, 3, 3, 3), 3),
-        (Shape(1, 2, 31, 16, 3, 3, 3), 3),
-        (Shape(3, 1, 18, 16, 4, 16, 16), 3),
+        (Sizes(2, 3, 16, 16, 5, 3, 3), 1),
+        (Sizes(2, 3, 17, 30, 5, 3, 3), 4),
+        (Sizes(1, 4, 40, 20, 2, 5, 9), 6),
+        (Sizes(1, 2, 16, 31, 3, 3, 3), 3),
+        (Sizes(1, 2, 31, 16, 3, 3, 3), 3),
+        (Sizes(3, 1, 18, 16, 4, 16, 16), 3),
     ):
         n, c, _, _, k, _, _ = sizes
         n = n * tiles
         many = n * c + k * c + n * k
         want = [4 * n * k * c * 144 + many * 2048, 8 * many * 144]
-        got = multiplications_and_workspace("FFT tiles", sizes)
+        got = asked("FFT tiles", sizes)
         check.close(got, want, rtol=1e-12, name=f"{sizes}")
 with check.hidden_case(
     "F(2,3) and F(4,3): tiles rounded up in rows and columns",
@@ -1451,17 +1458,17 @@ with check.hidden_case(
     ),
 ):
     for name, sizes, tiles in (
-        ("F(2,3)", Shape(3, 5, 7, 10, 2, 3, 3), 12),
-        ("F(4,3)", Shape(3, 5, 7, 10, 2, 3, 3), 4),
-        ("F(4,3)", Shape(1, 2, 3, 4, 6, 3, 3), 1),
-        ("F(2,3)", Shape(2, 7, 6, 6, 4, 3, 3), 4),
-        ("F(4,3)", Shape(2, 7, 6, 6, 4, 3, 3), 1),
+        ("F(2,3)", Sizes(3, 5, 7, 10, 2, 3, 3), 12),
+        ("F(4,3)", Sizes(3, 5, 7, 10, 2, 3, 3), 4),
+        ("F(4,3)", Sizes(1, 2, 3, 4, 6, 3, 3), 1),
+        ("F(2,3)", Sizes(2, 7, 6, 6, 4, 3, 3), 4),
+        ("F(4,3)", Sizes(2, 7, 6, 6, 4, 3, 3), 1),
     ):
         n, c, _, _, k, _, _ = sizes
         t = 4 if "2" in name else 6
         entries = n * tiles * c + k * c + n * tiles * k
         want = [n * tiles * k * c * t * t, 4 * t * t * entries]
-        got = multiplications_and_workspace(name, sizes)
+        got = asked(name, sizes)
         check.close(got, want, rtol=1e-12, name=f"{name} of {sizes}")
 ### END HIDDEN TESTS
 check.score(2)

@@ -248,8 +248,13 @@ from collections import namedtuple
 
 from labkit import check
 
-Layer = namedtuple("Layer", "kind inputs outputs kernel places")
+Row = namedtuple("Row", "kind inputs outputs kernel places")
 NAMES = ("weights", "outputs", "weight gradients", "output gradients")
+
+
+def stored(rows, *more, **named):
+    """Return the bytes of the Layers that these rows describe."""
+    return layer_storage([Layer(*row) for row in rows], *more, **named)
 
 
 def bytes_of(weights, outputs):
@@ -263,7 +268,7 @@ with check.case(
         "for each place and example? which names?"
     ),
 ):
-    got = layer_storage([Layer("conv", 3, 8, 3, 10)], 2)
+    got = stored([Row("conv", 3, 8, 3, 10)], 2)
     check.equal(got, bytes_of(864, 640), name="bytes")
 with check.case(
     "the worked example: an LSTM",
@@ -273,7 +278,7 @@ with check.case(
     ),
     more="each gate has two matrices and two biases; six numbers a step",
 ):
-    got = layer_storage([Layer("lstm", 3, 5, 1, 7)], 1, itemsize=1)
+    got = stored([Row("lstm", 3, 5, 1, 7)], 1, itemsize=1)
     check.equal(got, bytes_of(200, 210), name="bytes")
 ### BEGIN HIDDEN TESTS
 with check.hidden_case(
@@ -285,20 +290,20 @@ with check.hidden_case(
     essential=True,
 ):
     for row, weights, outputs in (
-        (Layer("conv", 5, 7, 2, 11), 140, 77),
-        (Layer("conv", 64, 256, 1, 3136), 16384, 802816),
-        (Layer("linear", 13, 3, 1, 1), 42, 3),
-        (Layer("linear", 2, 9, 4, 5), 27, 45),
-        (Layer("norm", 6, 6, 3, 4), 12, 24),
-        (Layer("norm", 6, 8, 1, 4), 16, 32),
-        (Layer("lstm", 2, 3, 5, 4), 84, 72),
-        (Layer("relu", 6, 7, 3, 4), 0, 28),
-        (Layer("add", 9, 5, 1, 2), 0, 10),
-        (Layer("pool", 4, 4, 2, 1), 0, 4),
-        (Layer("normalise", 6, 8, 1, 4), 0, 32),
-        (Layer("convert", 3, 2, 3, 5), 0, 10),
+        (Row("conv", 5, 7, 2, 11), 140, 77),
+        (Row("conv", 64, 256, 1, 3136), 16384, 802816),
+        (Row("linear", 13, 3, 1, 1), 42, 3),
+        (Row("linear", 2, 9, 4, 5), 27, 45),
+        (Row("norm", 6, 6, 3, 4), 12, 24),
+        (Row("norm", 6, 8, 1, 4), 16, 32),
+        (Row("lstm", 2, 3, 5, 4), 84, 72),
+        (Row("relu", 6, 7, 3, 4), 0, 28),
+        (Row("add", 9, 5, 1, 2), 0, 10),
+        (Row("pool", 4, 4, 2, 1), 0, 4),
+        (Row("normalise", 6, 8, 1, 4), 0, 32),
+        (Row("convert", 3, 2, 3, 5), 0, 10),
     ):
-        found = layer_storage([row], 3, 2)
+        found = stored([row], 3, 2)
         check.equal(found, bytes_of(2 * weights, 6 * outputs), name=str(row))
 with check.hidden_case(
     "several layers, the same one twice",
@@ -307,10 +312,10 @@ with check.hidden_case(
         "the last, to both sums?"
     ),
 ):
-    row = Layer("conv", 3, 8, 3, 10)
-    many = [row, Layer("norm", 8, 8, 1, 10), row, Layer("lstm", 8, 2, 1, 3)]
+    row = Row("conv", 3, 8, 3, 10)
+    many = [row, Row("norm", 8, 8, 1, 10), row, Row("lstm", 8, 2, 1, 3)]
     want = bytes_of(4 * (216 + 16 + 216 + 96), 20 * (80 + 80 + 80 + 36))
-    check.equal(layer_storage(many, 5), want, name="bytes")
+    check.equal(stored(many, 5), want, name="bytes")
 with check.hidden_case(
     "no layer, no example, one byte a number",
     hint=(
@@ -318,11 +323,11 @@ with check.hidden_case(
         "four numbers depend on? integers?"
     ),
 ):
-    check.equal(layer_storage([], 7), bytes_of(0, 0), name="bytes")
-    row = Layer("linear", 4, 2, 1, 3)
-    check.equal(layer_storage([row], 0), bytes_of(40, 0), name="bytes")
-    check.equal(layer_storage([row], 9, 1), bytes_of(10, 54), name="bytes")
-    check.equal(layer_storage([row], 9, 8), bytes_of(80, 432), name="bytes")
+    check.equal(stored([], 7), bytes_of(0, 0), name="bytes")
+    row = Row("linear", 4, 2, 1, 3)
+    check.equal(stored([row], 0), bytes_of(40, 0), name="bytes")
+    check.equal(stored([row], 9, 1), bytes_of(10, 54), name="bytes")
+    check.equal(stored([row], 9, 8), bytes_of(80, 432), name="bytes")
 with check.hidden_case(
     "the list of layers and an earlier result stay as they were",
     hint=(
@@ -331,11 +336,11 @@ with check.hidden_case(
     ),
     guard=True,
 ):
-    many = [Layer("relu", 2, 2, 1, 1), Layer("norm", 3, 3, 1, 2)]
-    was = list(many)
+    rows = Row("relu", 2, 2, 1, 1), Row("norm", 3, 3, 1, 2)
+    many = [Layer(*row) for row in rows]
     found = layer_storage(check.shared(many), 1)
-    check.equal(many, was, name="layers")
-    check.separate(layer_storage(was, 2), found)
+    check.equal([tuple(layer) for layer in many], list(rows), name="layers")
+    check.separate(stored(rows, 2), found)
     check.equal(found, bytes_of(24, 32), name="bytes")
 ### END HIDDEN TESTS
 check.score(2)
