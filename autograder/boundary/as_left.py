@@ -20,10 +20,8 @@ import numpy as np
 
 from autograder.boundary.student_values import changed, snapshot
 
-__all__ = ["CHANGES", "begin", "is_as_left", "note", "shadowed", "strayed"]
+__all__ = ["begin", "is_as_left", "note", "shadowed", "strayed"]
 
-CHANGES = "changes to "
-"""Begins what is reported of data that the student's code has changed since its cell, or a test, has left it."""
 _MOST, _SAMPLE, _TENSOR_BYTES = 10_000, 4096, 2**15
 """So many values are looked at, of one name, so many numbers of an array, and all of a tensor of so many bytes."""
 _OF_THE_TEXT = types.ModuleType | types.FunctionType | types.BuiltinFunctionType | type

@@ -14,7 +14,6 @@ import types
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from autograder.boundary.as_left import CHANGES
 from autograder.boundary.audit import Sentry
 from autograder.boundary.drift import drifted
 from autograder.boundary.empties import BELOW, compiled
@@ -26,7 +25,7 @@ from autograder.boundary.given import DATA, names_made, trusted_names
 from autograder.boundary.handles import FRESH_S, is_object, module_name, stands
 from autograder.boundary.judging import Judge
 from autograder.boundary.left import Left
-from autograder.boundary.locked import all_statements, names_in
+from autograder.boundary.locked import CHANGES, all_statements, names_in
 from autograder.boundary.needed import reached
 from autograder.boundary.operations import compares
 from autograder.boundary.peer import Peer

@@ -15,6 +15,7 @@ from autograder.boundary.parsing import MAGIC, syntax_tree
 from autograder.boundary.scopes import declared, filled, looked_up, run_at_once, written_to
 
 __all__ = [
+    "CHANGES",
     "STAR",
     "Statement",
     "all_statements",
@@ -26,6 +27,8 @@ __all__ = [
 ]
 
 _MAX_SOURCE = 200_000
+CHANGES = "changes to "
+"""Begins what is reported of data that the student's code has changed since its cell, or a test, has left it."""
 STAR = "*"
 """Stands for what `from x import *` binds."""
 _IMPORTS = ast.Import | ast.ImportFrom

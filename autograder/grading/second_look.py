@@ -18,8 +18,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from autograder.boundary.as_left import CHANGES
-from autograder.boundary.locked import names_in
+from autograder.boundary.locked import CHANGES, names_in
 from autograder.execution import Checks, Execution
 from autograder.execution.results import Report
 from autograder.grading.heard import MET
