@@ -32,12 +32,12 @@ _AROUND = {
     ),
     "in a context": _Way(
         "import contextlib\n@contextlib.contextmanager\ndef _phase(name):\n    yield name",
-        "with _phase('{name}') as phase:\n    BODY",
+        "with _phase('{name}') as phase_:\n    BODY",
     ),
-    "nested": _Way("", "def run():\n    BODY\nreturn run()"),
+    "nested": _Way("", "def run_():\n    BODY\nreturn run_()"),
     "in a thread": _Way(
         "from concurrent.futures import ThreadPoolExecutor",
-        "def run():\n    BODY\nwith ThreadPoolExecutor(1) as pool:\n    return pool.submit(run).result()",
+        "def run_():\n    BODY\nwith ThreadPoolExecutor(1) as pool_:\n    return pool_.submit(run_).result()",
     ),
     "under a lock": _Way("import threading\n_LOCK = threading.RLock()", "with _LOCK:\n    BODY"),
     "logged": _Way(
@@ -49,26 +49,27 @@ _AROUND = {
     ),
     "timed": _Way(
         "import time\n_SECONDS = {{}}",
-        "begin = time.perf_counter()\ntry:\n    BODY\nfinally:\n    _SECONDS['{name}'] = time.perf_counter() - begin",
+        "begin_ = time.perf_counter()\ntry:\n    BODY\nfinally:\n    _SECONDS['{name}'] = time.perf_counter() - begin_",
     ),
     "errors are noted": _Way(
-        "_ERRORS = []", "try:\n    BODY\nexcept (ValueError, TypeError) as error:\n    _ERRORS.append(error)\n    raise"
+        "_ERRORS = []",
+        "try:\n    BODY\nexcept (ValueError, TypeError) as error_:\n    _ERRORS.append(error_)\n    raise",
     ),
     "warned of": _Way("import warnings", "warnings.warn('{name} is slow', stacklevel=2)\nBODY"),
     "warnings caught": _Way("import warnings", "with warnings.catch_warnings():\n    BODY"),
     "matplotlib named": _Way("", "import matplotlib.pyplot as plt\nif '{name}' == '':\n    plt.show()\nBODY"),
     "imports inside": _Way("", "import itertools, math, operator\nimport numpy as np\nBODY"),
     "local names looked at": _Way(
-        "", "names = sorted(locals())\nassert all(type(name) is str for name in names)\nBODY"
+        "", "names_ = sorted(locals())\nassert all(type(name) is str for name in names_)\nBODY"
     ),
     "numpy's errors scoped": _Way("import numpy", "with numpy.errstate(all='ignore'):\n    BODY"),
     "print options scoped": _Way("import numpy", "with numpy.printoptions(precision=3):\n    BODY"),
     "quiet": _Way("import contextlib, io", "with contextlib.redirect_stdout(io.StringIO()):\n    BODY"),
     "cleaned up": _Way(
-        "import contextlib", "with contextlib.ExitStack() as stack:\n    stack.callback(len, ())\n    BODY"
+        "import contextlib", "with contextlib.ExitStack() as stack_:\n    stack_.callback(len, ())\n    BODY"
     ),
     "shown as text": _Way(
-        "", "text = ' '.join(f'{{each!r:.40}}' for each in ({given}))\nassert text is not None\nBODY"
+        "", "as_text_ = ' '.join(f'{{each!r:.40}}' for each in ({given}))\nassert as_text_ is not None\nBODY"
     ),
     "its frame asked": _Way("import inspect", "assert inspect.currentframe().f_code.co_name\nBODY"),
 }
@@ -282,7 +283,7 @@ def _written(node: ast.FunctionDef, name: str) -> tuple[str, list[ast.stmt]] | N
         return (changed[0], [changed[1]]) if changed else None
     if name in _AROUND:
         way = _AROUND[name]
-        if "def run" in way.around and any(isinstance(n, ast.Name) and n.id == "super" for n in ast.walk(node)):
+        if "def run_" in way.around and any(isinstance(n, ast.Name) and n.id == "super" for n in ast.walk(node)):
             return None
         return way.before.replace("{{", "{").replace("}}", "}"), [_with_body(node, way.around)]
     if name in _OVER:
@@ -333,7 +334,7 @@ def _with_body(node: ast.FunctionDef, around: str) -> ast.FunctionDef:
     tree = syntax_tree(around.format(name=node.name, given="".join(f"{name}, " for name in given)))
     documented = ast.get_docstring(node) is not None
     doc, body = node.body[:documented], node.body[documented:]
-    if "def run" in around:
+    if "def run_" in around:
         stored = {
             n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
         }
