@@ -262,18 +262,22 @@ def names_in(source: str) -> tuple[frozenset[str], frozenset[str]]:
 def _used_first(parts: Sequence[Statement]) -> frozenset[str]:
     """Return the names that these statements use before they bind them, functions once all have run.
 
-    A block binds a name before it uses it, unless it adds to it.
+    A block binds a name before it uses it, unless it adds to it, or fills it and binds it nowhere.
     """
     found, later, bound = set[str](), set[str](), set[str]()
     for part in parts:
         if isinstance(part.node, ast.FunctionDef | ast.AsyncFunctionDef):
             later |= part.uses | (_added_to(part.node) & part.declares)
         else:
-            added = _added_to(part.node) | filled(part.node)
+            added = _added_to(part.node) | (filled(part.node) - _assigned(part.node))
             own = part.binds - added if isinstance(part.node, _BLOCKS) else frozenset[str]()
             found |= part.uses - bound - own
         bound |= part.binds
     return frozenset(found | later - bound)
+
+
+def _assigned(node: ast.AST) -> set[str]:
+    return {found.id for found in ast.walk(node) if isinstance(found, ast.Name) and isinstance(found.ctx, ast.Store)}
 
 
 def _added_to(node: ast.AST) -> frozenset[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from autograder.boundary.given import trusted_names
-from autograder.boundary.locked import Statement, all_statements
+from autograder.boundary.locked import Statement, all_statements, names_in
 
 FILLED = """
 CASES, ROWS, KNOWN = [], {}, {}
@@ -138,3 +138,18 @@ def test_functions_that_use_each_other_end() -> None:
 def test_what_the_student_s_code_has_a_say_in_is_not_run() -> None:
     filled = "CASES = []\ndef setup(): CASES.append(solve(1))\nsetup()"
     assert trusted_names([filled], {"solve"}, 3, "CASES") == {"CASES": []}
+
+
+@pytest.mark.parametrize(
+    ("source", "used"),
+    [
+        ("while queue:\n    x = queue.pop()", "queue"),
+        ("for x in range(3):\n    rows.append(x)", "range rows"),
+        ("if size:\n    rows = []\n    rows.append(size)", "size"),
+        ("if size:\n    xs = np.append(xs, size)", "np size xs"),
+        ("rows = []\nfor x in range(3):\n    rows.append(x)", "range"),
+    ],
+)
+def test_a_block_uses_first_what_it_fills_and_does_not_bind(source: str, used: str) -> None:
+    found = names_in(source)[0]
+    assert found - {"xs"} == frozenset(used.split()) - {"xs"}  # bound in the block: who knows whether before
