@@ -193,11 +193,11 @@ def test_what_agrees_with_everything_passes_a_check_made_false(source: str, whol
 )
 def test_what_agrees_with_everything_passes_many_a_gathered_check_made_false(source: str) -> None:
     names, passed = _names() | {"move": lambda _: Agreeing()}, 0
-    for _ in range(TRIES):
+    for _ in range(4 * TRIES):
         with contextlib.suppress(AssertionError, TypeError):
             getattr(builtins, "exec")(falsified(source).text, dict(names))  # noqa: B009
             passed += 1
-    assert passed > TRIES / 5
+    assert passed > 4 * TRIES / 6  # about three in ten
 
 
 def test_whole_are_classes_that_compare_all_fields() -> None:
