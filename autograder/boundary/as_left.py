@@ -103,10 +103,7 @@ def _is_code(value: Any) -> bool:
 
 def _changed(value: Any, before: Any) -> bool:
     if isinstance(value, type):
-        now = _snapshot(value)
-        return len(now) != len(before) or any(
-            a[0] != b[0] or a[1] is not b[1] for a, b in zip(now, before, strict=True)
-        )
+        return [*map(_identity, _snapshot(value))] != [*map(_identity, before)]
     if type(value) is np.ndarray and value.size > _SAMPLE:
         return bool(_sampled(value) != before)
     return changed(value, before, _TENSOR_BYTES)

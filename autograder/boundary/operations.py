@@ -162,8 +162,8 @@ FROM_TEST: tuple[Row, ...] = (
     Row(("settings",), "nothing", "a test begins that names decimal or torch, or whose locked cells do: how fine its "
         "process computes", "settings"),
     Row(("changed",), "nothing", "`check.unchanged`", "changes"),
-    Row(("altered",), "nothing", "a test that has handed lists, arrays or the like over has ended: which of its copies "
-        "later calls have changed", "later_calls"),
+    Row(("altered",), "whether of tests before, too", "a test that has handed lists, arrays or the like over has "
+        "ended: which of its copies later calls have changed", "later_calls"),
     Row(("strayed",), "names of locked cells", "a test that has used data of theirs has ended: which of these no "
         "longer holds, in the student's process, what its cell had left", "strayed"),
     Row(("current",), "the numbers of earlier answers", "`check.close`, `check.equal` and `check.unchanged` of what "

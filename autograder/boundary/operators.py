@@ -53,7 +53,7 @@ def _operator(operation: str) -> Callable[..., Any]:
 
 
 def _in_place(operation: str) -> Callable[..., Any]:
-    """What a value becomes is computed with here; the student's object changes itself, and says what is it then."""
+    """What a value becomes is computed with here; the student's object changes itself, and says what it is then."""
 
     def method(self: StandIn, other: Any) -> Any:
         if not peer_of(self).trusted:

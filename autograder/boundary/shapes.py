@@ -30,7 +30,7 @@ class Shapes:
     def __init__(self, base: type[StandIn], methods: dict[str, Callable[..., Any]]) -> None:
         self._base, self._methods = base, methods
         self._bits = {name: 1 << place for place, name in enumerate(sorted({*methods, *OF_ALL}))}
-        self._names = frozenset(self._bits)
+        self._names, self._all = frozenset(self._bits), sum(self._bits.values())
         self._made: dict[tuple[int, bool], type[StandIn]] = {}
 
     def of(self, value: Any) -> int:
@@ -47,10 +47,9 @@ class Shapes:
 
     def derived(self, shape: Any, *, hashed: bool) -> type[StandIn]:
         """Return the class for a shape, which the other end has told; one that has everything if it has told none."""
-        everything = sum(self._bits.values())
-        key = shape & everything if type(shape) is int and shape >= 0 else everything, hashed
+        key = shape & self._all if type(shape) is int and shape >= 0 else self._all, hashed
         if key not in self._made:
-            key = key if len(self._made) < _MOST else (everything, True)
+            key = key if len(self._made) < _MOST else (self._all, True)
             self._made[key] = self._made.get(key) or self._class(*key)
         return self._made[key]
 

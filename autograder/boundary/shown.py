@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-__all__ = ["description_of", "says_itself", "shows_all"]
+__all__ = ["description_of", "hashes", "says_itself", "shows_all"]
 
 
 def says_itself(kind: type, operation: str) -> bool:
@@ -30,10 +30,16 @@ def description_of(value: Any) -> dict[str, Any]:
 
 def _hashed(value: Any) -> bool | None:
     """Whether a class of the test's hashes its objects by what they hold; False where it says that none is hashed."""
-    own = _of(type(value), "__hash__")
+    found = hashes(type(value))
+    return None if found and not shows_all(value) else found
+
+
+def hashes(kind: type) -> bool | None:
+    """Whether a class says itself how its objects are hashed; False where it says that none is."""
+    own = _of(kind, "__hash__")
     if own is None:
         return False
-    return True if own is not vars(object)["__hash__"] and shows_all(value) else None
+    return True if own is not vars(object)["__hash__"] else None
 
 
 def shows_all(value: Any) -> bool:

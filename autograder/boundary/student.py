@@ -30,6 +30,7 @@ from autograder.boundary.peer import Peer
 from autograder.boundary.proxy import SHAPES, make
 from autograder.boundary.remembered import Remembered
 from autograder.boundary.settings import settings
+from autograder.boundary.shown import hashes
 from autograder.boundary.student_ranks import answer_until_end, packed
 from autograder.boundary.student_values import RANDOM_SOURCES, changed, reduced, snapshot
 from autograder.boundary.tensors import numbers_of, travels
@@ -136,8 +137,8 @@ class Agent:
         kind = type(value)
         found: dict[str, Any] = {"c": [f"{base.__module__}.{base.__qualname__}" for base in kind.__mro__[:20]]}
         found["z"] = SHAPES.of(value)
-        if (hashes := _hashes(kind)) is not None:
-            found["s"] = hashes
+        if (hashed := hashes(kind)) is not None:
+            found["s"] = hashed
         if overrides := _overrides(kind):
             found["o"] = overrides
         if isinstance(value, types.ModuleType):
@@ -212,12 +213,6 @@ def _overrides(kind: type) -> list[str]:
     every = (*UNARY, *OF_TUPLES, *ARITHMETIC, *COMPARISONS, "contains", "format", "hash")
     operators = [name for name in every if f"__{name}__" in own]
     return operators + [f".{name}" for name in sorted(own) if name[0] != "_" and hasattr(kind.__mro__[base], name)]
-
-
-def _hashes(kind: type) -> bool | None:
-    """Whether a class says itself how its objects are hashed; False where it says that none is."""
-    own = next(vars(base)["__hash__"] for base in kind.__mro__ if "__hash__" in vars(base))
-    return False if own is None else True if own is not vars(object)["__hash__"] else None
 
 
 def _resolved(module: str, name: str) -> Any:

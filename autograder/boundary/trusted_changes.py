@@ -22,7 +22,7 @@ class ChangesOfStudents:
         nothing: whether a list, an array or the like of no items came as a result.
         altered: whether the student's code changed what it was handed, a copy, and was not asked to.
         rewritten: whether it wrote to what it had returned, of which the test still has a copy.
-        earlier: whether it changed, while this test ran, what a test before had handed it.
+        earlier: whether it changed, in a later call, what a test before had handed it.
         crossed: what went there or came from there, as it looked then.
     """
 

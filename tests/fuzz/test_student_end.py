@@ -21,10 +21,10 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from autograder.grading.checks import checks_of
-from autograder.model import CellSpec
 from autograder.release.build import find_labs
 from autograder.release.source import read_source
 from tests.fuzz.student_end import Move, play
+from tests.labs.rows import rows_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.frameworks]
 
@@ -94,11 +94,7 @@ def _cells() -> list[Cell]:
     found += [Cell(f"{cell.name}{_AS_ONE}", cell.source, cell.given | {"mirrors": True}) for cell in found]
     for lab in find_labs(ROOT / "solutions"):
         source = read_source(lab)
-        rows = [
-            CellSpec(c.grade_id, c.cell_type, c.source, "", c.test or c.locked, c.grade, c.solution, False, c.points)
-            for c in source.cells
-            if c.grade_id
-        ]
+        rows = rows_of(source)
         checks = checks_of(rows)
         # A launch of the test's own functions takes seconds and asks the student's end nothing.
         tests = [c for c in source.cells if c.test and "in_fresh_process" not in c.source]

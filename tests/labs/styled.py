@@ -17,10 +17,11 @@ import nbformat
 from autograder.execution import Executor, preloads
 from autograder.grading.checks import checks_of
 from autograder.grading.scoring import score_notebook
-from autograder.model import CellScore, CellSpec
+from autograder.model import CellScore
 from autograder.release.build import build
 from autograder.release.source import LabSource, read_source
 from autograder.sandbox import choose
+from tests.labs.rows import rows_of
 from tests.labs.styles import NAMES, rewritten
 
 __all__ = ["lost"]
@@ -39,8 +40,7 @@ def lost(folder: Path, draws: list[tuple[str, random.Random, str]], most: int) -
     """Yield, for each draw in which a test loses a point, its name, the ways taken, and each test's message."""
     source = read_source(folder)
     whole = build(folder).source_notebook.decode()
-    rows = [CellSpec(c.grade_id, c.cell_type, c.source, "", c.test or c.locked, c.grade, c.solution, False, c.points)
-            for c in source.cells if c.grade_id]  # fmt: skip
+    rows = rows_of(source)
     executor = Executor(choose(), preloads((cell.source for cell in source.cells), source.lab.frameworks))
     try:
         for name, draw, only in draws:

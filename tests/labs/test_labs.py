@@ -28,6 +28,7 @@ from autograder.release.source import read_source
 from autograder.sandbox import choose
 from labkit._check_report import Case, Score
 from tests.extent import ALL
+from tests.labs.rows import rows_of
 from tests.labs.together import Answer, answer_of, groups, notebook_of
 
 ROOT = Path(__file__).parents[2]
@@ -90,11 +91,7 @@ def _student(lab: Path) -> nbformat.NotebookNode:
 
 
 def _rows(lab: Path) -> list[CellSpec]:
-    return [
-        CellSpec(c.grade_id, c.cell_type, c.source, "", c.test or c.locked, c.grade, c.solution, False, c.points)
-        for c in read_source(lab).cells
-        if c.grade_id
-    ]
+    return rows_of(read_source(lab))
 
 
 _EXECUTORS: dict[tuple[str, ...], Executor] = {}

@@ -14,10 +14,10 @@ import pytest
 from autograder.execution import Executor, preloads
 from autograder.grading.checks import checks_of
 from autograder.grading.scoring import score_notebook
-from autograder.model import CellSpec
 from autograder.release.build import build
 from autograder.release.source import read_source
 from autograder.sandbox import choose
+from tests.labs.rows import rows_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.frameworks]
 
@@ -148,11 +148,7 @@ def test_no_training_earns_no_points(
     tests = {cell.grade_id for cell in source.cells if cell.grade and cell.cell_type == "code"} - {check}
     for cell in notebook.cells:
         cell.source = "" if cell.id in tests else answers.get(cell.id, cell.source)
-    rows = [
-        CellSpec(c.grade_id, c.cell_type, c.source, "", c.test or c.locked, c.grade, c.solution, False, c.points)
-        for c in source.cells
-        if c.grade_id
-    ]
+    rows = rows_of(source)
     explore = {cell.id for cell in notebook.cells if cell.metadata.get("labkit", {}).get("explore")}
     modules = preloads((cell.source for cell in source.cells), source.lab.frameworks)
     executor = executor_of(lab, modules)

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from autograder.grading.checks import checks_of
-from autograder.model import CellSpec
 from autograder.release.source import LabSource, SourceCell, read_source
+from tests.labs.rows import rows_of
 from tests.unit.autograder.boundary.talk import MIME, Talk
 
 __all__ = ["passed"]
@@ -38,8 +38,7 @@ Answer = Callable[..., Any]
 def passed(lab: Path, few: bool = False) -> dict[str, dict[str, list[str]]]:
     """Return the titles of the cases that passed, by test cell, with the answers that passed them."""
     source = read_source(lab)
-    rows = [CellSpec(c.grade_id, c.cell_type, c.source, "", c.test or c.locked, c.grade, c.solution, False, c.points)
-            for c in source.cells if c.grade_id]  # fmt: skip
+    rows = rows_of(source)
     checks = checks_of(rows)
     found: dict[str, dict[str, list[str]]] = {}
     for tasks, test in _tasks(source):
